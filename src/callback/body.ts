@@ -1,0 +1,40 @@
+import { CallbackVerificationError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+
+/** The body exactly as received. */
+export type RawBody = string | Uint8Array | ArrayBuffer;
+
+const HOW_TO_GET_THE_BYTES =
+  "Get the bytes before anything parses them: Express express.raw({ type: 'application/json' }) on this route, before express.json(); " +
+  'NestJS rawBody: true and req.rawBody; Fastify a content type parser with parseAs: "buffer"; ' +
+  'Next.js app routes and other Fetch frameworks await request.text(); Next.js pages api: { bodyParser: false }; ' +
+  'AWS Lambda event.body, decoded from base64 when isBase64Encoded';
+
+/**
+ * Narrows what came to text or bytes, without copying.
+ *
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it is neither: a parsed object can't
+ * be turned back into the bytes that were signed
+ */
+export function assertRawBody(rawBody: unknown): string | Uint8Array {
+  if (typeof rawBody === 'string') {
+    // A lone surrogate has no bytes in UTF-8: what is hashed and what is parsed would differ.
+    if (rawBody.isWellFormed()) return rawBody;
+    throw rawBodyRequired('a string that was decoded with loss (it holds a lone surrogate)');
+  }
+  if (rawBody instanceof Uint8Array) return rawBody;
+  // Test runners and vm contexts have classes of their own, so the tag decides for the rest.
+  const tag = Object.prototype.toString.call(rawBody);
+  if (ArrayBuffer.isView(rawBody) && tag === '[object Uint8Array]') return rawBody as Uint8Array;
+  if (tag === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  throw rawBodyRequired(
+    typeof rawBody === 'object' && rawBody !== null ? 'a parsed object' : describeValue(rawBody),
+  );
+}
+
+function rawBodyRequired(came: string): CallbackVerificationError {
+  return new CallbackVerificationError(
+    'RAW_BODY_REQUIRED',
+    `rawBody must be the bytes of the request as received (string, Uint8Array or ArrayBuffer), but ${came} came. ${HOW_TO_GET_THE_BYTES}`,
+  );
+}

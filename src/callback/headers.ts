@@ -1,0 +1,128 @@
+import { CallbackVerificationError, InvalidOptionError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
+
+/** The part of the Fetch `Headers` class that is used, so that no DOM types are needed. */
+export interface FetchHeaders {
+  get(name: string): string | null;
+  has(name: string): boolean;
+  append(name: string, value: string): void;
+}
+
+/**
+ * Headers of a callback: Node's `req.headers` (or `headersDistinct`), a Fetch `Headers`, an AWS
+ * Lambda event's `headers` or `multiValueHeaders` (names in any case), or name and value pairs.
+ */
+export type CallbackHeaders =
+  | FetchHeaders
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+  | Iterable<readonly [string, string]>;
+
+export interface SignedHeaders {
+  readonly timestamp: string;
+  readonly signature: string;
+}
+
+interface FoundHeaders {
+  timestamp: string | undefined;
+  signature: string | undefined;
+}
+
+// Both names have this length, so every other header is passed over without being lower-cased.
+const NAME_LENGTH = TIMESTAMP_HEADER.length;
+
+/**
+ * Reads X-Timestamp and X-Signature (interface section 4.2).
+ *
+ * @throws {CallbackVerificationError} `MISSING_TIMESTAMP`, `MISSING_SIGNATURE`, or
+ * `INVALID_TIMESTAMP` and `INVALID_SIGNATURE` for a header that is given more than once
+ * @throws {InvalidOptionError} when `headers` is no collection of headers at all
+ */
+export function readSignedHeaders(headers: CallbackHeaders): SignedHeaders {
+  const { timestamp, signature } = findHeaders(headers);
+  if (timestamp === undefined || timestamp === '') {
+    throw new CallbackVerificationError('MISSING_TIMESTAMP', missing('X-Timestamp'));
+  }
+  if (signature === undefined || signature === '') {
+    throw new CallbackVerificationError('MISSING_SIGNATURE', missing('X-Signature'));
+  }
+  return { timestamp, signature };
+}
+
+function missing(header: string): string {
+  return `The ${header} header is missing; pass the headers of the request as received, and see that no proxy drops it`;
+}
+
+function findHeaders(headers: CallbackHeaders): FoundHeaders {
+  if (typeof headers !== 'object' || headers === null) {
+    throw new InvalidOptionError(
+      'headers',
+      `headers must be the headers of the request (an object, a Headers or pairs), but ${describeValue(headers)} came`,
+    );
+  }
+  const found: FoundHeaders = { timestamp: undefined, signature: undefined };
+  if (isFetchHeaders(headers)) {
+    addHeader(found, TIMESTAMP_HEADER, headers.get(TIMESTAMP_HEADER));
+    addHeader(found, SIGNATURE_HEADER, headers.get(SIGNATURE_HEADER));
+  } else if (isIterable(headers)) {
+    for (const pair of headers) addPair(found, pair);
+  } else {
+    for (const name in headers) {
+      if (name.length === NAME_LENGTH) addHeader(found, name, headers[name]);
+    }
+  }
+  return found;
+}
+
+function addPair(found: FoundHeaders, pair: unknown): void {
+  if (!Array.isArray(pair) || typeof pair[0] !== 'string') {
+    throw new InvalidOptionError(
+      'headers',
+      `headers given as a list must hold [name, value] pairs, but ${describeValue(pair)} came; instead of Node's rawHeaders pass req.headers`,
+    );
+  }
+  addHeader(found, pair[0], pair[1]);
+}
+
+function addHeader(found: FoundHeaders, name: string, value: unknown): void {
+  const lowerCased = name.toLowerCase();
+  if (lowerCased === TIMESTAMP_HEADER) {
+    found.timestamp = onlyValue(found.timestamp, value, 'INVALID_TIMESTAMP', 'X-Timestamp');
+  } else if (lowerCased === SIGNATURE_HEADER) {
+    found.signature = onlyValue(found.signature, value, 'INVALID_SIGNATURE', 'X-Signature');
+  }
+}
+
+function onlyValue(
+  earlier: string | undefined,
+  value: unknown,
+  code: 'INVALID_TIMESTAMP' | 'INVALID_SIGNATURE',
+  header: string,
+): string | undefined {
+  if (typeof value === 'string' && earlier === undefined) return value;
+  if (value === undefined || value === null) return earlier;
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length === 0) return earlier;
+  const [only] = values;
+  // Which of two values a proxy or a framework went by is not known here, so neither is trusted.
+  if (values.length > 1 || earlier !== undefined) {
+    throw new CallbackVerificationError(code, `${header} was given more than once; send it once`);
+  }
+  if (typeof only !== 'string') {
+    throw new CallbackVerificationError(
+      code,
+      `${header} must be a string, but ${describeValue(only)} came`,
+    );
+  }
+  return only;
+}
+
+// A Map has get() too, but keeps the case of its names; append() tells them apart.
+function isFetchHeaders(headers: object): headers is FetchHeaders {
+  const { get, append } = headers as Partial<FetchHeaders>;
+  return typeof get === 'function' && typeof append === 'function';
+}
+
+function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
+  return Symbol.iterator in headers;
+}

@@ -1,0 +1,83 @@
+import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
+import {
+  type StandardSchemaResult,
+  type StandardSchemaV1,
+  toIssues,
+} from '../protocol/standard-schema.js';
+
+/**
+ * Turns the text of an authentic body into a status record (interface section 2.2). The record is
+ * what JSON.parse made of it: unknown fields stay, nothing is converted.
+ *
+ * @throws {CallbackVerificationError} `INVALID_RECORD`
+ */
+export function parseStatusRecord(text: string): PaymentStatusRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body.
+    throw invalidRecord([{ path: [], message: 'the body must be JSON, but it does not parse' }]);
+  }
+  const issues = findStatusRecordIssues(value);
+  if (issues !== undefined) throw invalidRecord(issues);
+  return value as PaymentStatusRecord;
+}
+
+// Without `fatal` a wrong byte becomes U+FFFD, and with `ignoreBOM: false` a byte order mark
+// vanishes: either way the record would say something else than the bytes that were signed.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
+export function decodeBody(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalidRecord([
+      { path: [], message: 'the body must be UTF-8, but it holds other bytes' },
+    ]);
+  }
+}
+
+export function runRecordSchema(
+  schema: StandardSchemaV1,
+  payment: PaymentStatusRecord,
+): StandardSchemaResult<unknown> | Promise<StandardSchemaResult<unknown>> {
+  return schema['~standard'].validate(payment);
+}
+
+export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void {
+  if (result.issues !== undefined) throw invalidRecord(toIssues(result.issues));
+}
+
+/**
+ * The text whose digest is a callback's key. The lengths keep two different triples from sharing
+ * one text. X-Timestamp and X-Signature stay out of it, since a retry may be signed anew.
+ */
+export function callbackKeyText({
+  referenceNumber,
+  status,
+  updatedAt,
+}: PaymentStatusRecord): string {
+  assertKeyPart('referenceNumber', referenceNumber);
+  assertKeyPart('status', status);
+  assertKeyPart('updatedAt', updatedAt);
+  return `${referenceNumber.length}.${status.length}.${referenceNumber}${status}${updatedAt}`;
+}
+
+function assertKeyPart(field: string, value: unknown): void {
+  if (typeof value === 'string' && value !== '') return;
+  throw invalidRecord([
+    { path: [field], message: `must be a non-empty string, but ${describeValue(value)} came` },
+  ]);
+}
+
+function invalidRecord(issues: readonly Issue[]): CallbackVerificationError {
+  return new CallbackVerificationError(
+    'INVALID_RECORD',
+    `The callback is authentic, but its body is not a payment status record: ${describeIssues(issues)}`,
+    { issues },
+  );
+}

@@ -1,0 +1,176 @@
+import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
+import { InvalidOptionError } from '../errors.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
+import { assertRawBody } from './body.js';
+import { readSignedHeaders } from './headers.js';
+import {
+  type CallbackRequest,
+  type ResolvedPolicy,
+  resolvePolicy,
+  type VerificationPolicy,
+  type VerifiedCallback,
+} from './options.js';
+import {
+  assertSchemaAccepts,
+  callbackKeyText,
+  decodeBody,
+  parseStatusRecord,
+  runRecordSchema,
+} from './record.js';
+import { parseSignatureFormat, signatureMismatch } from './signature.js';
+import { assertUsableSecret, listSecrets, wrongSecretType } from './signing-secret.js';
+import { assertInsideWindow, parseTimestamp } from './timestamp.js';
+
+/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
+export type SigningSecret = string | Uint8Array | KeyObject;
+
+/** Options of {@link verifyCallback} and {@link createCallbackVerifier}. */
+export interface VerifyCallbackOptions extends VerificationPolicy {
+  /** The signing secret of the merchant account, or several while rotating: any of them may match. */
+  signingSecret: SigningSecret | readonly SigningSecret[];
+}
+
+/**
+ * Verifies one callback (interface section 5.2): headers, window, signature, and only then the
+ * body's JSON and record. For more than one, {@link createCallbackVerifier} prepares the keys once.
+ *
+ * @throws {CallbackVerificationError} when the callback must not be trusted; its `code` says why
+ * @throws {InvalidOptionError} when an option can't be right
+ *
+ * @example
+ * ```ts
+ * import { verifyCallback } from 'merchant-payments/callback';
+ *
+ * declare const request: { body: Buffer; headers: Record<string, string> };
+ *
+ * const { payment, key } = verifyCallback(
+ *   { rawBody: request.body, headers: request.headers },
+ *   { signingSecret: process.env.SIGNING_SECRET ?? '' },
+ * );
+ * ```
+ */
+export function verifyCallback(
+  request: CallbackRequest,
+  options: VerifyCallbackOptions,
+): VerifiedCallback {
+  return createCallbackVerifier(options)(request);
+}
+
+/**
+ * Makes a verifier with its keys prepared. It keeps no state between calls and can be shared.
+ *
+ * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
+ */
+export function createCallbackVerifier(
+  options: VerifyCallbackOptions,
+): (request: CallbackRequest) => VerifiedCallback {
+  const policy = resolvePolicy(options);
+  const keys = importSigningSecrets(options.signingSecret);
+  return (request) => verify(request, policy, keys);
+}
+
+/**
+ * The key of a status change: a digest of referenceNumber, status and updatedAt, the same for
+ * every delivery of that change, whenever it was signed.
+ *
+ * @throws {CallbackVerificationError} `INVALID_RECORD` when one of the three is missing
+ */
+export function callbackKey(payment: PaymentStatusRecord): string {
+  return hash('sha256', callbackKeyText(payment), 'base64url');
+}
+
+function verify(
+  request: CallbackRequest,
+  policy: ResolvedPolicy,
+  keys: readonly KeyObject[],
+): VerifiedCallback {
+  const body = assertRawBody(request.rawBody);
+  const { timestamp, signature } = readSignedHeaders(request.headers);
+
+  const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
+  assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
+
+  const signed = {
+    body,
+    timestamp,
+    signature: normalizeSignature(signature, policy.signatureEncoding),
+  };
+  const secretIndex = findMatchingKey(signed, keys);
+  if (secretIndex === -1) throw signatureMismatch(keys.length);
+
+  const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body));
+  if (policy.recordSchema !== undefined) {
+    const result = runRecordSchema(policy.recordSchema, payment);
+    if (result instanceof Promise) {
+      throw new InvalidOptionError(
+        'recordSchema',
+        'recordSchema must validate synchronously, but it returned a promise; use verifyCallback of merchant-payments/callback/web, which awaits it',
+      );
+    }
+    assertSchemaAccepts(result);
+  }
+  return {
+    payment,
+    key: callbackKey(payment),
+    timestamp: new Date(sentAtMs),
+    secretIndex,
+  };
+}
+
+interface SignedCallback {
+  readonly body: string | Uint8Array;
+  readonly timestamp: string;
+  /** The digest in 64 lower-case hex digits. */
+  readonly signature: string;
+}
+
+// Written over by every verification: allocating two buffers takes longer than comparing them.
+const received = Buffer.alloc(64);
+const computed = Buffer.alloc(64);
+
+function findMatchingKey(
+  { body, timestamp, signature }: SignedCallback,
+  keys: readonly KeyObject[],
+): number {
+  received.write(signature, 0, 64, 'latin1');
+  const prefix = `${timestamp}.`;
+  for (let index = 0; index < keys.length; index += 1) {
+    // Two updates spare a copy of the body; text out of digest() is faster than a buffer.
+    const hmac = createHmac('sha256', keys[index] as KeyObject);
+    computed.write(hmac.update(prefix).update(body).digest('hex'), 0, 64, 'latin1');
+    if (timingSafeEqual(received, computed)) return index;
+  }
+  return -1;
+}
+
+/** Every accepted spelling of the digest as lower-case hex, the form in which two are compared. */
+function normalizeSignature(text: string, allowed: ResolvedPolicy['signatureEncoding']): string {
+  return parseSignatureFormat(text, allowed) === 'hex'
+    ? text.toLowerCase()
+    : Buffer.from(text, 'base64').toString('hex');
+}
+
+function importSigningSecrets(
+  signingSecret: VerifyCallbackOptions['signingSecret'],
+): readonly KeyObject[] {
+  return listSecrets(signingSecret).map(({ secret, option }) => importSecret(secret, option));
+}
+
+function importSecret(secret: SigningSecret, option: string): KeyObject {
+  if (secret instanceof KeyObject) {
+    if (secret.type === 'secret' && (secret.symmetricKeySize ?? 0) > 0) return secret;
+    throw new InvalidOptionError(
+      option,
+      `${option} must be a KeyObject of type secret that is not empty, but one of type ${secret.type} came`,
+    );
+  }
+  if (typeof secret === 'string') {
+    assertUsableSecret(secret, option);
+    return createSecretKey(secret, 'utf8');
+  }
+  if (ArrayBuffer.isView(secret)) {
+    assertUsableSecret(secret, option);
+    return createSecretKey(secret);
+  }
+  throw wrongSecretType(secret, option, 'a string, a Uint8Array or a KeyObject');
+}

@@ -1,0 +1,206 @@
+import type { PaymentStatusRecord } from '../../protocol/payment.js';
+import { assertRawBody } from '../body.js';
+import { readSignedHeaders } from '../headers.js';
+import {
+  type CallbackRequest,
+  type ResolvedPolicy,
+  resolvePolicy,
+  type VerificationPolicy,
+  type VerifiedCallback,
+} from '../options.js';
+import {
+  assertSchemaAccepts,
+  callbackKeyText,
+  decodeBody,
+  parseStatusRecord,
+  runRecordSchema,
+} from '../record.js';
+import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
+import { assertUsableSecret, listSecrets, wrongSecretType } from '../signing-secret.js';
+import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
+
+/** The part of a WebCrypto `CryptoKey` that is looked at, so that no DOM types are needed. */
+export interface WebCryptoKey {
+  readonly type: string;
+  readonly algorithm: { readonly name: string; readonly hash?: { readonly name: string } };
+  readonly usages: readonly string[];
+}
+
+/**
+ * A callback signing secret: text (its UTF-8 bytes are the key), bytes, or an HMAC SHA-256
+ * `CryptoKey` with the usage `verify`.
+ */
+export type WebSigningSecret = string | Uint8Array | WebCryptoKey;
+
+/** Options of the WebCrypto `verifyCallback` and `createCallbackVerifier`. */
+export interface WebVerifyCallbackOptions extends VerificationPolicy {
+  /** The signing secret of the merchant account, or several while rotating: any of them may match. */
+  signingSecret: WebSigningSecret | readonly WebSigningSecret[];
+}
+
+/**
+ * Verifies one callback on WebCrypto, for runtimes without `node:crypto` (interface section 5.2).
+ * The same checks in the same order as the synchronous `verifyCallback`; a `recordSchema` may be
+ * asynchronous here.
+ *
+ * @throws {CallbackVerificationError} when the callback must not be trusted; its `code` says why
+ * @throws {InvalidOptionError} when an option can't be right
+ *
+ * @example
+ * ```ts
+ * import { verifyCallback } from 'merchant-payments/callback/web';
+ *
+ * export async function POST(request: Request): Promise<Response> {
+ *   const rawBody = await request.arrayBuffer();
+ *   const { payment } = await verifyCallback(
+ *     { rawBody, headers: request.headers },
+ *     { signingSecret: process.env.SIGNING_SECRET ?? '' },
+ *   );
+ *   return new Response(null, { status: payment.status === 'paid' ? 200 : 204 });
+ * }
+ * ```
+ */
+export async function verifyCallback(
+  request: CallbackRequest,
+  options: WebVerifyCallbackOptions,
+): Promise<VerifiedCallback> {
+  return createCallbackVerifier(options)(request);
+}
+
+/**
+ * Makes a verifier whose keys are imported once, at its first call.
+ *
+ * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
+ */
+export function createCallbackVerifier(
+  options: WebVerifyCallbackOptions,
+): (request: CallbackRequest) => Promise<VerifiedCallback> {
+  const policy = resolvePolicy(options);
+  const secrets = listSecrets(options.signingSecret).map(({ secret, option }) =>
+    toKeyMaterial(secret, option),
+  );
+  let keys: Promise<CryptoKey[]> | undefined;
+  return async (request) => {
+    keys ??= Promise.all(secrets.map(importKey));
+    return verify(request, policy, await keys);
+  };
+}
+
+/**
+ * The key of a status change: equal to what the synchronous `callbackKey` returns.
+ *
+ * @throws {CallbackVerificationError} `INVALID_RECORD` when referenceNumber, status or updatedAt is missing
+ */
+export async function callbackKey(payment: PaymentStatusRecord): Promise<string> {
+  const text = encoder.encode(callbackKeyText(payment));
+  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text)));
+}
+
+const encoder = new TextEncoder();
+
+type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
+
+async function verify(
+  request: CallbackRequest,
+  policy: ResolvedPolicy,
+  keys: readonly CryptoKey[],
+): Promise<VerifiedCallback> {
+  const rawBody = assertRawBody(request.rawBody);
+  const { timestamp, signature } = readSignedHeaders(request.headers);
+
+  const sentAtMs = parseTimestamp(timestamp, policy.timestampUnit);
+  assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
+
+  const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
+  // A copy of its own: the caller's buffer could change while the check is awaited, and what is
+  // parsed afterwards would not be what was verified.
+  const signed = joinSignedBytes(timestamp, rawBody);
+  const secretIndex = await findMatchingKey(keys, digest, signed);
+  if (secretIndex === -1) throw signatureMismatch(keys.length);
+
+  const payment = parseStatusRecord(decodeBody(signed.subarray(timestamp.length + 1)));
+  if (policy.recordSchema !== undefined) {
+    assertSchemaAccepts(await runRecordSchema(policy.recordSchema, payment));
+  }
+  return {
+    payment,
+    key: await callbackKey(payment),
+    timestamp: new Date(sentAtMs),
+    secretIndex,
+  };
+}
+
+function joinSignedBytes(timestamp: string, rawBody: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody;
+  // Digits and a full stop: one byte each.
+  const prefix = encoder.encode(`${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  return signed;
+}
+
+async function findMatchingKey(
+  keys: readonly CryptoKey[],
+  digest: Uint8Array<ArrayBuffer>,
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<number> {
+  // subtle.verify compares in constant time.
+  for (let index = 0; index < keys.length; index += 1) {
+    if (await crypto.subtle.verify('HMAC', keys[index] as CryptoKey, digest, signed)) return index;
+  }
+  return -1;
+}
+
+function decodeDigest(text: string, format: SignatureFormat): Uint8Array<ArrayBuffer> {
+  if (format === 'hex') {
+    return Uint8Array.from({ length: 32 }, (_, index) =>
+      Number.parseInt(text.slice(index * 2, index * 2 + 2), 16),
+    );
+  }
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
+  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+}
+
+function encodeBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+function toKeyMaterial(
+  secret: WebSigningSecret,
+  option: string,
+): Uint8Array<ArrayBuffer> | WebCryptoKey {
+  if (typeof secret === 'string') {
+    assertUsableSecret(secret, option);
+    return encoder.encode(secret);
+  }
+  if (ArrayBuffer.isView(secret)) {
+    assertUsableSecret(secret, option);
+    return Uint8Array.from(secret);
+  }
+  if (isVerifyingKey(secret)) return secret;
+  throw wrongSecretType(
+    secret,
+    option,
+    "a string, a Uint8Array or an HMAC SHA-256 CryptoKey with the usage 'verify'",
+  );
+}
+
+function isVerifyingKey(value: unknown): value is WebCryptoKey {
+  const key = value as Partial<WebCryptoKey> | null | undefined;
+  return (
+    key?.type === 'secret' &&
+    key.algorithm?.name === 'HMAC' &&
+    key.algorithm.hash?.name === 'SHA-256' &&
+    key.usages?.includes('verify') === true
+  );
+}
+
+async function importKey(secret: Uint8Array<ArrayBuffer> | WebCryptoKey): Promise<CryptoKey> {
+  if (!ArrayBuffer.isView(secret)) return secret as CryptoKey;
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']);
+}

@@ -1,0 +1,45 @@
+import { InvalidOptionError, type Issue } from '../errors.js';
+import { describeValue } from './describe-value.js';
+
+/**
+ * A validator that follows [Standard Schema](https://standardschema.dev) version 1: a schema of
+ * zod, valibot, arktype and others can be passed as it is.
+ */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (
+      value: unknown,
+    ) => StandardSchemaResult<Output> | Promise<StandardSchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** What a {@link StandardSchemaV1} answers. */
+export type StandardSchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardSchemaIssue[] };
+
+/** A finding of a {@link StandardSchemaV1}. */
+export interface StandardSchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** @throws {InvalidOptionError} naming the option */
+export function assertStandardSchema(option: string, value: unknown): void {
+  const standard = (value as Partial<StandardSchemaV1> | null)?.['~standard'];
+  if (typeof standard?.validate === 'function') return;
+  throw new InvalidOptionError(
+    option,
+    `${option} must be a Standard Schema validator (zod, valibot, arktype, …), but ${describeValue(value)} came`,
+  );
+}
+
+export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {
+  return issues.map(({ message, path = [] }) => ({
+    path: path.map((segment) => (typeof segment === 'object' ? segment.key : segment)),
+    message,
+  }));
+}

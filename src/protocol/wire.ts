@@ -1,0 +1,11 @@
+/** Path of payment creation below the service's base address (interface section 4.1). */
+export const PAYMENTS_PATH = '/api/payments';
+
+/** Callback headers in the lower case in which Node and Fetch hand them over (interface section 4.2). */
+export const TIMESTAMP_HEADER = 'x-timestamp';
+export const SIGNATURE_HEADER = 'x-signature';
+
+/** Text encodings of the 32-byte digest in X-Signature. The interface does not say which one the service uses. */
+export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
+
+export const signatureEncodings: readonly SignatureEncoding[] = ['hex', 'base64', 'base64url'];
