@@ -113,8 +113,7 @@ export abstract class MerchantPaymentsError extends Error {
 
   /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
   toJSON(): Record<string, unknown> {
-    const ownFields: Record<string, unknown> = { ...this };
-    return { name: this.name, code: this.code, message: this.message, ...ownFields };
+    return { name: this.name, code: this.code, message: this.message, ...this };
   }
 }
 

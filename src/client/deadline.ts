@@ -1,0 +1,81 @@
+/** Why a call was given up before it ended. */
+export type GiveUpReason = 'timeout' | 'aborted';
+
+/**
+ * The one deadline of a call, together with its caller's signal. Costs a timer and no
+ * AbortSignal of its own: making one per call takes longer than the rest of the bookkeeping.
+ */
+export class Deadline {
+  /** Set once the call is to end without an answer. */
+  gaveUp: GiveUpReason | undefined;
+  /** Called once, when `gaveUp` gets its value. Whoever is at work sets it. */
+  onGiveUp: (() => void) | undefined;
+
+  readonly timeoutMs: number;
+  readonly #endsAtMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort: (() => void) | undefined;
+
+  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
+    this.timeoutMs = timeoutMs;
+    this.#endsAtMs = performance.now() + timeoutMs;
+    this.#timer = setTimeout(expire, timeoutMs, this);
+    this.#signal = signal;
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.giveUp('aborted');
+    } else {
+      this.#onAbort = () => this.giveUp('aborted');
+      signal.addEventListener('abort', this.#onAbort);
+    }
+  }
+
+  get remainingMs(): number {
+    return this.#endsAtMs - performance.now();
+  }
+
+  giveUp(reason: GiveUpReason): void {
+    if (this.gaveUp !== undefined) return;
+    this.gaveUp = reason;
+    this.onGiveUp?.();
+  }
+
+  /** Waits, or returns early when the call is given up. */
+  async wait(delayMs: number): Promise<void> {
+    if (this.gaveUp !== undefined) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, delayMs);
+      this.onGiveUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.onGiveUp = undefined;
+  }
+
+  /** The work's value, or nothing when the call is given up first. Rejects as the work does. */
+  async race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
+    try {
+      return await new Promise<Value | undefined>((resolve, reject) => {
+        this.onGiveUp = () => resolve(undefined);
+        if (this.gaveUp !== undefined) resolve(undefined);
+        // Also after giving up: a rejection that nobody handles would end the process.
+        work.then(resolve, reject);
+      });
+    } finally {
+      this.onGiveUp = undefined;
+    }
+  }
+
+  /** Must be called when the call has ended: frees the timer and the caller's signal. */
+  end(): void {
+    clearTimeout(this.#timer);
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+// Shared by all deadlines, so that no closure is made per call.
+function expire(deadline: Deadline): void {
+  deadline.giveUp('timeout');
+}

@@ -1,0 +1,95 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
+
+/** A logger like pino or console: called with an object of fields, then a sentence. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * What is told about one request, to the logger and to subscribers of the tracing channel
+ * `merchant-payments:request`. This list is all: no body, and of the headers nothing.
+ */
+export interface RequestTrace {
+  readonly method: string;
+  /** Path without its query. */
+  readonly path: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** HTTP status, when an answer came. */
+  status?: number;
+  durationMs?: number;
+  /** The service's identifier of the request, when its answer has one. */
+  requestId?: string;
+  /** `accepted` after a success, else the error's `requestOutcome`. */
+  outcome?: RequestOutcome;
+}
+
+export interface AttemptReport {
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly outcome: RequestOutcome;
+  readonly error: MerchantPaymentsError | undefined;
+  /** Whether the request will be sent again. */
+  readonly retried: boolean;
+}
+
+const channel = tracingChannel<unknown, RequestTrace>('merchant-payments:request');
+
+/** Runs one attempt and tells whoever listens; costs nothing when nobody does. */
+export function observe<Result>(
+  subject: Pick<RequestTrace, 'method' | 'path' | 'attempt'>,
+  logger: Logger | undefined,
+  run: () => Promise<Result>,
+  report: (result: Result) => AttemptReport,
+): Promise<Result> {
+  if (logger === undefined && !channel.hasSubscribers) return run();
+  return runObserved({ ...subject }, logger, run, report);
+}
+
+async function runObserved<Result>(
+  trace: RequestTrace,
+  logger: Logger | undefined,
+  run: () => Promise<Result>,
+  report: (result: Result) => AttemptReport,
+): Promise<Result> {
+  const startedAtMs = performance.now();
+  const results: Result[] = [];
+  // Returns nothing and throws the scrubbed error, because the channel hands both to subscribers.
+  const traced = async (): Promise<void> => {
+    const result = await run();
+    results.push(result);
+    const { status, requestId, outcome, error, retried } = report(result);
+    trace.durationMs = performance.now() - startedAtMs;
+    trace.outcome = outcome;
+    if (status !== undefined) trace.status = status;
+    if (requestId !== undefined) trace.requestId = requestId;
+    if (logger !== undefined) log(logger, trace, error, retried);
+    if (error !== undefined) throw error;
+  };
+  const failure: unknown = await channel.tracePromise(traced, trace).catch((error) => error);
+  const [result] = results;
+  if (result === undefined) throw failure;
+  return result;
+}
+
+function log(
+  logger: Logger,
+  trace: RequestTrace,
+  error: MerchantPaymentsError | undefined,
+  retried: boolean,
+): void {
+  // A logger that throws must not turn a created payment into a failure.
+  try {
+    if (error === undefined) {
+      logger.debug({ ...trace }, 'merchant-payments: request succeeded');
+    } else if (retried) {
+      logger.warn({ ...trace, code: error.code }, 'merchant-payments: request failed, will retry');
+    } else {
+      logger.error({ ...trace, code: error.code }, 'merchant-payments: request failed');
+    }
+  } catch {}
+}

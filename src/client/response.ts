@@ -1,0 +1,62 @@
+import { type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
+import type { ResponseHeaders } from './transport/transport.js';
+
+/** An answer of the service with a 2xx status. */
+export interface ServiceResponse<Body = unknown> {
+  /** The HTTP status, from 200 to 299. */
+  status: number;
+  /** The headers, their names in lower case. */
+  headers: ResponseHeaders;
+  /** The body: parsed when it is JSON, else its text. With a `responseSchema`, the schema's output. */
+  body: Body;
+  /** How many requests the call took, from 1. */
+  attempts: number;
+}
+
+/** What the service answered to the creation of a payment. */
+export interface CreatePaymentResult<Body = unknown> {
+  /**
+   * The fields of the answer, unknown ones included. What the service answers is not part of the interface, so each may be
+   * missing. A known field that is no string is left out here and stands in `response.body` only.
+   */
+  payment: Partial<PaymentStatusRecord> & Record<string, unknown>;
+  /** The whole answer. */
+  response: ServiceResponse<Body>;
+}
+
+/** Bytes to text to JSON where it is JSON. Never throws: a 2xx stays a success whatever its body. */
+export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown {
+  if (bytes.length === 0) return '';
+  const text = decodeText(bytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  // "404" in a text/plain body is text; an object is JSON whatever its label says.
+  return isJsonType(headers['content-type']) || (typeof value === 'object' && value !== null)
+    ? value
+    : text;
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+function decodeText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
+function isJsonType(contentType: string | string[] | undefined): boolean {
+  return typeof contentType === 'string' && /^[^;]*[/+]json\b/i.test(contentType);
+}
+
+/** The payment in the body of a creation's answer. */
+export function readPayment(body: unknown): CreatePaymentResult['payment'] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
+  const payment: Record<string, unknown> = { ...body };
+  for (const field of statusRecordFields) {
+    if (field in payment && typeof payment[field] !== 'string') delete payment[field];
+  }
+  return payment;
+}

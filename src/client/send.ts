@@ -1,0 +1,113 @@
+import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
+import { type FailureContext, givenUpError, outcomeOf, toError } from './failure.js';
+import { type AttemptReport, type Logger, observe } from './observation.js';
+import { parseBody, type ServiceResponse } from './response.js';
+import { combineOutcomes, decideRetry, parseRetryAfter } from './retry.js';
+import type { Answer, Exchange, Transport } from './transport/transport.js';
+
+export interface SendContext extends FailureContext {
+  readonly transport: Transport;
+  readonly logger: Logger | undefined;
+  readonly maxRetries: number;
+  readonly retryUnknownOutcome: boolean;
+}
+
+type AttemptResult = Success | FailedAttempt;
+
+interface Success {
+  readonly answer: Answer;
+  readonly body: unknown;
+  readonly error?: undefined;
+}
+
+interface FailedAttempt {
+  readonly exchange: Exchange;
+  readonly error: MerchantPaymentsError;
+  /** What is known after this attempt and those before it. */
+  readonly outcome: RequestOutcome;
+  readonly retryDelayMs: number | undefined;
+}
+
+/**
+ * Sends a prepared request until it succeeds, must not be sent again, or the deadline passes.
+ *
+ * @throws {MerchantPaymentsError} with the outcome of all attempts together
+ */
+export async function send(context: SendContext): Promise<ServiceResponse> {
+  const { request, deadline, logger } = context;
+  let known: RequestOutcome = 'not-sent';
+  for (let attempt = 1; ; attempt += 1) {
+    const earlier: RequestOutcome = known;
+    const result: AttemptResult = await observe(
+      { method: request.method, path: request.path, attempt },
+      logger,
+      () => sendOnce(context, attempt, earlier),
+      toReport,
+    );
+    if (result.error === undefined) {
+      const { status, headers } = result.answer;
+      return { status, headers, body: result.body, attempts: attempt };
+    }
+    if (result.retryDelayMs === undefined) throw result.error;
+    known = result.outcome;
+    await deadline.wait(result.retryDelayMs);
+    if (deadline.gaveUp !== undefined) throw givenUpError(deadline.gaveUp, known, context);
+  }
+}
+
+async function sendOnce(
+  context: SendContext,
+  attempt: number,
+  earlier: RequestOutcome,
+): Promise<AttemptResult> {
+  const { request, deadline, transport, maxRetries, retryUnknownOutcome } = context;
+  const exchange = await transport.send(request, deadline);
+  const own = outcomeOf(exchange);
+  if (own === undefined) {
+    const answer = exchange as Answer;
+    return { answer, body: parseBody(answer.body, answer.headers) };
+  }
+  const outcome = combineOutcomes(earlier, own);
+  const answer = exchange.kind === 'answer' ? exchange : undefined;
+  const retryDelayMs = decideRetry(
+    {
+      outcome: own,
+      httpStatus: answer?.status,
+      gaveUp: deadline.gaveUp !== undefined,
+      retryAfterSeconds: parseRetryAfter(answer?.headers['retry-after'], Date.now()),
+    },
+    {
+      attempt,
+      maxRetries,
+      retryUnknownOutcome,
+      remainingMs: deadline.remainingMs,
+      random: Math.random(),
+    },
+  );
+  return { exchange, error: toError(exchange, outcome, context), outcome, retryDelayMs };
+}
+
+function toReport(result: AttemptResult): AttemptReport {
+  if (result.error === undefined) {
+    return {
+      status: result.answer.status,
+      requestId: readRequestId(result.body),
+      outcome: 'accepted',
+      error: undefined,
+      retried: false,
+    };
+  }
+  const { exchange, error, outcome, retryDelayMs } = result;
+  return {
+    status: exchange.kind === 'answer' ? exchange.status : undefined,
+    requestId: readRequestId(error),
+    outcome,
+    error,
+    retried: retryDelayMs !== undefined,
+  };
+}
+
+function readRequestId(source: unknown): string | undefined {
+  const requestId = (source as { requestId?: unknown } | null)?.requestId;
+  return typeof requestId === 'string' ? requestId : undefined;
+}

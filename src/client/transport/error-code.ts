@@ -1,0 +1,56 @@
+// fetch wraps the socket's error, and Node wraps the errors of several addresses in one.
+const MAX_DEPTH = 4;
+
+interface SystemError {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+const CONNECT_PHASE_CODES: ReadonlySet<string> = new Set([
+  // No address.
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  // No connection. The last one is Bun's.
+  'ECONNREFUSED',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused',
+  // A certificate that is not accepted ends the handshake, before any HTTP.
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** The first machine-readable code in an error and its causes. */
+export function findErrorCode(error: unknown): string | undefined {
+  return findInCauses(error, ({ code }) => (typeof code === 'string' ? code : undefined));
+}
+
+/** Whether an error can only have come up before anything of the request was written. */
+export function isConnectPhaseError(error: unknown): boolean {
+  const found = findInCauses(error, ({ code, syscall }) =>
+    CONNECT_PHASE_CODES.has(String(code)) || syscall === 'connect' || syscall === 'getaddrinfo'
+      ? true
+      : undefined,
+  );
+  return found === true;
+}
+
+function findInCauses<Found>(
+  error: unknown,
+  look: (error: SystemError) => Found | undefined,
+): Found | undefined {
+  let current: unknown = error;
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    const found = look(current);
+    if (found !== undefined) return found;
+    const { cause, errors } = current as SystemError;
+    current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return undefined;
+}

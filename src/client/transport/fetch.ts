@@ -1,0 +1,124 @@
+import type { Deadline } from '../deadline.js';
+import { findErrorCode, isConnectPhaseError } from './error-code.js';
+import type {
+  Answer,
+  BodyFailure,
+  Exchange,
+  PreparedRequest,
+  ResponseHeaders,
+  Transport,
+} from './transport.js';
+
+/**
+ * Sends by `fetch`. It does not say when a request left this machine, so only failures that can't come
+ * later than connecting count as not sent.
+ */
+export function createFetchTransport(
+  fetch: typeof globalThis.fetch,
+  maxResponseBytes: number,
+): Transport {
+  return {
+    send(request, deadline) {
+      return new FetchExchange(fetch, request, maxResponseBytes).run(deadline);
+    },
+    async destroy() {},
+  };
+}
+
+/** One request by fetch. Settles at the deadline even where fetch ignores its signal. */
+class FetchExchange {
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #request: PreparedRequest;
+  readonly #maxBytes: number;
+  readonly #abort = new AbortController();
+  #called = false;
+  #response: Response | undefined;
+
+  constructor(fetch: typeof globalThis.fetch, request: PreparedRequest, maxBytes: number) {
+    this.#fetch = fetch;
+    this.#request = request;
+    this.#maxBytes = maxBytes;
+  }
+
+  async run(deadline: Deadline): Promise<Exchange> {
+    const exchange = await deadline.race(this.#exchange(deadline));
+    if (exchange !== undefined) return exchange;
+    this.#abort.abort();
+    return this.#response === undefined
+      ? { kind: 'failure', sent: this.#called, reason: 'given-up' }
+      : this.#answer(this.#response, new Uint8Array(0), { reason: 'given-up' });
+  }
+
+  async #exchange(deadline: Deadline): Promise<Exchange> {
+    // Only a fetch that was not called yet can be known not to have sent anything.
+    if (deadline.gaveUp !== undefined) return { kind: 'failure', sent: false, reason: 'given-up' };
+    try {
+      this.#called = true;
+      // Without `this`: some runtimes refuse a fetch that is called as a method.
+      const { origin, target, method, headers, body } = this.#request;
+      const send = this.#fetch;
+      this.#response = await send(`${origin}${target}`, {
+        method,
+        headers: toPairs(headers),
+        ...(body === undefined ? {} : { body }),
+        redirect: 'manual',
+        signal: this.#abort.signal,
+      });
+    } catch (error) {
+      const reason = findErrorCode(error)?.startsWith('HPE_') ? 'unusable' : 'connection';
+      return { kind: 'failure', sent: !isConnectPhaseError(error), reason, cause: error };
+    }
+    return this.#readBody(this.#response);
+  }
+
+  async #readBody(response: Response): Promise<Answer> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    try {
+      if (Number(response.headers.get('content-length')) > this.#maxBytes) {
+        return this.#refuseLargeBody(response);
+      }
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        size += chunk.length;
+        if (size > this.#maxBytes) return this.#refuseLargeBody(response);
+        chunks.push(chunk);
+      }
+    } catch (cause) {
+      return this.#answer(response, new Uint8Array(0), { reason: 'lost', cause });
+    }
+    return this.#answer(response, Buffer.concat(chunks, size), undefined);
+  }
+
+  #refuseLargeBody(response: Response): Answer {
+    this.#abort.abort();
+    return this.#answer(response, new Uint8Array(0), { reason: 'too-large' });
+  }
+
+  #answer(response: Response, body: Uint8Array, bodyFailure: BodyFailure | undefined): Answer {
+    return {
+      kind: 'answer',
+      status: response.status,
+      headers: toRecord(response.headers),
+      body,
+      bodyFailure,
+    };
+  }
+}
+
+function toPairs(headers: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    pairs.push([headers[index] as string, headers[index + 1] as string]);
+  }
+  return pairs;
+}
+
+function toRecord(headers: Headers): ResponseHeaders {
+  const record: Record<string, string | string[]> = {};
+  headers.forEach((value, name) => {
+    record[name] = value;
+  });
+  const cookies = headers.getSetCookie();
+  if (cookies.length > 1) record['set-cookie'] = cookies;
+  return record;
+}

@@ -1,0 +1,51 @@
+import type { Deadline } from '../deadline.js';
+
+/** A request as it goes on the wire. Built once per call, sent once per attempt. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly origin: string;
+  /** Path and query, the base URL's prefix included. */
+  readonly target: string;
+  /** Path without the query, for logs. */
+  readonly path: string;
+  /** Names and values in turn. Holds the Authorization header: never log it. */
+  readonly headers: readonly string[];
+  readonly body: string | undefined;
+}
+
+/** Headers of an answer, their names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
+
+/** What one attempt came to. A transport never throws: what can go wrong is a value. */
+export type Exchange = Answer | Failure;
+
+/** A status came, and perhaps a body. */
+export interface Answer {
+  readonly kind: 'answer';
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The whole body; not meaningful when `bodyFailure` is set. */
+  readonly body: Uint8Array;
+  readonly bodyFailure: BodyFailure | undefined;
+}
+
+/** Why the body of an answer could not be read whole. */
+export interface BodyFailure {
+  readonly reason: 'lost' | 'too-large' | 'given-up';
+  readonly cause?: unknown;
+}
+
+/** No status came. */
+export interface Failure {
+  readonly kind: 'failure';
+  /** Whether anything of the request may have left this machine. */
+  readonly sent: boolean;
+  readonly reason: 'connection' | 'unusable' | 'given-up';
+  readonly cause?: unknown;
+}
+
+export interface Transport {
+  send(request: PreparedRequest, deadline: Deadline): Promise<Exchange>;
+  /** Breaks what is still open. Called when no call is in flight any more. */
+  destroy(): Promise<void>;
+}

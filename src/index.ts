@@ -1,0 +1,39 @@
+export type { RawBody } from './callback/body.js';
+export type { CallbackHeaders, FetchHeaders } from './callback/headers.js';
+export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from './callback/options.js';
+export type { TimestampUnit } from './callback/timestamp.js';
+export type { SigningSecret, VerifyCallbackOptions } from './callback/verify.js';
+export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
+export type { Logger, RequestTrace } from './client/observation.js';
+export type { PaymentClientOptions, RequestOptions } from './client/options.js';
+export type { Payments } from './client/payment-client.js';
+export { PaymentClient } from './client/payment-client.js';
+export type { ServiceRequest } from './client/prepared-request.js';
+export type { CreatePaymentResult, ServiceResponse } from './client/response.js';
+export type { ResponseHeaders } from './client/transport/transport.js';
+export type {
+  CallbackVerificationErrorCode,
+  ErrorCode,
+  Issue,
+  RequestOutcome,
+} from './errors.js';
+export {
+  ApiError,
+  CallbackVerificationError,
+  ConnectionError,
+  errorCodes,
+  InvalidCredentialsError,
+  InvalidOptionError,
+  InvalidRequestError,
+  MerchantPaymentsError,
+  RequestAbortedError,
+  RequestTimeoutError,
+  ResponseError,
+} from './errors.js';
+export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
+export type {
+  StandardSchemaIssue,
+  StandardSchemaResult,
+  StandardSchemaV1,
+} from './protocol/standard-schema.js';
+export type { SignatureEncoding } from './protocol/wire.js';
