@@ -113,7 +113,8 @@ export abstract class MerchantPaymentsError extends Error {
 
   /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
   toJSON(): Record<string, unknown> {
-    return { name: this.name, code: this.code, message: this.message, ...this };
+    const { name, code, message } = this;
+    return { name, code, message, ...(this as unknown as Record<string, unknown>) };
   }
 }
 

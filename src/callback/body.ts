@@ -22,14 +22,24 @@ export function assertRawBody(rawBody: unknown): string | Uint8Array {
     if (rawBody.isWellFormed()) return rawBody;
     throw rawBodyRequired('a string that was decoded with loss (it holds a lone surrogate)');
   }
-  if (rawBody instanceof Uint8Array) return rawBody;
-  // Test runners and vm contexts have classes of their own, so the tag decides for the rest.
-  const tag = Object.prototype.toString.call(rawBody);
-  if (ArrayBuffer.isView(rawBody) && tag === '[object Uint8Array]') return rawBody as Uint8Array;
-  if (tag === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
+  if (isUint8Array(rawBody)) return rawBody;
+  if (tagOf(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
   throw rawBodyRequired(
     typeof rawBody === 'object' && rawBody !== null ? 'a parsed object' : describeValue(rawBody),
   );
+}
+
+/** Whether `value` is bytes: other views (DataView, Uint16Array) leave open which bytes are meant. */
+export function isUint8Array(value: unknown): value is Uint8Array {
+  // Test runners and vm contexts have classes of their own, so the tag decides for the rest.
+  return (
+    value instanceof Uint8Array ||
+    (ArrayBuffer.isView(value) && tagOf(value) === '[object Uint8Array]')
+  );
+}
+
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value);
 }
 
 function rawBodyRequired(came: string): CallbackVerificationError {

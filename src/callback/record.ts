@@ -48,6 +48,11 @@ export function runRecordSchema(
   return schema['~standard'].validate(payment);
 }
 
+/** Any thenable: taken for a result, one of another realm or library would pass as without issues. */
+export function isPromiseLike(value: object): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
+}
+
 export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void {
   if (result.issues !== undefined) throw invalidRecord(toIssues(result.issues));
 }

@@ -1,7 +1,8 @@
 import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
+import { assertOptionsObject } from '../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { assertRawBody } from './body.js';
+import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
 import {
   type CallbackRequest,
@@ -14,6 +15,7 @@ import {
   assertSchemaAccepts,
   callbackKeyText,
   decodeBody,
+  isPromiseLike,
   parseStatusRecord,
   runRecordSchema,
 } from './record.js';
@@ -84,6 +86,7 @@ function verify(
   policy: ResolvedPolicy,
   keys: readonly KeyObject[],
 ): VerifiedCallback {
+  assertOptionsObject('request', request, 'rawBody and headers');
   const body = assertRawBody(request.rawBody);
   const { timestamp, signature } = readSignedHeaders(request.headers);
 
@@ -101,7 +104,7 @@ function verify(
   const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body));
   if (policy.recordSchema !== undefined) {
     const result = runRecordSchema(policy.recordSchema, payment);
-    if (result instanceof Promise) {
+    if (isPromiseLike(result)) {
       throw new InvalidOptionError(
         'recordSchema',
         'recordSchema must validate synchronously, but it returned a promise; use verifyCallback of merchant-payments/callback/web, which awaits it',
@@ -158,7 +161,7 @@ function importSigningSecrets(
 
 function importSecret(secret: SigningSecret, option: string): KeyObject {
   if (secret instanceof KeyObject) {
-    if (secret.type === 'secret' && (secret.symmetricKeySize ?? 0) > 0) return secret;
+    if (secret.type === 'secret' && secret.symmetricKeySize !== 0) return secret;
     throw new InvalidOptionError(
       option,
       `${option} must be a KeyObject of type secret that is not empty, but one of type ${secret.type} came`,
@@ -168,7 +171,7 @@ function importSecret(secret: SigningSecret, option: string): KeyObject {
     assertUsableSecret(secret, option);
     return createSecretKey(secret, 'utf8');
   }
-  if (ArrayBuffer.isView(secret)) {
+  if (isUint8Array(secret)) {
     assertUsableSecret(secret, option);
     return createSecretKey(secret);
   }

@@ -110,10 +110,16 @@ function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
       { path: ['extraBody'], message: `must be an object, but ${describeValue(extraBody)} came` },
     ];
   }
-  return CREATE_FIELDS.filter((field) => Object.hasOwn(extraBody, field)).map((field) => ({
+  const replaced = CREATE_FIELDS.filter((field) => Object.hasOwn(extraBody, field));
+  const issues = replaced.map((field) => ({
     path: ['extraBody', field],
     message: 'must not replace a field of the payment; pass it in the first argument only',
   }));
+  // It would be copied into the body and answer for all of it, the payment's fields included.
+  if (Object.hasOwn(extraBody, 'toJSON')) {
+    issues.push({ path: ['extraBody', 'toJSON'], message: 'must be left out; pass plain fields' });
+  }
+  return issues;
 }
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];

@@ -1,5 +1,6 @@
+import { assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { assertRawBody } from '../body.js';
+import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
 import {
   type CallbackRequest,
@@ -80,10 +81,11 @@ export function createCallbackVerifier(
     toKeyMaterial(secret, option),
   );
   let keys: Promise<CryptoKey[]> | undefined;
-  return async (request) => {
+  const importKeys = () => {
     keys ??= Promise.all(secrets.map(importKey));
-    return verify(request, policy, await keys);
+    return keys;
   };
+  return (request) => verify(request, policy, importKeys);
 }
 
 /**
@@ -103,8 +105,9 @@ type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
 async function verify(
   request: CallbackRequest,
   policy: ResolvedPolicy,
-  keys: readonly CryptoKey[],
+  importKeys: () => Promise<readonly CryptoKey[]>,
 ): Promise<VerifiedCallback> {
+  assertOptionsObject('request', request, 'rawBody and headers');
   const rawBody = assertRawBody(request.rawBody);
   const { timestamp, signature } = readSignedHeaders(request.headers);
 
@@ -112,9 +115,10 @@ async function verify(
   assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
 
   const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
-  // A copy of its own: the caller's buffer could change while the check is awaited, and what is
+  // A copy of its own, made before anything is awaited: the caller's buffer could change while the check is awaited, and what is
   // parsed afterwards would not be what was verified.
   const signed = joinSignedBytes(timestamp, rawBody);
+  const keys = await importKeys();
   const secretIndex = await findMatchingKey(keys, digest, signed);
   if (secretIndex === -1) throw signatureMismatch(keys.length);
 
@@ -177,7 +181,7 @@ function toKeyMaterial(
     assertUsableSecret(secret, option);
     return encoder.encode(secret);
   }
-  if (ArrayBuffer.isView(secret)) {
+  if (isUint8Array(secret)) {
     assertUsableSecret(secret, option);
     return Uint8Array.from(secret);
   }

@@ -1,0 +1,89 @@
+// The layers of the house: imports point one way, and there are no cycles.
+//   errors, protocol <- client | callback
+//   protocol <- mock-server <- msw | testing
+const only = (room, ...allowed) => ({
+  name: `${room}-imports-only-what-is-below`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^src/', pathNot: [`^src/${room}/`, ...allowed.map((path) => `^src/${path}`)] },
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-imports-of-an-index',
+      comment: 'An index.ts only re-exports, for the outside.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '(^|/)index\\.ts$' },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: '(^|/)index\\.ts$' },
+      to: {},
+    },
+    {
+      name: 'errors-import-nothing',
+      severity: 'error',
+      from: { path: '^src/errors\\.ts$' },
+      to: { path: '.' },
+    },
+    only('protocol', 'errors\\.ts$'),
+    only('client', 'errors\\.ts$', 'protocol/'),
+    only('callback', 'errors\\.ts$', 'protocol/'),
+    only('mock-server', 'errors\\.ts$', 'protocol/'),
+    only('msw', 'errors\\.ts$', 'protocol/', 'mock-server/'),
+    only('testing', 'errors\\.ts$', 'protocol/', 'mock-server/'),
+    {
+      name: 'undici-is-the-clients-alone',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/client/' },
+      to: { path: 'node_modules/undici/' },
+    },
+    {
+      name: 'undici-is-loaded-at-the-first-call',
+      comment: 'A static import of it would be paid by whoever imports the package.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: 'node_modules/undici/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
+    {
+      name: 'zod-stays-in-the-protocol',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/protocol/' },
+      to: { path: 'node_modules/zod/' },
+    },
+    {
+      name: 'web-uses-no-node-module',
+      severity: 'error',
+      from: { path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|protocol|errors)' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'nothing-undeclared',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'undetermined'] },
+    },
+    {
+      name: 'nothing-unresolvable',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json', '.d.ts'] },
+  },
+};

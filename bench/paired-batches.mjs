@@ -1,0 +1,51 @@
+/** The middle value; of an even number of them the upper middle one. */
+export function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+/** Milliseconds on the wall clock. */
+export const wallClock = () => performance.now();
+
+/** Milliseconds of CPU that this process has used, system calls and background threads included. */
+export function cpuClock() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/**
+ * Cost per call of `subject` divided by that of `floor`: the median over pairs of batches that
+ * follow each other, so that a machine that slows down slows both. A batch is a function that makes
+ * as many calls as it is told, and is sized to cost about `batchMs` on `clock`.
+ */
+export async function measureRatio({ floor, subject, clock, batchMs, pairs }) {
+  const floorCalls = await sizeBatch(floor, clock, batchMs);
+  const subjectCalls = await sizeBatch(subject, clock, batchMs);
+  const ratios = [];
+  for (let pair = 0; pair < pairs; pair += 1) {
+    // Every second pair is turned round: whoever comes first may pay for the other's garbage.
+    const floorFirst = pair % 2 === 0;
+    let floorCost = floorFirst ? await costPerCall(floor, floorCalls, clock) : 0;
+    const subjectCost = await costPerCall(subject, subjectCalls, clock);
+    if (!floorFirst) floorCost = await costPerCall(floor, floorCalls, clock);
+    ratios.push(subjectCost / floorCost);
+  }
+  return median(ratios);
+}
+
+async function costPerCall(batch, calls, clock) {
+  const startedAt = clock();
+  await batch(calls);
+  return (clock() - startedAt) / calls;
+}
+
+// Grows until a batch costs enough, which warms the code up as well.
+async function sizeBatch(batch, clock, batchMs) {
+  let calls = 100;
+  let cost = 0;
+  for (let warm = 0; warm < 5; ) {
+    cost = await costPerCall(batch, calls, clock);
+    if (cost * calls >= batchMs / 2) warm += 1;
+    else calls *= 2;
+  }
+  return Math.max(1, Math.round(batchMs / cost));
+}

@@ -1,0 +1,150 @@
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
+import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
+import { measureRatio, median, wallClock } from './paired-batches.mjs';
+import { atMost, behindOurs, isStarted, plainRow, report } from './report.mjs';
+
+const secret = randomBytes(32).toString('base64');
+const timestamp = String(Math.floor(Date.now() / 1000));
+const body = Buffer.from(
+  JSON.stringify({
+    referenceNumber: '7d3c9a52-1f0e-4b6a-9c35-2e8b4f10a6d7',
+    merchantPaymentReference: 'order-1001',
+    providerReference: 'provider-5500-2291-7741-0034',
+    status: 'paid',
+    createdAt: '2026-11-21T10:15:30+00:00',
+    updatedAt: '2026-11-21T10:16:04+00:00',
+  }).padEnd(280),
+);
+
+// As Node hands them over for a request that came through a proxy.
+const commonHeaders = {
+  host: 'shop.example',
+  'user-agent': 'payment-service/1.0',
+  accept: '*/*',
+  'content-type': 'application/json',
+  'content-length': String(body.length),
+  'x-forwarded-for': '192.0.2.1',
+  'x-forwarded-proto': 'https',
+};
+
+const hmac = (key, ...parts) => {
+  const digest = createHmac('sha256', key);
+  for (const part of parts) digest.update(part);
+  return digest;
+};
+
+/** The least that verifies a signature: no window, no record. */
+function floor() {
+  const key = createSecretKey(secret, 'utf8');
+  const signature = hmac(key, timestamp, '.', body).digest('hex');
+  return () => {
+    const computed = createHmac('sha256', key).update(timestamp).update('.').update(body).digest();
+    if (!timingSafeEqual(computed, Buffer.from(signature, 'hex'))) throw new Error('mismatch');
+  };
+}
+
+/** Every competitor as a function that prepares what can be prepared and returns the call. */
+const subjects = {
+  async ours() {
+    const { createCallbackVerifier } = await import('../dist/callback/index.js');
+    const verify = createCallbackVerifier({ signingSecret: secret });
+    return () => verify(ourRequest());
+  },
+  async web() {
+    const { createCallbackVerifier } = await import('../dist/callback/web/index.js');
+    const verify = createCallbackVerifier({ signingSecret: secret });
+    return () => verify(ourRequest());
+  },
+  async key() {
+    const { callbackKey } = await import('../dist/callback/index.js');
+    const payment = JSON.parse(body);
+    return () => callbackKey(payment);
+  },
+  async stripe() {
+    const { default: Stripe } = await import('stripe');
+    const stripe = new Stripe('sk_test_bench');
+    const header = `t=${timestamp},v1=${hmac(secret, timestamp, '.', body).digest('hex')}`;
+    return () => stripe.webhooks.constructEvent(body, header, secret);
+  },
+  async svix() {
+    const { Webhook } = await import('svix');
+    const webhook = new Webhook(secret);
+    const headers = { ...commonHeaders, ...standardHeaders('svix') };
+    return () => webhook.verify(body, headers);
+  },
+  async standardwebhooks() {
+    const { Webhook } = await import('standardwebhooks');
+    const webhook = new Webhook(secret);
+    const headers = { ...commonHeaders, ...standardHeaders('webhook') };
+    return () => webhook.verify(body, headers);
+  },
+};
+
+const signature = hmac(secret, timestamp, '.', body).digest('hex');
+const ourHeaders = { ...commonHeaders, 'x-timestamp': timestamp, 'x-signature': signature };
+const ourRequest = () => ({ rawBody: body, headers: ourHeaders });
+
+function standardHeaders(prefix) {
+  const id = 'msg_2mPqZ4t8vWkXbYcD6eFgH1jK3lN';
+  const key = Buffer.from(secret, 'base64');
+  return {
+    [`${prefix}-id`]: id,
+    [`${prefix}-timestamp`]: timestamp,
+    [`${prefix}-signature`]: `v1,${hmac(key, id, '.', timestamp, '.', body).digest('base64')}`,
+  };
+}
+
+const synchronousBatch = (call) => (count) => {
+  for (let index = 0; index < count; index += 1) call();
+};
+
+const awaitingBatch = (call) => async (count) => {
+  for (let index = 0; index < count; index += 1) await call();
+};
+
+async function measure(name) {
+  const call = await subjects[name]();
+  const batch = name === 'web' ? awaitingBatch : synchronousBatch;
+  return measureRatio({
+    floor: synchronousBatch(floor()),
+    subject: batch(call),
+    clock: wallClock,
+    batchMs: 5,
+    pairs: 200,
+  });
+}
+
+const PROCESSES = 5;
+
+/** Verifying one callback of 280 bytes, as a ratio to the floor. */
+export async function measureVerify() {
+  const ratios = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
+  for (let round = 0; round < PROCESSES; round += 1) {
+    for (const name in subjects) {
+      ratios[name].push(await measureInOwnProcess(import.meta.url, name));
+    }
+  }
+  const ratio = (name) => median(ratios[name]);
+  const ours = ratio('ours');
+  return {
+    title:
+      'verify: a callback of 280 bytes, ratio to createHmac + timingSafeEqual over the same bytes',
+    rows: [
+      plainRow('floor (signature only)', 1),
+      atMost('createCallbackVerifier (window, signature, parse, record, key)', ours, 1.35),
+      plainRow('  of which callbackKey', ratio('key')),
+      plainRow('createCallbackVerifier of callback/web (WebCrypto)', ratio('web')),
+      behindOurs('stripe constructEvent (window, signature, parse)', ratio('stripe'), ours),
+      behindOurs('svix verify (window, signature, parse)', ratio('svix'), ours),
+      behindOurs(
+        'standardwebhooks verify (window, signature, parse)',
+        ratio('standardwebhooks'),
+        ours,
+      ),
+    ],
+  };
+}
+
+if (!(await serveMeasurement(measure)) && isStarted(import.meta.url)) {
+  report([await measureVerify()]);
+}

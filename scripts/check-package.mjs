@@ -1,0 +1,44 @@
+// Packs the package as it would be published and checks the tarball: what is in it, whether its
+// exports resolve for every kind of consumer (publint, attw), and what it depends on.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
+const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
+
+const ALLOWED = [
+  /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES)$/,
+];
+
+try {
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
+  const stray = packed.files.filter(({ path: file }) => !ALLOWED.some((rule) => rule.test(file)));
+  if (stray.length > 0) {
+    throw new Error(`The tarball holds what users do not need: ${stray.map((file) => file.path)}`);
+  }
+
+  const { dependencies, exports: entries } = JSON.parse(readFileSync('package.json', 'utf8'));
+  if (Object.keys(dependencies).join() !== 'undici') {
+    throw new Error(`undici must be the only dependency, but these are: ${Object.keys(dependencies)}`);
+  }
+  const files = new Set(packed.files.map((file) => `./${file.path}`));
+  const targets = JSON.stringify(entries).match(/\.\/dist\/[^"]+/g);
+  const missing = targets.filter((target) => !files.has(target));
+  if (missing.length > 0) throw new Error(`Exported, but not in the tarball: ${missing}`);
+
+  const tarball = path.join(folder, packed.filename);
+  run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
+  run('npx', '--no-install', 'attw', tarball);
+  console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,139 @@
+import type { CallbackFaultType } from './fault-types.js';
+import type { MockPayment } from './payment-book.js';
+
+/**
+ * How one attempt ended.
+ *
+ * - `acknowledged`: answered with 2xx.
+ * - `refused`: answered with another status. A redirect is not followed and counts as refused.
+ * - `failed`: no complete answer: refused connection, look-up failure, reset.
+ * - `timed-out`: no complete answer within `callbackTimeoutMs`.
+ * - `dropped`: not sent, because of a `drop` fault.
+ */
+export type DeliveryOutcome = 'acknowledged' | 'refused' | 'failed' | 'timed-out' | 'dropped';
+
+/** One POST to the merchant's callback endpoint, as it was sent (interface section 4.2). */
+export interface DeliveryAttempt {
+  /** Identifier of the attempt. */
+  readonly id: string;
+  /** The {@link Delivery} it belongs to. */
+  readonly deliveryId: string;
+  /** The payment. */
+  readonly referenceNumber: string;
+  /** The merchant's own reference of the payment. */
+  readonly merchantPaymentReference: string;
+  /** The status the payment was set to, also when a fault sent another one. */
+  readonly status: string;
+  /** Number of the attempt within its delivery, from 1. */
+  readonly attempt: number;
+  /** 0 for the attempt itself, from 1 for the copies that a `duplicate` fault adds. */
+  readonly copy: number;
+  /** Where it was sent. */
+  readonly url: string;
+  /** When it was sent, on the service's clock. */
+  readonly sentAt: Date;
+  /** The X-Timestamp it was signed with, also when a fault left the header out. */
+  readonly timestamp: string;
+  /** The headers of interface section 4.2 as sent, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as sent. */
+  readonly rawBody: Uint8Array;
+  /** The text that was signed: `<timestamp>.<body>`. A fault can make it differ from what was sent. */
+  readonly signedString: string;
+  /** How it ended. */
+  readonly outcome: DeliveryOutcome;
+  /** The endpoint's answer; the first 4 KiB of its body. Absent when none came. */
+  readonly response?: { readonly status: number; readonly body: string } | undefined;
+  /** With `failed`: the network's error code, for example `ECONNREFUSED`. */
+  readonly errorCode?: string | undefined;
+  /** From sending to the end, in milliseconds of real time. */
+  readonly latencyMs: number;
+  /** The fault that was applied. */
+  readonly fault?: CallbackFaultType | undefined;
+  /** When the next attempt is due, on the service's clock. Absent when there will be none. */
+  readonly nextRetryAt?: Date | undefined;
+}
+
+/**
+ * Where a delivery stands.
+ *
+ * - `not-configured`: there is no callbackUrl, so nothing is sent.
+ * - `held`: kept back by a `reorder` fault until the payment's next delivery was sent.
+ * - `sending`: an attempt is under way.
+ * - `retrying`: the next attempt waits for its time.
+ * - `acknowledged`: the endpoint answered with 2xx.
+ * - `given-up`: the retry schedule is used up.
+ * - `cancelled`: the service was reset or closed before it was done.
+ */
+export type DeliveryState =
+  | 'not-configured'
+  | 'held'
+  | 'sending'
+  | 'retrying'
+  | 'acknowledged'
+  | 'given-up'
+  | 'cancelled';
+
+/** The callback of one status change, with all its attempts. Live: it goes on as retries are made. */
+export interface Delivery {
+  /** Identifier of the delivery. */
+  readonly id: string;
+  /** The payment. */
+  readonly referenceNumber: string;
+  /** The status the payment was set to. */
+  readonly status: string;
+  /** The payment as it was after the change. */
+  readonly payment: MockPayment;
+  /** Where it stands. */
+  readonly state: DeliveryState;
+  /** Its attempts that have ended, oldest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+}
+
+/** Which attempt to wait for: every field given must be equal. */
+export interface DeliveryMatch {
+  /** The payment. */
+  referenceNumber?: string | undefined;
+  /** The status the payment was set to. */
+  status?: string | undefined;
+  /** Number of the attempt, from 1. */
+  attempt?: number | undefined;
+  /** Whether the endpoint answered with 2xx. */
+  acknowledged?: boolean | undefined;
+}
+
+/** How long to wait. */
+export interface WaitOptions {
+  /**
+   * Milliseconds of real time, from 0 to 2147483647, whatever the service's clock is.
+   * @default 5_000
+   */
+  timeoutMs?: number | undefined;
+}
+
+export function isMatchingAttempt(match: DeliveryMatch, attempt: DeliveryAttempt): boolean {
+  return (
+    (match.referenceNumber ?? attempt.referenceNumber) === attempt.referenceNumber &&
+    (match.status ?? attempt.status) === attempt.status &&
+    (match.attempt ?? attempt.attempt) === attempt.attempt &&
+    (match.acknowledged === undefined ||
+      match.acknowledged === (attempt.outcome === 'acknowledged'))
+  );
+}
+
+/** One line for a log: which attempt, of what, with what result. */
+export function describeAttempt(attempt: DeliveryAttempt): string {
+  const parts = [
+    `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,
+    attempt.referenceNumber,
+    `status ${attempt.status}`,
+    attempt.outcome,
+  ];
+  if (attempt.response !== undefined) parts.push(`HTTP ${attempt.response.status}`);
+  if (attempt.errorCode !== undefined) parts.push(attempt.errorCode);
+  if (attempt.fault !== undefined) parts.push(`fault ${attempt.fault}`);
+  if (attempt.nextRetryAt !== undefined) {
+    parts.push(`next attempt at ${attempt.nextRetryAt.toISOString()} of the service's clock`);
+  }
+  return parts.join(', ');
+}

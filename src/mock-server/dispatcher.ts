@@ -1,0 +1,245 @@
+import type { KeyObject } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import type { SignatureEncoding } from '../protocol/wire.js';
+import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
+import type { MockClock, MockTimer } from './clock.js';
+import type { CallbackSender, PostResult } from './deliver.js';
+import type { Delivery, DeliveryAttempt, DeliveryState } from './delivery.js';
+import type { EventLog } from './event-log.js';
+import type { CallbackFault } from './fault-types.js';
+import type { FaultList } from './faults.js';
+import { type MockPayment, toStatusRecord } from './payment-book.js';
+import type { SeededIds } from './seeded-ids.js';
+
+interface DispatcherOptions {
+  readonly clock: MockClock;
+  readonly ids: SeededIds;
+  readonly faults: FaultList;
+  readonly log: EventLog<DeliveryAttempt>;
+  readonly sender: CallbackSender;
+  readonly signingKey: KeyObject;
+  readonly signatureEncoding: SignatureEncoding;
+  readonly retryScheduleMs: readonly number[];
+  readonly retrySigning: 'fresh' | 'original';
+}
+
+/** A delivery under construction, and what its next attempts need to know. */
+interface LiveDelivery extends Delivery {
+  readonly url: string;
+  readonly attempts: DeliveryAttempt[];
+  state: DeliveryState;
+  /** When the first attempt was signed, in epoch milliseconds. */
+  firstSentAtMs?: number;
+}
+
+/** An attempt together with its copies: what becomes of the delivery is decided by the last to end. */
+interface AttemptGroup {
+  readonly delivery: LiveDelivery;
+  readonly attempt: number;
+  readonly message: CallbackMessage;
+  readonly fault: CallbackFault | undefined;
+  unfinished: number;
+  acknowledged: boolean;
+}
+
+/** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
+export class CallbackDispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #retries = new Map<LiveDelivery, MockTimer>();
+  /** By payment, oldest first. */
+  readonly #held = new Map<string, LiveDelivery[]>();
+  // What was begun before a reset must leave no trace after it.
+  #generation = 0;
+  #sending = 0;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Settles when the first attempt has ended, copies and released ones included; never rejects. */
+  async send(payment: MockPayment, url: string | undefined): Promise<Delivery> {
+    const { ids, faults } = this.#options;
+    const delivery: LiveDelivery = {
+      id: ids.next('delivery'),
+      referenceNumber: payment.referenceNumber,
+      status: payment.status,
+      payment,
+      state: url === undefined ? 'not-configured' : 'sending',
+      url: url ?? '',
+      attempts: [],
+    };
+    if (url === undefined) return delivery;
+    const generation = this.#generation;
+    const fault = faults.takeForCallback(toFacts(delivery, 1), true);
+    if (fault?.type === 'reorder') {
+      this.#hold(delivery);
+      return delivery;
+    }
+    await this.#attempt(delivery, 1, fault);
+    if (generation === this.#generation) await this.#releaseHeld(payment.referenceNumber);
+    return delivery;
+  }
+
+  /** What is still to come, for the message of a wait that was in vain. */
+  describePending(): string[] {
+    const held = this.#listHeld().length;
+    const lines: string[] = [];
+    if (this.#sending > 0) lines.push(`${this.#sending} under way`);
+    if (held > 0) lines.push(`${held} held by a reorder fault until the payment's next change`);
+    if (this.#retries.size > 0) {
+      lines.push(`${this.#retries.size} waiting for a retry on the service's clock`);
+    }
+    return lines;
+  }
+
+  /** Calls off retries, forgets what is held, breaks off what is under way. */
+  cancel(): void {
+    this.#generation += 1;
+    for (const timer of this.#retries.values()) timer.cancel();
+    for (const delivery of [...this.#retries.keys(), ...this.#listHeld()]) {
+      delivery.state = 'cancelled';
+    }
+    this.#retries.clear();
+    this.#held.clear();
+    this.#options.sender.abort();
+  }
+
+  #hold(delivery: LiveDelivery): void {
+    delivery.state = 'held';
+    const others = this.#held.get(delivery.referenceNumber) ?? [];
+    this.#held.set(delivery.referenceNumber, [...others, delivery]);
+  }
+
+  #listHeld(): LiveDelivery[] {
+    return [...this.#held.values()].flat();
+  }
+
+  async #releaseHeld(referenceNumber: string): Promise<void> {
+    const held = this.#held.get(referenceNumber) ?? [];
+    this.#held.delete(referenceNumber);
+    const generation = this.#generation;
+    for (const delivery of held.reverse()) {
+      if (generation !== this.#generation) {
+        delivery.state = 'cancelled';
+        continue;
+      }
+      delivery.state = 'sending';
+      await this.#attempt(delivery, 1, this.#takeFault(delivery, 1));
+    }
+  }
+
+  #takeFault(delivery: LiveDelivery, attempt: number): CallbackFault | undefined {
+    return this.#options.faults.takeForCallback(toFacts(delivery, attempt), false);
+  }
+
+  async #attempt(
+    delivery: LiveDelivery,
+    attempt: number,
+    fault: CallbackFault | undefined,
+  ): Promise<void> {
+    const copies = fault?.type === 'duplicate' ? (fault.copies ?? 1) : 0;
+    const group: AttemptGroup = {
+      delivery,
+      attempt,
+      message: this.#write(delivery, fault),
+      fault,
+      unfinished: copies + 1,
+      acknowledged: false,
+    };
+    const generation = this.#generation;
+    if (fault?.type === 'duplicate' && fault.mode === 'at-once') {
+      const all = Array.from({ length: copies + 1 }, (_, copy) => this.#transmit(group, copy));
+      await Promise.all(all);
+      return;
+    }
+    for (let copy = 0; copy <= copies && generation === this.#generation; copy += 1) {
+      await this.#transmit(group, copy);
+    }
+  }
+
+  #write(delivery: LiveDelivery, fault: CallbackFault | undefined): CallbackMessage {
+    const { clock, signingKey, signatureEncoding, retrySigning } = this.#options;
+    const now = clock.now();
+    delivery.firstSentAtMs ??= now;
+    return createCallbackMessage({
+      record: toStatusRecord(delivery.payment),
+      sentAtMs: retrySigning === 'original' ? delivery.firstSentAtMs : now,
+      key: signingKey,
+      encoding: signatureEncoding,
+      fault,
+    });
+  }
+
+  async #transmit(group: AttemptGroup, copy: number): Promise<void> {
+    const { clock, ids, log } = this.#options;
+    const { delivery, attempt, message, fault } = group;
+    const generation = this.#generation;
+    const id = ids.next('delivery');
+    const sentAt = new Date(clock.now());
+    const startedMs = performance.now();
+    const result = await this.#post(group);
+    if (generation !== this.#generation) {
+      delivery.state = 'cancelled';
+      return;
+    }
+    group.unfinished -= 1;
+    group.acknowledged ||= result.outcome === 'acknowledged';
+    const entry: DeliveryAttempt = Object.freeze({
+      id,
+      deliveryId: delivery.id,
+      referenceNumber: delivery.referenceNumber,
+      merchantPaymentReference: delivery.payment.merchantPaymentReference,
+      status: delivery.status,
+      attempt,
+      copy,
+      url: delivery.url,
+      sentAt,
+      ...message,
+      ...result,
+      latencyMs: performance.now() - startedMs,
+      ...(fault !== undefined && { fault: fault.type }),
+      ...(group.unfinished === 0 && this.#conclude(group)),
+    });
+    delivery.attempts.push(entry);
+    log.push(entry);
+  }
+
+  async #post({ delivery, message, fault }: AttemptGroup): Promise<PostResult | Dropped> {
+    if (fault?.type === 'drop') return { outcome: 'dropped' };
+    this.#sending += 1;
+    const { headers, rawBody } = message;
+    const result = await this.#options.sender.post({ url: delivery.url, headers, body: rawBody });
+    this.#sending -= 1;
+    return result;
+  }
+
+  // Before the attempt is in the log: whoever waited for it may advance the clock next.
+  #conclude(group: AttemptGroup): { nextRetryAt?: Date } {
+    const { delivery, attempt, acknowledged } = group;
+    const delayMs = this.#options.retryScheduleMs[attempt - 1];
+    if (acknowledged || delayMs === undefined) {
+      delivery.state = acknowledged ? 'acknowledged' : 'given-up';
+      return {};
+    }
+    delivery.state = 'retrying';
+    const { clock } = this.#options;
+    const timer = clock.setTimeout(() => {
+      this.#retries.delete(delivery);
+      delivery.state = 'sending';
+      // Handed back so that a manual clock waits for the attempt.
+      return this.#attempt(delivery, attempt + 1, this.#takeFault(delivery, attempt + 1));
+    }, delayMs);
+    this.#retries.set(delivery, timer);
+    return { nextRetryAt: new Date(clock.now() + delayMs) };
+  }
+}
+
+interface Dropped {
+  readonly outcome: 'dropped';
+}
+
+function toFacts(delivery: LiveDelivery, attempt: number) {
+  const { merchantPaymentReference } = delivery.payment;
+  const { referenceNumber, status } = delivery;
+  return { referenceNumber, merchantPaymentReference, status, attempt };
+}

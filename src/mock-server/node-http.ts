@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ConnectionLossError } from './connection-loss.js';
+
+/** Turns what Node received into a Request whose signal ends with the connection. */
+export function createRequest(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  baseUrl: string,
+): Request {
+  const left = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) left.abort();
+  });
+  const method = incoming.method ?? 'GET';
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  // Whatever a GET carries is read and dropped, or the connection could not be used again.
+  if (!hasBody) incoming.resume();
+  return new Request(new URL(incoming.url ?? '/', baseUrl), {
+    method,
+    headers: createHeaders(incoming.rawHeaders),
+    signal: left.signal,
+    ...(hasBody && { body: createBody(incoming), duplex: 'half' }),
+  });
+}
+
+function createHeaders(rawHeaders: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+  }
+  return headers;
+}
+
+// Node's own conversion destroys the connection when the reader stops early, so a client that sends
+// too much would never see its 413. Here the rest is read and dropped.
+function createBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let isWanted = true;
+  return new ReadableStream({
+    start(controller) {
+      incoming.on('data', (chunk: Buffer) => {
+        if (isWanted) controller.enqueue(new Uint8Array(chunk));
+      });
+      incoming.once('end', () => {
+        if (isWanted) controller.close();
+      });
+      incoming.once('error', (error) => {
+        if (isWanted) controller.error(error);
+      });
+    },
+    cancel() {
+      isWanted = false;
+    },
+  });
+}
+
+/** @throws whatever the answer's body ends in */
+export async function sendAnswer(answer: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const reader = answer.body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    await write(part.value, outgoing);
+  }
+  outgoing.end();
+}
+
+/** Breaks the connection in the way the error says; a reset unless it says otherwise. */
+export function sendFailure(error: unknown, outgoing: ServerResponse): void {
+  const { socket } = outgoing;
+  if (error instanceof ConnectionLossError && error.how === 'end') socket?.destroySoon();
+  else socket?.resetAndDestroy();
+}
+
+// Resolves when the bytes have left the process: what comes next may be a reset, which would drop them.
+function write(bytes: Uint8Array, outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}

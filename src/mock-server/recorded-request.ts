@@ -1,0 +1,78 @@
+import type { RequestFaultType } from './fault-types.js';
+
+/** A request as the service received it. Without credentials. */
+export interface RecordedRequest {
+  /** Identifier of the request; the `requestId` of an error body (interface section 2.3). */
+  readonly requestId: string;
+  /** When it had arrived in full, on the service's clock. */
+  readonly at: Date;
+  /** For example `POST`. */
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names in lower case. Credentials and cookies read `[redacted]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as text; empty when it was over the limit. */
+  readonly body: string;
+  /** The body parsed, when it is JSON; else `undefined`. */
+  readonly json: unknown;
+  /** Whether it carried the account's credentials. */
+  readonly authenticated: boolean;
+  /** The fault that was applied. */
+  readonly fault?: RequestFaultType | undefined;
+  /** The status it was answered with; `undefined` as long as there is no answer, or when it was lost. */
+  readonly status?: number | undefined;
+}
+
+/** Which request to wait for: every field given must be equal. */
+export interface RequestMatch {
+  /** The `merchantPaymentReference` in the body. */
+  merchantPaymentReference?: string | undefined;
+  /** The method, in capital letters. */
+  method?: string | undefined;
+  /** The path, without the query. */
+  path?: string | undefined;
+}
+
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+]);
+
+export function redactHeaders(headers: Headers): Readonly<Record<string, string>> {
+  const entries = [...headers].map(([name, value]) => [
+    name,
+    SECRET_HEADERS.has(name) ? '[redacted]' : value,
+  ]);
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+/** What a request is told apart by: in matches and in faults. */
+export function toRequestFacts({ method, path, json }: RecordedRequest) {
+  const reference =
+    typeof json === 'object' && json !== null && 'merchantPaymentReference' in json
+      ? json.merchantPaymentReference
+      : undefined;
+  return {
+    method,
+    path: path.split('?', 1)[0],
+    merchantPaymentReference: typeof reference === 'string' ? reference : undefined,
+  };
+}
+
+export function isMatchingRequest(match: RequestMatch, request: RecordedRequest): boolean {
+  const facts = toRequestFacts(request);
+  return (
+    (match.merchantPaymentReference ?? facts.merchantPaymentReference) ===
+      facts.merchantPaymentReference &&
+    (match.method ?? facts.method) === facts.method &&
+    (match.path ?? facts.path) === facts.path
+  );
+}
+
+/** One line for a log: which request, with what result. */
+export function describeRequest({ method, path, status, fault }: RecordedRequest): string {
+  const result = status === undefined ? 'no answer' : `HTTP ${status}`;
+  return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;
+}

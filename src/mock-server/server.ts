@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { InvalidOptionError } from '../errors.js';
+import { createRequest, sendAnswer, sendFailure } from './node-http.js';
+import {
+  type MockServerOptions,
+  type ResolvedListenOptions,
+  type ResolvedServiceOptions,
+  resolveListenOptions,
+  resolveServiceOptions,
+} from './options.js';
+import { SeededIds } from './seeded-ids.js';
+import { InProcessService, type MockService } from './service.js';
+
+/** A mock of the Merchant Payment Service that listens on a port. */
+export interface MockServer extends MockService {
+  /** Its base address, without a slash at the end, for example `http://127.0.0.1:41234`. */
+  readonly url: string;
+  /** The API key that requests must present. */
+  readonly apiKey: string;
+  /** The API secret that requests must present. */
+  readonly apiSecret: string;
+}
+
+/**
+ * Starts a mock of the Merchant Payment Service on this machine: it creates payments over HTTP,
+ * keeps their state, and sends signed callbacks with retries. One per test; nothing is shared.
+ *
+ * @throws {InvalidOptionError} when an option can't be right, or the port is taken
+ *
+ * @example
+ * ```ts
+ * import { startMockServer } from 'merchant-payments/mock-server';
+ *
+ * const server = await startMockServer({ callbackUrl: 'http://127.0.0.1:3000/callbacks' });
+ * const authorization = `Basic ${btoa(`${server.apiKey}:${server.apiSecret}`)}`;
+ * await fetch(`${server.url}/api/payments`, {
+ *   method: 'POST',
+ *   headers: { authorization, 'content-type': 'application/json' },
+ *   body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 100, currency: 'EUR' }),
+ * });
+ * const [payment] = server.payments.list();
+ * if (payment) await server.setStatus(payment.referenceNumber, 'paid');
+ * await server.close();
+ * ```
+ */
+export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
+  const listenOptions = resolveListenOptions(options);
+  const resolved = resolveServiceOptions(options);
+  const ids = new SeededIds(resolved.seed);
+  const credentials = {
+    apiKey: resolved.apiKey ?? ids.token('api_key'),
+    apiSecret: resolved.apiSecret ?? ids.token('api_secret'),
+  };
+  const server = createServer();
+  await listen(server, listenOptions);
+  return new ListeningService({ ...resolved, ...credentials }, server);
+}
+
+class ListeningService extends InProcessService implements MockServer {
+  readonly url: string;
+  readonly #apiKey: string;
+  readonly #apiSecret: string;
+  readonly #server: Server;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    options: ResolvedServiceOptions & { apiKey: string; apiSecret: string },
+    server: Server,
+  ) {
+    super(options);
+    this.#apiKey = options.apiKey;
+    this.#apiSecret = options.apiSecret;
+    this.#server = server;
+    this.url = toUrl(server.address() as AddressInfo);
+    server.on('request', (request, response) => this.#handle(request, response));
+  }
+
+  override get apiKey(): string {
+    return this.#apiKey;
+  }
+  override get apiSecret(): string {
+    return this.#apiSecret;
+  }
+
+  override close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return { url: this.url };
+  }
+  override [inspect.custom](): string {
+    return `MockServer ${inspect(this.toJSON())}`;
+  }
+
+  async #close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    await super.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    try {
+      const request = createRequest(incoming, outgoing, this.url);
+      await sendAnswer(await this.fetch(request), outgoing);
+    } catch (error) {
+      sendFailure(error, outgoing);
+    }
+  }
+}
+
+function listen(server: Server, { port, host }: ResolvedListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const option = error.code === 'EADDRINUSE' || error.code === 'EACCES' ? 'port' : 'host';
+      const message = `${option} must be one this machine can listen on, but listening on ${host}, port ${port} failed with ${error.code}`;
+      reject(new InvalidOptionError(option, message, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+// "All addresses" is a place to listen on, not one to connect to.
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+function toUrl({ address, port, family }: AddressInfo): string {
+  const host = LOOPBACK[address] ?? address;
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
