@@ -18,6 +18,6 @@ export default defineConfig({
   external: ['undici', 'msw'],
   noExternal: ['zod'],
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
-  treeshake: false,
-  minifySyntax: true,
+  // Rollup makes the CommonJS chunks then. tsup's other way, sucrase, breaks class constructors.
+  treeshake: true,
 });

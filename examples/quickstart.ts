@@ -5,7 +5,11 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CallbackVerificationError, createCallbackVerifier, PaymentClient } from 'merchant-payments';
+import {
+  CallbackVerificationError,
+  createCallbackVerifier,
+  PaymentClient,
+} from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 
 const step = (title: string) => console.log(`\n${title}`);
@@ -31,7 +35,10 @@ function handleCallback(rawBody: Buffer, headers: IncomingMessage['headers']): n
     }
     handled.add(key);
     orders.set(payment.merchantPaymentReference, payment.status);
-    say('merchant', `authentic: ${payment.merchantPaymentReference} is now "${payment.status}", 200`);
+    say(
+      'merchant',
+      `authentic: ${payment.merchantPaymentReference} is now "${payment.status}", 200`,
+    );
     return 200;
   } catch (error) {
     if (!(error instanceof CallbackVerificationError)) throw error;
@@ -117,7 +124,10 @@ await service.resend(referenceNumber);
 
 step('What the service saw');
 for (const { attempt, status, outcome, response: answer } of service.deliveries) {
-  say('', `${status.padEnd(9)} attempt ${attempt}: ${outcome}${answer ? `, ${answer.status}` : ''}`);
+  say(
+    '',
+    `${status.padEnd(9)} attempt ${attempt}: ${outcome}${answer ? `, ${answer.status}` : ''}`,
+  );
 }
 console.log(`\nThe order book: order-1001 is "${orders.get('order-1001')}".`);
 

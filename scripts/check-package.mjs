@@ -28,7 +28,9 @@ try {
 
   const { dependencies, exports: entries } = JSON.parse(readFileSync('package.json', 'utf8'));
   if (Object.keys(dependencies).join() !== 'undici') {
-    throw new Error(`undici must be the only dependency, but these are: ${Object.keys(dependencies)}`);
+    throw new Error(
+      `undici must be the only dependency, but these are: ${Object.keys(dependencies)}`,
+    );
   }
   const files = new Set(packed.files.map((file) => `./${file.path}`));
   const targets = JSON.stringify(entries).match(/\.\/dist\/[^"]+/g);

@@ -35,7 +35,8 @@ export class Credentials {
    * a server may echo what it was sent.
    */
   redact(text: string, requestBody?: string): string {
-    const needles = [this.#encoded, ...spellings(this.#apiSecret), ...spellings(this.#apiKey)];
+    const pair = `${this.#apiKey}:${this.#apiSecret}`;
+    const needles = [pair, this.#apiSecret, this.#apiKey].flatMap(spellings);
     if (requestBody !== undefined && requestBody !== '') needles.unshift(requestBody);
     return needles.reduce((result, needle) => result.replaceAll(needle, REDACTED), text);
   }
@@ -43,13 +44,18 @@ export class Credentials {
 
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
+  const base64 = bytes.toString('base64');
   return [
     secret,
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
-    bytes.toString('base64'),
+    base64,
+    encodeURIComponent(base64),
+    // Padding is left off at times; what remains can be decoded all the same.
+    base64.replace(/=+$/, ''),
     bytes.toString('base64url'),
     bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
   ];
 }
 
@@ -72,6 +78,12 @@ function readCredential(option: 'apiKey' | 'apiSecret', value: unknown): string 
     throw new InvalidOptionError(
       option,
       `${option} must not contain control characters, but it does; see that it was copied whole and alone`,
+    );
+  }
+  if (!value.isWellFormed()) {
+    throw new InvalidOptionError(
+      option,
+      `${option} must be well-formed Unicode, but half a surrogate pair is in it; see that it was not cut`,
     );
   }
   return value;

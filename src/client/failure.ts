@@ -56,7 +56,7 @@ function failureToError(
   }
   const details = { requestOutcome, cause: scrubCause(cause, context) };
   const call = describeCall(context);
-  const code = findErrorCode(cause);
+  const code = readCauseCode(cause, context);
   const because = code === undefined ? '' : ` (${code})`;
   if (reason === 'unusable') {
     return new ResponseError(
@@ -184,13 +184,20 @@ function describeCall({ request }: FailureContext): string {
   return `${request.method} ${request.path}`;
 }
 
+// A fetch of the user's can set any code; a real one is a word.
+function readCauseCode(cause: unknown, { credentials }: FailureContext): string | undefined {
+  const code = findErrorCode(cause);
+  return code !== undefined && CODE.test(code) ? credentials.redact(code) : undefined;
+}
+
 /**
  * A stand-in for the error below: its code and, where it has one, its text without secrets. The error itself
  * stays out, since it can carry the request, and fetch quotes header values in its texts.
  */
-function scrubCause(cause: unknown, { credentials, request }: FailureContext): Error | undefined {
+function scrubCause(cause: unknown, context: FailureContext): Error | undefined {
+  const { credentials, request } = context;
   if (cause === undefined || cause === null) return undefined;
-  const code = findErrorCode(cause);
+  const code = readCauseCode(cause, context);
   const text = cause instanceof Error && code !== undefined ? cause.message : '';
   const scrubbed = new Error(credentials.redact(text, request.body) || 'unknown cause');
   // Its own stack would show this function, not where the failure arose.

@@ -1,4 +1,4 @@
-import { describeIssues, ResponseError } from '../errors.js';
+import { describeIssues, type Issue, ResponseError } from '../errors.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import { type FailureContext, givenUpError } from './failure.js';
@@ -16,29 +16,42 @@ export async function applyResponseSchema(
   schema: StandardSchemaV1,
   context: FailureContext,
 ): Promise<ServiceResponse> {
-  const result = await validate(response.body, schema, context);
-  if (result === undefined) {
+  const verdict = await context.deadline.race(judge(response.body, schema, context));
+  if (verdict === undefined) {
     throw givenUpError(context.deadline.gaveUp as GiveUpReason, 'accepted', context);
   }
-  if (result.issues === undefined) return { ...response, body: result.value };
-  const issues = toIssues(result.issues).map(({ path, message }) => ({
-    path,
-    message: context.credentials.redact(message, context.request.body),
-  }));
+  const { issues } = verdict;
+  if (issues === undefined) return { ...response, body: verdict.value };
   throw new ResponseError(
     `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(issues)}. ${ADVICE}`,
     { requestOutcome: 'accepted', issues },
   );
 }
 
-async function validate(body: unknown, schema: StandardSchemaV1, { deadline }: FailureContext) {
+interface Verdict {
+  readonly value?: unknown;
+  readonly issues: readonly Issue[] | undefined;
+}
+
+// Whatever a broken schema does, the payment exists: nothing but an `accepted` may come of it.
+async function judge(
+  body: unknown,
+  schema: StandardSchemaV1,
+  { credentials, request }: FailureContext,
+): Promise<Verdict> {
   try {
-    const result = schema['~standard'].validate(body);
-    return result instanceof Promise ? await deadline.race(result) : result;
+    const result = await schema['~standard'].validate(body);
+    if (result.issues === undefined) return { value: result.value, issues: undefined };
+    const issues = toIssues(result.issues).map(({ path, message }) => ({
+      path,
+      message: credentials.redact(message, request.body),
+    }));
+    return { issues };
   } catch {
     // What the schema threw stays out: it can quote the body.
-    throw new ResponseError(`responseSchema threw instead of returning issues. ${ADVICE}`, {
-      requestOutcome: 'accepted',
-    });
+    throw new ResponseError(
+      `responseSchema threw or answered with no result, instead of returning a value or issues. ${ADVICE}`,
+      { requestOutcome: 'accepted' },
+    );
   }
 }

@@ -67,7 +67,7 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
   return CERTAINTY.indexOf(earlier) > CERTAINTY.indexOf(latest) ? earlier : latest;
 }
 
-const SECONDS = /^\d{1,9}$/;
+const SECONDS = /^\d+$/;
 
 /** Reads Retry-After as seconds from now: a number of them, or an HTTP date. */
 export function parseRetryAfter(
@@ -76,7 +76,8 @@ export function parseRetryAfter(
 ): number | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (SECONDS.test(text)) return Number(text);
+  // More than that is for ever; infinity would become null in JSON.
+  if (SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
   const dateMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(dateMs) ? undefined : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));

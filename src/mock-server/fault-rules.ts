@@ -117,7 +117,7 @@ export function assertFault(fault: unknown): asserts fault is Fault {
   assertOneOf('fault.type', type, Object.keys(rulesByType));
   const own = rulesByType[type as string];
   const known: Rule = () => undefined;
-  assertFields('fault', fault, {
+  assertFields('fault', fault as object, {
     ...own,
     on: known,
     type: known,
@@ -126,7 +126,11 @@ export function assertFault(fault: unknown): asserts fault is Fault {
   });
   if (match === undefined) return;
   assertOptionsObject('fault.match', match, 'the fields to match');
-  assertFields('fault.match', match, on === 'request' ? requestMatchRules : callbackMatchRules);
+  assertFields(
+    'fault.match',
+    match as object,
+    on === 'request' ? requestMatchRules : callbackMatchRules,
+  );
 }
 
 // A misspelt field would silently change what a test tests, so it is refused.

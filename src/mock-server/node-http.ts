@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ConnectionLossError } from './connection-loss.js';
 
-/** Turns what Node received into a Request whose signal ends with the connection. */
+/**
+ * Turns what Node received into a Request whose signal ends with the connection; `undefined` for what
+ * a Request can't express: the method TRACE, a target that is no URL.
+ */
 export function createRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   baseUrl: string,
-): Request {
+): Request | undefined {
   const left = new AbortController();
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) left.abort();
@@ -15,12 +18,16 @@ export function createRequest(
   const hasBody = method !== 'GET' && method !== 'HEAD';
   // Whatever a GET carries is read and dropped, or the connection could not be used again.
   if (!hasBody) incoming.resume();
-  return new Request(new URL(incoming.url ?? '/', baseUrl), {
-    method,
-    headers: createHeaders(incoming.rawHeaders),
-    signal: left.signal,
-    ...(hasBody && { body: createBody(incoming), duplex: 'half' }),
-  });
+  try {
+    return new Request(new URL(incoming.url ?? '/', baseUrl), {
+      method,
+      headers: createHeaders(incoming.rawHeaders),
+      signal: left.signal,
+      ...(hasBody && { body: createBody(incoming), duplex: 'half' }),
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function createHeaders(rawHeaders: readonly string[]): Headers {

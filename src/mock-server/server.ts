@@ -104,8 +104,12 @@ class ListeningService extends InProcessService implements MockServer {
   }
 
   async #handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const request = createRequest(incoming, outgoing, this.url);
+    if (request === undefined) {
+      outgoing.writeHead(400).end();
+      return;
+    }
     try {
-      const request = createRequest(incoming, outgoing, this.url);
       await sendAnswer(await this.fetch(request), outgoing);
     } catch (error) {
       sendFailure(error, outgoing);

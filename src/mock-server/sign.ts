@@ -41,7 +41,7 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
     );
   }
   if (ArrayBuffer.isView(secret)) {
-    if (secret.byteLength > 0) return createSecretKey(secret);
+    if (secret.byteLength > 0) return createSecretKey(toBytes(secret));
     throw new InvalidOptionError(option, `${option} must not be empty, but no bytes came`);
   }
   throw new InvalidOptionError(
@@ -68,4 +68,9 @@ export function assertSecretText(option: string, secret: unknown): asserts secre
       `${option} must not begin or end with white space, but it does; trim it where it is read`,
     );
   }
+}
+
+/** A copy of the bytes of a view, whichever of the classes it has. */
+export function toBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }

@@ -65,7 +65,7 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
 
 function assertService(service: MockService, stray: object): void {
   assertFunction('service.fetch', service?.fetch, 'of a service made by createMockService');
-  const [option] = Object.keys(stray);
+  const [option] = Object.entries(stray).find(([, value]) => value !== undefined) ?? [];
   if (option === undefined) return;
   throw new InvalidOptionError(
     option,

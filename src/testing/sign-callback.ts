@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { types } from 'node:util';
 import { InvalidOptionError } from '../errors.js';
-import { createSigningKey, type SigningSecret, signCallbackBytes } from '../mock-server/sign.js';
+import {
+  createSigningKey,
+  type SigningSecret,
+  signCallbackBytes,
+  toBytes,
+} from '../mock-server/sign.js';
 import { assertOneOf, assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
@@ -18,8 +24,8 @@ export interface SignCallbackInput {
    * `undefined` is left out; further ones are kept. Text and bytes are signed as they are, JSON or not.
    */
   payment:
-    | (Partial<{ [Field in keyof PaymentStatusRecord]: PaymentStatusRecord[Field] | undefined }> &
-        Record<string, unknown>)
+    | { [Field in keyof PaymentStatusRecord]?: PaymentStatusRecord[Field] | undefined }
+    | Readonly<Record<string, unknown>>
     | string
     | Uint8Array;
   /** The signing secret, as given to `verifyCallback`: text, bytes or a secret `KeyObject`; not empty. */
@@ -67,7 +73,7 @@ export function signCallback(input: SignCallbackInput): SignedCallback {
   const key = createSigningKey('signingSecret', signingSecret);
   assertOneOf('signatureEncoding', signatureEncoding, signatureEncodings);
   const seconds = toTimestamp(timestamp);
-  const rawBody = toBytes(payment, seconds);
+  const rawBody = writeBody(payment, seconds);
   const signature = signCallbackBytes({
     timestamp: String(seconds),
     body: rawBody,
@@ -85,7 +91,8 @@ export function signCallback(input: SignCallbackInput): SignedCallback {
 }
 
 function toTimestamp(timestamp: number | Date): number {
-  if (!(timestamp instanceof Date)) {
+  // Not instanceof: test runners have a Date of their own.
+  if (!types.isDate(timestamp)) {
     assertWholeNumber('timestamp', timestamp, { min: 0, unit: 'seconds' });
     return timestamp;
   }
@@ -97,12 +104,9 @@ function toTimestamp(timestamp: number | Date): number {
   );
 }
 
-function toBytes(payment: unknown, seconds: number): Uint8Array {
+function writeBody(payment: unknown, seconds: number): Uint8Array {
   if (typeof payment === 'string') return new TextEncoder().encode(payment);
-  if (ArrayBuffer.isView(payment)) {
-    const { buffer, byteOffset, byteLength } = payment;
-    return new Uint8Array(buffer, byteOffset, byteLength).slice();
-  }
+  if (ArrayBuffer.isView(payment)) return toBytes(payment);
   if (typeof payment === 'object' && payment !== null && !Array.isArray(payment)) {
     const record = { ...createSampleRecord(seconds), ...payment };
     return new TextEncoder().encode(JSON.stringify(record));

@@ -2,6 +2,7 @@
 const MAX_DEPTH = 4;
 
 interface SystemError {
+  readonly name?: unknown;
   readonly code?: unknown;
   readonly syscall?: unknown;
   readonly cause?: unknown;
@@ -25,9 +26,21 @@ const CONNECT_PHASE_CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+// What undici's parser throws; some versions leave its code (HPE_…) undefined.
+const PARSER_ERROR = 'HTTPParserError';
+
 /** The first machine-readable code in an error and its causes. */
 export function findErrorCode(error: unknown): string | undefined {
-  return findInCauses(error, ({ code }) => (typeof code === 'string' ? code : undefined));
+  return findInCauses(error, ({ code, name }) => {
+    if (typeof code === 'string') return code;
+    return name === PARSER_ERROR ? name : undefined;
+  });
+}
+
+/** Whether an answer came, but not one of HTTP: refused by the parser, or headers without end. */
+export function isUnreadableAnswer(error: unknown): boolean {
+  const code = findErrorCode(error) ?? '';
+  return code.startsWith('HPE_') || code === PARSER_ERROR || code === 'UND_ERR_HEADERS_OVERFLOW';
 }
 
 /** Whether an error can only have come up before anything of the request was written. */

@@ -1,5 +1,6 @@
+import { describeValue } from '../../protocol/describe-value.js';
 import type { Deadline } from '../deadline.js';
-import { findErrorCode, isConnectPhaseError } from './error-code.js';
+import { isConnectPhaseError, isUnreadableAnswer } from './error-code.js';
 import type {
   Answer,
   BodyFailure,
@@ -57,15 +58,17 @@ class FetchExchange {
       // Without `this`: some runtimes refuse a fetch that is called as a method.
       const { origin, target, method, headers, body } = this.#request;
       const send = this.#fetch;
-      this.#response = await send(`${origin}${target}`, {
+      const response = await send(`${origin}${target}`, {
         method,
         headers: toPairs(headers),
         ...(body === undefined ? {} : { body }),
         redirect: 'manual',
         signal: this.#abort.signal,
       });
+      assertResponse(response);
+      this.#response = response;
     } catch (error) {
-      const reason = findErrorCode(error)?.startsWith('HPE_') ? 'unusable' : 'connection';
+      const reason = isUnreadableAnswer(error) ? 'unusable' : 'connection';
       return { kind: 'failure', sent: !isConnectPhaseError(error), reason, cause: error };
     }
     return this.#readBody(this.#response);
@@ -75,7 +78,9 @@ class FetchExchange {
     const chunks: Uint8Array[] = [];
     let size = 0;
     try {
-      if (Number(response.headers.get('content-length')) > this.#maxBytes) {
+      // The answer to a HEAD tells a length and has no body.
+      const announced = Number(response.headers.get('content-length'));
+      if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
         return this.#refuseLargeBody(response);
       }
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -105,6 +110,15 @@ class FetchExchange {
   }
 }
 
+// Such as a stub that nobody told what to return.
+function assertResponse(value: unknown): asserts value is Response {
+  const response = value as Partial<Response> | null | undefined;
+  if (typeof response?.status === 'number' && typeof response.headers?.get === 'function') return;
+  throw Object.assign(new Error(`fetch returned ${describeValue(value)}, not a Response`), {
+    code: 'NOT_A_RESPONSE',
+  });
+}
+
 function toPairs(headers: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -118,7 +132,8 @@ function toRecord(headers: Headers): ResponseHeaders {
   headers.forEach((value, name) => {
     record[name] = value;
   });
-  const cookies = headers.getSetCookie();
+  // Missing in older implementations of fetch, which join the cookies by commas.
+  const cookies = (headers as Partial<Headers>).getSetCookie?.() ?? [];
   if (cookies.length > 1) record['set-cookie'] = cookies;
   return record;
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Deadline } from '../deadline.js';
+import { isUnreadableAnswer } from './error-code.js';
 import type {
   Answer,
   BodyFailure,
@@ -23,7 +24,7 @@ export function createUndiciTransport(
   return {
     send(request, deadline) {
       return new Promise<Exchange>((resolve) => {
-        const handler = new ExchangeHandler(deadline, maxResponseBytes, resolve);
+        const handler = new ExchangeHandler(request, deadline, maxResponseBytes, resolve);
         deadline.onGiveUp = () => handler.giveUp();
         if (deadline.gaveUp !== undefined) {
           handler.giveUp();
@@ -66,6 +67,7 @@ const NO_BODY = new Uint8Array(0);
 
 /** Follows one request through undici and settles its exchange exactly once. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #method: string;
   readonly #deadline: Deadline;
   readonly #maxBytes: number;
   readonly #resolve: (exchange: Exchange) => void;
@@ -77,7 +79,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #chunks: Uint8Array[] | undefined;
   #size = 0;
 
-  constructor(deadline: Deadline, maxBytes: number, resolve: (exchange: Exchange) => void) {
+  constructor(
+    { method }: PreparedRequest,
+    deadline: Deadline,
+    maxBytes: number,
+    resolve: (exchange: Exchange) => void,
+  ) {
+    this.#method = method;
     this.#deadline = deadline;
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
@@ -109,7 +117,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = headers as ResponseHeaders;
-    if (Number(headers['content-length']) > this.#maxBytes) this.#refuseLargeBody(controller);
+    // The answer to a HEAD tells a length and has no body.
+    if (this.#method !== 'HEAD' && Number(headers['content-length']) > this.#maxBytes) {
+      this.#refuseLargeBody(controller);
+    }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
@@ -131,7 +142,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
-    this.#fail(isUnreadable(error) ? 'unusable' : 'connection', error);
+    this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
   }
 
   #refuseLargeBody(controller: Dispatcher.DispatchController): void {
@@ -163,12 +174,4 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#deadline.onGiveUp = undefined;
     this.#resolve(exchange);
   }
-}
-
-// An answer came, but not one of HTTP: the parser's own codes, or headers without end.
-function isUnreadable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === 'string' && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
-  );
 }

@@ -45,7 +45,11 @@ export function describeVectors(implementation: Implementation): void {
       });
 
       it('does not match over a body that is one byte longer', async () => {
-        const request = requestOf(Buffer.concat([body, body.subarray(0, 1), Buffer.from(' ')]), vector.timestamp, vector.hex);
+        const request = requestOf(
+          Buffer.concat([body, body.subarray(0, 1), Buffer.from(' ')]),
+          vector.timestamp,
+          vector.hex,
+        );
         expect((await refusalOf(() => verify(request, options))).code).toBe('SIGNATURE_MISMATCH');
       });
     });

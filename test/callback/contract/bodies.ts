@@ -1,0 +1,169 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { refusalOf, sampleRecord, sampleRequest, sign } from '../sample-callback.js';
+import { type Implementation, sampleVerifier } from './implementation.js';
+
+const text = JSON.stringify(sampleRecord({ merchantPaymentReference: 'commande \u{1F9FE} №1 é' }));
+const bytes = Buffer.from(text);
+
+/** The bytes at an offset of a larger buffer, with garbage around them. */
+function insideOther(): { buffer: ArrayBuffer; offset: number } {
+  const around = new Uint8Array(bytes.length + 11).fill(0xff);
+  around.set(bytes, 5);
+  return { buffer: around.buffer, offset: 5 };
+}
+
+function exactArrayBuffer(): ArrayBuffer {
+  return Uint8Array.from(bytes).buffer;
+}
+
+/** What Jest and other vm contexts hand over: a class that is not this realm's. */
+function fromOtherRealm(expression: string): unknown {
+  return runInNewContext(expression, { values: [...bytes] });
+}
+
+const accepted: [string, () => unknown][] = [
+  ['a string', () => text],
+  ['a Buffer', () => Buffer.from(bytes)],
+  ['a Uint8Array', () => Uint8Array.from(bytes)],
+  ['a Uint8Array at an offset', () => new Uint8Array(insideOther().buffer, 5, bytes.length)],
+  ['a Buffer at an offset', () => Buffer.from(insideOther().buffer, 5, bytes.length)],
+  ['an ArrayBuffer', () => exactArrayBuffer()],
+  ['a Uint8Array of another realm', () => fromOtherRealm('Uint8Array.from(values)')],
+  ['an ArrayBuffer of another realm', () => fromOtherRealm('Uint8Array.from(values).buffer')],
+];
+
+const refused: [string, () => unknown, string][] = [
+  ['a parsed object', () => sampleRecord(), 'a parsed object'],
+  ['a parsed array', () => [sampleRecord()], 'a parsed object'],
+  ['undefined', () => undefined, 'nothing'],
+  ['null', () => null, 'null'],
+  ['a number', () => 7, 'a number'],
+  ['a Buffer that went through JSON', () => bytes.toJSON(), 'a parsed object'],
+  ['a DataView', () => new DataView(exactArrayBuffer()), 'a parsed object'],
+  ['a Uint16Array', () => new Uint16Array(4), 'a parsed object'],
+  ['a Uint8ClampedArray', () => new Uint8ClampedArray(bytes), 'a parsed object'],
+  ['a Blob', () => new Blob([bytes]), 'a parsed object'],
+  ['a String object', () => new String(text), 'a parsed object'],
+  ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string that was decoded with loss'],
+  ['a lone low surrogate', () => '\uddfe', 'a string that was decoded with loss'],
+];
+
+const remedies = [
+  'express.raw(',
+  'before express.json()',
+  'rawBody: true and req.rawBody',
+  'parseAs: "buffer"',
+  'await request.text()',
+  'bodyParser: false',
+  'isBase64Encoded',
+];
+
+const invalidUtf8: [string, number[]][] = [
+  ['a stray continuation byte', [0x80]],
+  ['a byte that is never used', [0xff]],
+  ['an overlong slash', [0xc0, 0xaf]],
+  ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
+  ['a character that is cut short', [0xf0, 0x9f, 0xa7]],
+];
+
+export function describeBodies(implementation: Implementation): void {
+  const verify = sampleVerifier(implementation);
+  const signed = (rawBody: string | Uint8Array) => sampleRequest({ body: rawBody });
+  const { headers } = sampleRequest({ body: text });
+
+  describe('rawBody', () => {
+    it.each(accepted)('is taken from %s', async (_what, make) => {
+      const { payment } = await verify({ rawBody: make(), headers });
+      expect(payment).toEqual(JSON.parse(text));
+    });
+
+    it.each(refused)('is refused from %s', async (_what, make, came) => {
+      const error = await refusalOf(() => verify({ rawBody: make(), headers }));
+      expect(error.code).toBe('RAW_BODY_REQUIRED');
+      expect(error.message).toMatch(/^rawBody must be the bytes of the request as received/);
+      expect(error.message).toContain(`but ${came}`);
+    });
+
+    it.each(remedies)('names the remedy %s', async (remedy) => {
+      const error = await refusalOf(() => verify({ rawBody: {}, headers }));
+      expect(error.message).toContain(remedy);
+    });
+
+    it('is not changed by the verification', async () => {
+      const rawBody = Uint8Array.from(bytes);
+      await verify({ rawBody, headers });
+      expect(Buffer.from(rawBody).equals(bytes)).toBe(true);
+    });
+
+    it('is verified by its own bytes, not by what it parses to', async () => {
+      const reserialised = JSON.stringify(JSON.parse(text), null, 1);
+      const error = await refusalOf(() => verify({ rawBody: reserialised, headers }));
+      expect(error.code).toBe('SIGNATURE_MISMATCH');
+    });
+
+    it('does not see a later change of its buffer', async () => {
+      const rawBody = Uint8Array.from(bytes);
+      const verification = verify({ rawBody, headers });
+      rawBody.fill(0x20);
+      expect((await verification).payment).toEqual(JSON.parse(text));
+    });
+  });
+
+  describe('an authentic body', () => {
+    it.each([
+      ['an empty string', ''],
+      ['no bytes', Buffer.alloc(0)],
+      ['white space', ' \r\n'],
+      ['text that is no JSON', 'status=paid'],
+      ['JSON cut short', text.slice(0, -1)],
+      ['two records', text + text],
+      ['a comment', `/* */${text}`],
+      ['NaN', 'NaN'],
+    ])('is refused when it is %s', async (_what, body) => {
+      const error = await refusalOf(() => verify(signed(body)));
+      expect(error.code).toBe('INVALID_RECORD');
+      expect(error.issues).toEqual([
+        { path: [], message: 'the body must be JSON, but it does not parse' },
+      ]);
+    });
+
+    it.each([
+      ['a string', `\ufeff${text}`],
+      ['bytes', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])],
+    ])('is refused with a byte order mark, as %s', async (_what, body) => {
+      expect((await refusalOf(() => verify(signed(body)))).code).toBe('INVALID_RECORD');
+    });
+
+    it.each(invalidUtf8)('is refused, not repaired, with %s', async (_what, wrong) => {
+      const body = Buffer.from(JSON.stringify(sampleRecord({ status: '????' })));
+      body.set(wrong, body.indexOf('????'));
+      const error = await refusalOf(() => verify(signed(body)));
+      expect(error.code).toBe('INVALID_RECORD');
+      expect(error.issues).toEqual([
+        { path: [], message: 'the body must be UTF-8, but it holds other bytes' },
+      ]);
+    });
+
+    it('with other bytes than those that were signed is a mismatch before it is not UTF-8', async () => {
+      const rawBody = Buffer.from([0xff]);
+      expect((await refusalOf(() => verify({ rawBody, headers }))).code).toBe('SIGNATURE_MISMATCH');
+    });
+
+    it('has the same signature as text and as bytes', async () => {
+      expect(sign(text)).toBe(sign(bytes));
+      await verify({ rawBody: text, headers });
+      await verify({ rawBody: bytes, headers });
+    });
+
+    it('may have white space and line ends around it', async () => {
+      const { payment } = await verify(signed(`\r\n\t ${text} \n`));
+      expect(payment).toEqual(JSON.parse(text));
+    });
+
+    it('of 1 MiB is verified', async () => {
+      const body = JSON.stringify(sampleRecord({ note: 'é'.repeat(524_288) }));
+      expect((await verify(signed(body))).payment['note' as 'status']).toHaveLength(524_288);
+    });
+  });
+}

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { NOW_SECONDS, optionErrorOf, refusalOf, sampleRequest, sign } from '../sample-callback.js';
+import { type Implementation, sampleVerifier } from './implementation.js';
+
+const { rawBody } = sampleRequest();
+const timestamp = String(NOW_SECONDS);
+const signature = sign(rawBody);
+
+function* generatePairs() {
+  yield ['content-type', 'application/json'] as const;
+  yield ['X-Timestamp', timestamp] as const;
+  yield ['X-Signature', signature] as const;
+}
+
+const named = { 'x-timestamp': timestamp, 'x-signature': signature };
+
+const shapes: [string, () => unknown][] = [
+  ["Node's req.headers", () => ({ host: 'x', ...named })],
+  [
+    "Node's req.headersDistinct",
+    () => ({ 'x-timestamp': [timestamp], 'x-signature': [signature] }),
+  ],
+  ['an object without prototype', () => Object.assign(Object.create(null), named)],
+  ['an object that inherits them', () => Object.create(named)],
+  ['a Fetch Headers', () => new Headers({ 'X-Timestamp': timestamp, 'X-Signature': signature })],
+  ['the headers of a Fetch Request', () => fetchRequest().headers],
+  [
+    'a Map',
+    () =>
+      new Map([
+        ['X-Timestamp', timestamp],
+        ['X-Signature', signature],
+      ]),
+  ],
+  [
+    'pairs',
+    () => [
+      ['x-timestamp', timestamp],
+      ['X-SIGNATURE', signature],
+      ['accept', '*/*'],
+    ],
+  ],
+  [
+    'pairs of a name and a list',
+    () => [
+      ['x-timestamp', [timestamp]],
+      ['x-signature', [signature]],
+    ],
+  ],
+  ['entries() of a Headers', () => new Headers(named).entries()],
+  ['a generator', generatePairs],
+  ['Lambda headers in mixed case', () => ({ 'X-Timestamp': timestamp, 'x-SIGNATURE': signature })],
+  ['Lambda multiValueHeaders', () => ({ 'X-Timestamp': [timestamp], 'X-Signature': [signature] })],
+  [
+    'names that come again without a value',
+    () => ({
+      'X-Timestamp': timestamp,
+      'x-timestamp': undefined,
+      'x-signature': null,
+      'X-Signature': signature,
+      'X-SIGNATURE': [],
+    }),
+  ],
+  ['headers called get and append', () => ({ get: 'x', append: 'y', ...named })],
+  ['other headers of the same length', () => ({ 'x-timestamq': ['1', '2'], ...named })],
+];
+
+function fetchRequest() {
+  const headers = { 'X-Timestamp': timestamp, 'X-Signature': signature };
+  return new Request('http://localhost/', { method: 'POST', headers, body: '{}' });
+}
+
+function appended(name: string, value: string) {
+  const headers = new Headers(named);
+  headers.append(name, value);
+  return headers;
+}
+
+/** Every shape in which `name` can come twice; the other header is right. */
+function duplicates(
+  name: string,
+  value: string,
+  other: Record<string, string>,
+): [string, unknown][] {
+  const upper = name.toUpperCase();
+  return [
+    ['in two cases', { ...other, [name]: value, [upper]: value }],
+    ['in a list of two', { ...other, [name]: [value, value] }],
+    ['in a list and alone', { ...other, [name]: value, [upper]: [value] }],
+    ['as two pairs', [...Object.entries(other), [name, value], [upper, value]]],
+    ['as a pair with a list of two', [...Object.entries(other), [name, [value, value]]]],
+    ['in a Map in two cases', new Map([...Object.entries(other), [name, value], [upper, value]])],
+    ['joined by a comma', { ...other, [name]: `${value}, ${value}` }],
+    ['joined by a Fetch Headers', appended(name, value)],
+    ['the first one empty', { ...other, [name]: '', [upper]: value }],
+    ['with a different value', { ...other, [name]: value, [upper]: 'x' }],
+  ];
+}
+
+const wrongCollections: [string, unknown, string][] = [
+  ['null', null, 'but null came'],
+  ['undefined', undefined, 'but nothing came'],
+  ['a string', 'x-timestamp: 1', 'but a string of 14 characters came'],
+  ['a function', () => undefined, 'but a function came'],
+  [
+    "Node's rawHeaders",
+    ['X-Timestamp', timestamp, 'X-Signature', signature],
+    "instead of Node's rawHeaders pass req.headers",
+  ],
+  ['a list of null', [null], 'but null came'],
+  [
+    'a list of objects',
+    [{ name: 'x-timestamp', value: timestamp }],
+    'must hold [name, value] pairs, but an object came',
+  ],
+  [
+    'pairs with a name that is no string',
+    [[1, timestamp]],
+    'must hold [name, value] pairs, but an array came',
+  ],
+  ['a Set of names', new Set(['x-timestamp']), 'must hold [name, value] pairs'],
+];
+
+export function describeHeaders(implementation: Implementation): void {
+  const verify = sampleVerifier(implementation);
+
+  describe('headers', () => {
+    it.each(shapes)('reads %s', async (_what, makeHeaders) => {
+      expect((await verify({ rawBody, headers: makeHeaders() })).secretIndex).toBe(0);
+    });
+
+    describe.each([
+      {
+        name: 'x-timestamp',
+        code: 'TIMESTAMP',
+        own: timestamp,
+        other: { 'x-signature': signature },
+      },
+      {
+        name: 'x-signature',
+        code: 'SIGNATURE',
+        own: signature,
+        other: { 'x-timestamp': timestamp },
+      },
+    ])('$name', ({ name, code, own, other }) => {
+      it.each(duplicates(name, own, other))(
+        'is refused when it comes twice, %s',
+        async (_what, headers) => {
+          const error = await refusalOf(() => verify({ rawBody, headers }));
+          expect(error.code).toBe(`INVALID_${code}`);
+        },
+      );
+
+      it('says that it came more than once', async () => {
+        const error = await refusalOf(() =>
+          verify({ rawBody, headers: { ...other, [name]: [own, own] } }),
+        );
+        expect(error.message).toMatch(
+          /^X-(Timestamp|Signature) was given more than once; send it once$/,
+        );
+      });
+
+      it.each([
+        ['absent', {}],
+        ['undefined', { [name]: undefined }],
+        ['null', { [name]: null }],
+        ['empty', { [name]: '' }],
+        ['an empty list', { [name]: [] }],
+        ['a list of an empty string', { [name]: [''] }],
+        ['under a longer name', { [`${name}s`]: own }],
+        ['under a name that only looks alike', { [name.replace('-', '_')]: own }],
+      ])('is missing when it is %s', async (_what, fields) => {
+        const collections = [{ ...other, ...fields }, Object.entries({ ...other, ...fields })];
+        for (const headers of collections) {
+          const error = await refusalOf(() => verify({ rawBody, headers }));
+          expect(error.code).toBe(`MISSING_${code}`);
+          expect(error.message).toMatch(
+            /^The X-(Timestamp|Signature) header is missing; pass the headers of the request as received/,
+          );
+        }
+      });
+
+      it('is missing in a Fetch Headers without it', async () => {
+        const error = await refusalOf(() => verify({ rawBody, headers: new Headers(other) }));
+        expect(error.code).toBe(`MISSING_${code}`);
+      });
+
+      it.each([
+        ['a number', 7],
+        ['a boolean', true],
+        ['an object', {}],
+        ['a list of a number', [7]],
+        ['a list of null', [null]],
+        ['a list of a list', [['7']]],
+      ])('is refused when its value is %s', async (_what, value) => {
+        const headers = { ...other, [name]: value };
+        const error = await refusalOf(() => verify({ rawBody, headers }));
+        expect(error.code).toBe(`INVALID_${code}`);
+        expect(error.message).toContain('must be a string, but');
+      });
+    });
+
+    it.each(wrongCollections)('refuses %s with a remedy', async (_what, headers, message) => {
+      const error = await optionErrorOf(() => verify({ rawBody, headers }));
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'headers' });
+      expect(error.message).toContain(message);
+    });
+
+    it('reports a missing timestamp when both headers are missing', async () => {
+      expect((await refusalOf(() => verify({ rawBody, headers: {} }))).code).toBe(
+        'MISSING_TIMESTAMP',
+      );
+    });
+  });
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { refusalOf, sampleRecord, sampleRequest } from '../sample-callback.js';
+import { type Implementation, sampleVerifier } from './implementation.js';
+
+const text = 'must be a non-empty string';
+const dateTime =
+  'must be an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
+
+const fields = [
+  { field: 'referenceNumber', rule: text },
+  { field: 'merchantPaymentReference', rule: text },
+  { field: 'providerReference', rule: 'must be a string' },
+  { field: 'status', rule: text },
+  { field: 'createdAt', rule: dateTime },
+  { field: 'updatedAt', rule: dateTime },
+];
+
+const wrongTypes: [string, unknown, string][] = [
+  ['missing', undefined, 'nothing'],
+  ['null', null, 'null'],
+  ['a number', 7, 'a number'],
+  ['true', true, 'a boolean'],
+  ['an object', { planted: 1 }, 'an object'],
+  ['an array', ['planted'], 'an array'],
+  ['an empty array', [], 'an empty array'],
+];
+
+const wrongBodies: [string, string, string][] = [
+  ['null', 'null', 'null'],
+  ['a number', '7', 'a number'],
+  ['true', 'true', 'a boolean'],
+  ['an empty string', '""', 'an empty string'],
+  ['a string', '"paid"', 'a string of 4 characters'],
+  ['an empty array', '[]', 'an empty array'],
+  ['an array of records', `[${JSON.stringify(sampleRecord())}]`, 'an array'],
+];
+
+const goodDates = [
+  '2026-01-31T12:00:05+00:00',
+  '2026-01-31T12:00:05Z',
+  '2026-01-31T12:00:05z',
+  '2026-01-31t12:00:05Z',
+  '2026-01-31T12:00:05+0530',
+  '2026-01-31T12:00:05-11:45',
+  '2026-01-31T12:00:05+05',
+  '2026-01-31T12:00Z',
+  '2026-01-31T12:00:05.1Z',
+  '2026-01-31T12:00:05.123456789+02:00',
+  '2026-01-31T12:00:05,123+02:00',
+  '2016-12-31T23:59:60Z',
+  '2026-01-31T23:59:59+23:59',
+];
+
+const badDates = [
+  'yesterday',
+  '2026-01-31',
+  '2026-01-31T12:00:05',
+  '2026-01-31 12:00:05Z',
+  '2026-01-31T12Z',
+  '2026-01-31T12:00.5Z',
+  '2026-01-31T12:00:05.Z',
+  '2026-13-01T12:00:05Z',
+  '2026-00-01T12:00:05Z',
+  '2026-01-32T12:00:05Z',
+  '2026-01-00T12:00:05Z',
+  '2026-01-31T24:00:00Z',
+  '2026-01-31T12:60:05Z',
+  '2026-01-31T12:00:61Z',
+  '2026-01-31T12:00:05+24:00',
+  '2026-01-31T12:00:05+05:60',
+  '2026-01-31T12:00:05+5',
+  '2026-01-31T12:00:05 +00:00',
+  '26-01-31T12:00:05Z',
+  ' 2026-01-31T12:00:05Z',
+  '2026-01-31T12:00:05Z\n',
+  '1769860805',
+  '٢٠٢٦-01-31T12:00:05Z',
+];
+
+export function describeRecords(implementation: Implementation): void {
+  const verify = sampleVerifier(implementation);
+  const delivered = (record: unknown) =>
+    verify(sampleRequest({ body: typeof record === 'string' ? record : JSON.stringify(record) }));
+  const issuesOf = async (record: unknown) => {
+    const error = await refusalOf(() => delivered(record));
+    expect(error.code).toBe('INVALID_RECORD');
+    return error.issues;
+  };
+
+  describe('the status record', () => {
+    it('is what JSON made of the body', async () => {
+      const record = sampleRecord();
+      const verified = await delivered(record);
+      expect(verified).toEqual({
+        payment: record,
+        key: await implementation.callbackKey(record),
+        timestamp: new Date('2026-01-31T12:00:05Z'),
+        secretIndex: 0,
+      });
+    });
+
+    it.each(['paid', 'PAID', 'refunded', 'on hold', '\u{1F9FE}', ' '])(
+      'takes the status %j as it stands',
+      async (status) => {
+        expect((await delivered(sampleRecord({ status }))).payment.status).toBe(status);
+      },
+    );
+
+    it('keeps fields the interface does not show, nested ones too', async () => {
+      const further = { amount: 25.5, fee: { currency: 'EUR', parts: [1, null] }, '': 'x' };
+      expect((await delivered(sampleRecord(further))).payment).toEqual(sampleRecord(further));
+    });
+
+    it('keeps a field called __proto__ without polluting anything', async () => {
+      const body = JSON.stringify(sampleRecord()).replace('{', '{"__proto__":{"polluted":true},');
+      const { payment } = await delivered(body);
+      expect('polluted' in payment).toBe(false);
+      expect('polluted' in {}).toBe(false);
+      expect(Object.getPrototypeOf(payment)).toBe(Object.prototype);
+      expect(Object.getOwnPropertyDescriptor(payment, '__proto__')?.value).toEqual({
+        polluted: true,
+      });
+    });
+
+    it('is not found in a field called __proto__', async () => {
+      const issues = await issuesOf(`{"__proto__":${JSON.stringify(sampleRecord())}}`);
+      expect(issues).toHaveLength(fields.length);
+    });
+
+    it('takes the last of two equal JSON keys, as JSON.parse does', async () => {
+      const body = JSON.stringify(sampleRecord()).replace('{', '{"status":"failed",');
+      expect((await delivered(body)).payment.status).toBe('paid');
+    });
+
+    it('allows an empty providerReference only', async () => {
+      const record = sampleRecord({ providerReference: '' });
+      expect((await delivered(record)).payment.providerReference).toBe('');
+    });
+
+    describe.each(fields)('$field', ({ field, rule }) => {
+      it.each(wrongTypes)('is refused when it is %s', async (_what, value, came) => {
+        expect(await issuesOf(sampleRecord({ [field]: value }))).toEqual([
+          { path: [field], message: `${rule}, but ${came} came` },
+        ]);
+      });
+    });
+
+    it.each(fields.filter(({ field }) => field !== 'providerReference'))(
+      'refuses an empty $field, and says so once',
+      async ({ field, rule }) => {
+        expect(await issuesOf(sampleRecord({ [field]: '' }))).toEqual([
+          { path: [field], message: `${rule}, but an empty string came` },
+        ]);
+      },
+    );
+
+    it.each(wrongBodies)('is refused when the body is %s', async (_what, body, came) => {
+      expect(await issuesOf(body)).toEqual([
+        {
+          path: [],
+          message: `must be an object with the fields of a payment status record, but ${came} came`,
+        },
+      ]);
+    });
+
+    it('names all that is wrong, and the first five in the message', async () => {
+      const error = await refusalOf(() => delivered({}));
+      expect(error.issues?.map(({ path }) => path)).toEqual(fields.map(({ field }) => [field]));
+      expect(error.message).toContain(
+        'The callback is authentic, but its body is not a payment status record: referenceNumber must be',
+      );
+      expect(error.message).toMatch(/; and 1 more$/);
+      expect(error.message).not.toContain('updatedAt');
+    });
+
+    it.each(goodDates)('takes the date-time %s as it stands', async (date) => {
+      const { payment } = await delivered(sampleRecord({ createdAt: date, updatedAt: date }));
+      expect([payment.createdAt, payment.updatedAt]).toEqual([date, date]);
+    });
+
+    it.each(badDates)('refuses the date-time %j', async (date) => {
+      const message = `${dateTime}, but a string of ${date.length} characters came`;
+      expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
+        { path: ['createdAt'], message },
+        { path: ['updatedAt'], message },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import {
+  now,
+  OTHER_SECRET,
+  optionErrorOf,
+  refusalOf,
+  SECRET,
+  sampleRequest,
+} from '../sample-callback.js';
+import { type CommonOptions, type Implementation, sampleVerifier } from './implementation.js';
+
+const unusable: [string, unknown, string][] = [
+  ['an empty string', '', 'signingSecret must not be empty, but an empty string came'],
+  ['a space', ' ', 'signingSecret must not be empty, but a blank string came'],
+  ['line feeds', '\r\n\t', 'signingSecret must not be empty, but a blank string came'],
+  ['a space before', ` ${SECRET}`, 'must not begin or end with white space'],
+  ['a space after', `${SECRET} `, 'must not begin or end with white space'],
+  ['a line feed after', `${SECRET}\n`, 'trim it where it is read'],
+  ['a no-break space after', `${SECRET}\u00a0`, 'must not begin or end with white space'],
+  ['a byte order mark before', `\ufeff${SECRET}`, 'must not begin or end with white space'],
+  ['no bytes', new Uint8Array(), 'signingSecret must not be empty, but no bytes came'],
+  ['an empty list', [], 'signingSecret must hold at least one secret, but an empty array came'],
+  ['undefined', undefined, 'but nothing came'],
+  ['null', null, 'but null came'],
+  ['a number', 7, 'but a number came'],
+  ['an object', {}, 'but an object came'],
+  ['an ArrayBuffer', new ArrayBuffer(8), 'but an object came'],
+  ['a DataView', new DataView(new ArrayBuffer(8)), 'but an object came'],
+  ['a Uint16Array', new Uint16Array(8), 'but an object came'],
+];
+
+export function describeSecrets(implementation: Implementation): void {
+  const { createCallbackVerifier } = implementation;
+  const verify = sampleVerifier(implementation);
+  const construct = (signingSecret: unknown) => () =>
+    createCallbackVerifier({ signingSecret, now } as CommonOptions);
+
+  describe('signingSecret', () => {
+    it.each(unusable)(
+      'is refused at construction when it is %s',
+      async (_what, secret, message) => {
+        const error = await optionErrorOf(construct(secret));
+        expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'signingSecret' });
+        expect(error.message).toContain(message);
+        expect(error.message).not.toContain('whsec');
+      },
+    );
+
+    it.each(unusable.filter(([, secret]) => !Array.isArray(secret)))(
+      'is refused by its place in a list when it is %s',
+      async (_what, secret) => {
+        expect((await optionErrorOf(construct([secret]))).option).toBe('signingSecret[0]');
+        const second = await optionErrorOf(construct([SECRET, secret]));
+        expect(second.option).toBe('signingSecret[1]');
+        expect(second.message).toContain('signingSecret[1] must');
+        expect(second.message).not.toContain('whsec');
+      },
+    );
+
+    it('is not a list in a list', async () => {
+      expect((await optionErrorOf(construct([[SECRET]]))).option).toBe('signingSecret[0]');
+    });
+
+    it('is missing in options without it', async () => {
+      const error = await optionErrorOf(() => createCallbackVerifier({} as CommonOptions));
+      expect(error.option).toBe('signingSecret');
+    });
+
+    it.each<[string, string | Uint8Array]>([
+      ['a character', 'k'],
+      ['a text with a space inside', 'two words'],
+      ['text beyond ASCII', 'clé-鍵-\u{1F511}'],
+      ['200 characters', 'long'.repeat(50)],
+      ['bytes', Uint8Array.of(1, 2, 3)],
+      ['bytes that are blank as text', Buffer.from(' \n')],
+      ['bytes that are not UTF-8', Uint8Array.of(0xff, 0, 0xfe)],
+      ['bytes at an offset', Uint8Array.of(9, 9, 1, 2, 9).subarray(2, 4)],
+    ])('may be %s', async (_what, secret) => {
+      const options = { signingSecret: secret };
+      await verify(sampleRequest({ secret }), options);
+      expect((await refusalOf(() => verify(sampleRequest(), options))).code).toBe(
+        'SIGNATURE_MISMATCH',
+      );
+    });
+
+    it('as text means its UTF-8 bytes', async () => {
+      const secret = 'clé-鍵';
+      const options = { signingSecret: Buffer.from(secret) };
+      await verify(sampleRequest({ secret }), options);
+    });
+
+    it('may be bytes of another realm', async () => {
+      const signingSecret = runInNewContext('Uint8Array.of(1, 2, 3)');
+      await verify(sampleRequest({ secret: Uint8Array.of(1, 2, 3) }), { signingSecret });
+    });
+
+    it('is copied: wiping the bytes afterwards changes nothing', async () => {
+      const secret = Buffer.from(SECRET);
+      const run = createCallbackVerifier({ signingSecret: secret, now });
+      secret.fill(0);
+      expect((await run(sampleRequest())).secretIndex).toBe(0);
+    });
+  });
+
+  describe('several signing secrets', () => {
+    const rotation = ['new-secret', SECRET, Buffer.from('third')];
+
+    it.each(rotation.map((secret, index) => ({ secret, index })))(
+      'accept by the one at $index, and say which',
+      async ({ secret, index }) => {
+        const { secretIndex } = await verify(sampleRequest({ secret }), {
+          signingSecret: rotation,
+        });
+        expect(secretIndex).toBe(index);
+      },
+    );
+
+    it('say the first of two that are equal', async () => {
+      const options = { signingSecret: [SECRET, SECRET] };
+      expect((await verify(sampleRequest(), options)).secretIndex).toBe(0);
+    });
+
+    it('refuse what none of them signed, with their number', async () => {
+      const request = sampleRequest({ secret: OTHER_SECRET });
+      const error = await refusalOf(() => verify(request, { signingSecret: rotation }));
+      expect(error.code).toBe('SIGNATURE_MISMATCH');
+      expect(error.message).toContain('under any of the 3 signing secrets');
+    });
+
+    it('may be frozen', async () => {
+      await verify(sampleRequest(), { signingSecret: Object.freeze([SECRET]) });
+    });
+
+    it('serve a rotation: new first, both for a while, then the old one is gone', async () => {
+      const oldOnes = sampleRequest({ secret: 'old' });
+      const newOnes = sampleRequest({ secret: 'new' });
+      const both = { signingSecret: ['new', 'old'] };
+      expect((await verify(oldOnes, both)).secretIndex).toBe(1);
+      expect((await verify(newOnes, both)).secretIndex).toBe(0);
+      const after = { signingSecret: ['new'] };
+      expect((await refusalOf(() => verify(oldOnes, after))).code).toBe('SIGNATURE_MISMATCH');
+      expect((await verify(newOnes, after)).secretIndex).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { NOW_SECONDS, now, refusalOf, sampleRequest, sign } from '../sample-callback.js';
+import { type Implementation, sampleVerifier } from './implementation.js';
+
+// What X-Timestamp lies behind the clock: positive is old, negative from the future.
+const inside = [0, 1, -1, 299, 300, -299, -300];
+const outside = [301, -301, 302, -302, 86_400, -86_400, NOW_SECONDS];
+
+export function describeTimestamps(implementation: Implementation): void {
+  const verify = sampleVerifier(implementation);
+
+  describe('the window of X-Timestamp', () => {
+    it.each(inside)('accepts a timestamp %i s old', async (skew) => {
+      const timestamp = String(NOW_SECONDS - skew);
+      const verified = await verify(sampleRequest({ timestamp }));
+      expect(verified.timestamp).toEqual(new Date((NOW_SECONDS - skew) * 1000));
+    });
+
+    it.each(outside)('refuses a timestamp %i s old and says so', async (skew) => {
+      const timestamp = String(NOW_SECONDS - skew);
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp })));
+      expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: skew });
+      expect(error.message).toContain(
+        skew > 0 ? `${skew} s behind this machine's clock` : `${-skew} s ahead of this machine's`,
+      );
+      expect(error.message).toContain('more than the 300 s allowed');
+    });
+
+    it.each([
+      { tolerance: 0, accepted: [0], refused: [1, -1] },
+      { tolerance: 1, accepted: [0, 1, -1], refused: [2, -2] },
+      { tolerance: 3600, accepted: [3600, -3600], refused: [3601, -3601] },
+    ])('keeps to a tolerance of $tolerance s', async ({ tolerance, accepted, refused }) => {
+      const options = { toleranceSeconds: tolerance };
+      const at = (skew: number) => sampleRequest({ timestamp: String(NOW_SECONDS - skew) });
+      for (const skew of accepted) await verify(at(skew), options);
+      for (const skew of refused) {
+        const error = await refusalOf(() => verify(at(skew), options));
+        expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: skew });
+      }
+    });
+
+    it('counts the clock in whole seconds, the resolution of the header', async () => {
+      const options = { toleranceSeconds: 0 };
+      const at = (ms: number) => ({ ...options, now: () => NOW_SECONDS * 1000 + ms });
+      await verify(sampleRequest(), at(999));
+      await refusalOf(() => verify(sampleRequest(), at(1000)));
+      await refusalOf(() => verify(sampleRequest(), at(-1)));
+    });
+
+    it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+      'refuses everything by a clock that answers %d',
+      async (broken) => {
+        const error = await refusalOf(() => verify(sampleRequest(), { now: () => broken }));
+        expect(error.code).toBe('TIMESTAMP_OUTSIDE_WINDOW');
+        expect(Number.isFinite(error.skewSeconds)).toBe(false);
+      },
+    );
+
+    it('reads the clock at each verification', async () => {
+      let clock = now();
+      const run = implementation.createCallbackVerifier({
+        signingSecret: 'k',
+        now: () => clock,
+      });
+      const request = sampleRequest({ secret: 'k' });
+      await run(request);
+      clock += 301_000;
+      expect((await refusalOf(() => run(request))).skewSeconds).toBe(301);
+    });
+
+    it('goes by the machine clock when no clock is given', async () => {
+      const options = { now: undefined };
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      await verify(sampleRequest({ timestamp }), options);
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp: '0' }), options));
+      expect(error.code).toBe('TIMESTAMP_OUTSIDE_WINDOW');
+    });
+  });
+
+  describe('the text of X-Timestamp', () => {
+    it.each([
+      ['a sign', `+${NOW_SECONDS}`],
+      ['a minus', '-1'],
+      ['an exponent', '1e9'],
+      ['a fraction', `${NOW_SECONDS}.0`],
+      ['a space before', ` ${NOW_SECONDS}`],
+      ['a space after', `${NOW_SECONDS} `],
+      ['a line feed after', `${NOW_SECONDS}\n`],
+      ['hexadecimal', '0x697df0c5'],
+      ['16 digits', `000000${NOW_SECONDS}`],
+      ['Arabic digits', '١٧٦٩٨٦٠٨٠٥'],
+      ['full-width digits', '１７６９８６０８０５'],
+      ['the character before 0', '176986080/'],
+      ['the character after 9', '176986080:'],
+      ['a date', '2026-01-31T12:00:05Z'],
+      ['two joined values', `${NOW_SECONDS}, ${NOW_SECONDS}`],
+      ['a space alone', ' '],
+      ['NaN', 'NaN'],
+    ])('refuses %s', async (_what, timestamp) => {
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp })));
+      expect(error.code).toBe('INVALID_TIMESTAMP');
+      expect(error.message).toBe(
+        `X-Timestamp must be a Unix timestamp in seconds, digits only, but a value of ${timestamp.length} characters came`,
+      );
+    });
+
+    it('signs leading zeros as they stand', async () => {
+      const padded = `00000${NOW_SECONDS}`;
+      const verified = await verify(sampleRequest({ timestamp: padded }));
+      expect(verified.timestamp).toEqual(new Date(NOW_SECONDS * 1000));
+
+      const request = sampleRequest({ timestamp: padded });
+      request.headers['x-signature'] = sign(request.rawBody);
+      expect((await refusalOf(() => verify(request))).code).toBe('SIGNATURE_MISMATCH');
+    });
+
+    it('answers milliseconds in seconds mode with the option to set', async () => {
+      for (const timestamp of [`${NOW_SECONDS}000`, '100000000000', '999999999999999']) {
+        const error = await refusalOf(() => verify(sampleRequest({ timestamp })));
+        expect(error.code).toBe('INVALID_TIMESTAMP');
+        expect(error.message).toContain('looks like milliseconds');
+        expect(error.message).toContain("timestampUnit: 'milliseconds'");
+      }
+    });
+
+    it('takes the last value below that line for seconds', async () => {
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp: '99999999999' })));
+      expect(error.code).toBe('TIMESTAMP_OUTSIDE_WINDOW');
+    });
+  });
+
+  describe("timestampUnit: 'milliseconds'", () => {
+    const options = { timestampUnit: 'milliseconds' };
+    const inMs = (ms: number) => sampleRequest({ timestamp: String(NOW_SECONDS * 1000 + ms) });
+
+    it.each([0, 999, -1, -300_000, 300_999])('accepts a value %i ms from now', async (ms) => {
+      const { timestamp } = await verify(inMs(ms), options);
+      expect(timestamp).toEqual(new Date(NOW_SECONDS * 1000 + ms));
+    });
+
+    it.each([
+      { ms: -300_001, skewSeconds: 301 },
+      { ms: 301_000, skewSeconds: -301 },
+    ])('refuses a value $ms ms from now', async ({ ms, skewSeconds }) => {
+      const error = await refusalOf(() => verify(inMs(ms), options));
+      expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds });
+    });
+
+    it('answers seconds with the option to set', async () => {
+      for (const timestamp of [String(NOW_SECONDS), '0', '99999999999']) {
+        const error = await refusalOf(() => verify(sampleRequest({ timestamp }), options));
+        expect(error.code).toBe('INVALID_TIMESTAMP');
+        expect(error.message).toContain(
+          "looks like seconds; if the service sends seconds, set timestampUnit: 'seconds'",
+        );
+      }
+    });
+
+    it('names the unit when the text is no number', async () => {
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp: 'x' }), options));
+      expect(error.message).toContain('must be a Unix timestamp in milliseconds, digits only');
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Bundles an entry as it is published: zod goes in, all else stays an import. */
+async function graphOf(entry: string) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  const outputs = Object.values(metafile.outputs);
+  return {
+    inputs: Object.keys(metafile.inputs),
+    imports: outputs.flatMap(({ imports }) => imports.map(({ path }) => path)),
+  };
+}
+
+describe.each([
+  { subpath: './callback', entry: 'src/callback/index.ts', builtins: ['node:crypto'] },
+  { subpath: './callback/web', entry: 'src/callback/web/index.ts', builtins: [] },
+])('$subpath', async ({ entry, builtins }) => {
+  const { inputs, imports } = await graphOf(entry);
+
+  it(`imports ${builtins.join(', ') || 'nothing'} and no package`, () => {
+    expect([...new Set(imports)]).toEqual(builtins);
+  });
+
+  it('holds no undici, and of node_modules zod alone', () => {
+    expect(inputs.filter((path) => path.includes('undici'))).toEqual([]);
+    const packages = inputs.filter((path) => path.includes('node_modules'));
+    expect(packages.filter((path) => !path.startsWith('node_modules/zod/'))).toEqual([]);
+  });
+
+  it('holds nothing of the client and the mock service', () => {
+    const own = inputs.filter((path) => path.startsWith('src/'));
+    expect(own).toContain(entry);
+    expect(
+      own.filter((path) => !/^src\/(callback|protocol)\/|^src\/errors\.ts$/.test(path)),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { createSecretKey, generateKeyPairSync, hkdfSync, webcrypto } from 'node:crypto';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import * as callback from '../../src/callback/index.js';
+import { schemaOf } from './contract/record-schema.js';
+import { now, optionErrorOf, refusalOf, SECRET, sampleRequest } from './sample-callback.js';
+import { describeVerifierContract } from './verifier-contract.js';
+
+const { callbackKey, createCallbackVerifier, verifyCallback } = callback;
+
+describeVerifierContract({
+  name: 'merchant-payments/callback, on node:crypto',
+  verifyCallback,
+  createCallbackVerifier,
+  callbackKey,
+});
+
+describe('a KeyObject as signingSecret', () => {
+  const secretKey = createSecretKey(SECRET, 'utf8');
+
+  it('verifies', () => {
+    const options = { signingSecret: ['other', secretKey], now };
+    expect(verifyCallback(sampleRequest(), options).secretIndex).toBe(1);
+  });
+
+  it('is refused when it is empty', async () => {
+    const empty = createSecretKey(Buffer.alloc(0));
+    const error = await optionErrorOf(() => createCallbackVerifier({ signingSecret: empty }));
+    expect(error.option).toBe('signingSecret');
+    expect(error.message).toContain('that is not empty');
+  });
+
+  it.each(['publicKey', 'privateKey'] as const)('is refused when it is a %s', async (half) => {
+    const key = generateKeyPairSync('ed25519')[half];
+    const error = await optionErrorOf(() =>
+      createCallbackVerifier({ signingSecret: [secretKey, key] }),
+    );
+    expect(error.option).toBe('signingSecret[1]');
+    expect(error.message).toBe(
+      `signingSecret[1] must be a KeyObject of type secret that is not empty, but one of type ${key.type} came`,
+    );
+  });
+
+  it('does not show its bytes in the verifier', () => {
+    const run = createCallbackVerifier({ signingSecret: secretKey });
+    expect(inspect(run, { showHidden: true })).not.toContain(SECRET);
+  });
+});
+
+describe('a signingSecret of another runtime', () => {
+  it('is refused: a CryptoKey belongs to merchant-payments/callback/web', async () => {
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await webcrypto.subtle.generateKey(algorithm, false, ['verify']);
+    const options = { signingSecret: key as never };
+    expect((await optionErrorOf(() => createCallbackVerifier(options))).message).toBe(
+      'signingSecret must be a string, a Uint8Array or a KeyObject, but an object came',
+    );
+  });
+
+  it('is refused when a derivation left it as an ArrayBuffer', async () => {
+    const derived = hkdfSync('sha256', SECRET, 'salt', 'info', 32);
+    const error = await optionErrorOf(() =>
+      createCallbackVerifier({ signingSecret: derived as never }),
+    );
+    expect(error.option).toBe('signingSecret');
+  });
+});
+
+describe('an asynchronous recordSchema', () => {
+  it.each([
+    ['accepts', async (value: unknown) => ({ value })],
+    ['refuses', async () => ({ issues: [{ message: 'refused' }] })],
+    // Taken for a result it would be one without issues: an acceptance.
+    [
+      'refuses by a thenable that is no Promise',
+      () => ({ then: (done: (result: unknown) => void) => done({ issues: [{ message: 'no' }] }) }),
+    ],
+  ])('is an error of the options when it %s', async (_what, validate) => {
+    const options = { signingSecret: SECRET, now, recordSchema: schemaOf(validate as never) };
+    const error = await optionErrorOf(() => verifyCallback(sampleRequest(), options));
+    expect(error.option).toBe('recordSchema');
+    expect(error.message).toContain('must validate synchronously, but it returned a promise');
+    expect(error.message).toContain('merchant-payments/callback/web');
+  });
+});
+
+describe('merchant-payments/callback', () => {
+  it('answers at once, not by a promise', () => {
+    expect(verifyCallback(sampleRequest(), { signingSecret: SECRET, now }).secretIndex).toBe(0);
+  });
+
+  it('exports the verifier and the errors it throws', async () => {
+    expect(Object.keys(callback).sort()).toEqual([
+      'CallbackVerificationError',
+      'InvalidOptionError',
+      'MerchantPaymentsError',
+      'callbackKey',
+      'createCallbackVerifier',
+      'verifyCallback',
+    ]);
+    const refusal = await refusalOf(() =>
+      verifyCallback({ rawBody: '', headers: {} }, { signingSecret: SECRET }),
+    );
+    expect(refusal).toBeInstanceOf(callback.CallbackVerificationError);
+    expect(refusal).toBeInstanceOf(callback.MerchantPaymentsError);
+    expect(refusal).toBeInstanceOf(Error);
+  });
+});

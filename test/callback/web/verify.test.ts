@@ -1,0 +1,162 @@
+import { createSecretKey } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { callbackKey as syncCallbackKey } from '../../../src/callback/verify.js';
+import * as callback from '../../../src/callback/web/index.js';
+import { schemaOf } from '../contract/record-schema.js';
+import {
+  failureOf,
+  now,
+  optionErrorOf,
+  refusalOf,
+  SECRET,
+  sampleRecord,
+  sampleRequest,
+} from '../sample-callback.js';
+import { describeVerifierContract } from '../verifier-contract.js';
+
+const { callbackKey, createCallbackVerifier, verifyCallback } = callback;
+
+describeVerifierContract({
+  name: 'merchant-payments/callback/web, on WebCrypto',
+  verifyCallback,
+  createCallbackVerifier,
+  callbackKey,
+});
+
+const hmac = { name: 'HMAC', hash: 'SHA-256' };
+
+function importKey(algorithm: object, usages: ('verify' | 'sign')[]) {
+  return crypto.subtle.importKey('raw', Buffer.from(SECRET), algorithm as never, false, usages);
+}
+
+describe('a CryptoKey as signingSecret', () => {
+  it('verifies', async () => {
+    const key = await importKey(hmac, ['verify']);
+    const options = { signingSecret: ['other', key], now };
+    expect((await verifyCallback(sampleRequest(), options)).secretIndex).toBe(1);
+  });
+
+  it('may sign as well', async () => {
+    const key = await importKey(hmac, ['sign', 'verify']);
+    await verifyCallback(sampleRequest(), { signingSecret: key, now });
+  });
+
+  it.each([
+    ['of SHA-512', () => importKey({ name: 'HMAC', hash: 'SHA-512' }, ['verify'])],
+    ['without the usage verify', () => importKey(hmac, ['sign'])],
+    [
+      'of AES',
+      () => crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt']),
+    ],
+    [
+      'of a public key',
+      async () =>
+        (
+          await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
+            'sign',
+            'verify',
+          ])
+        ).publicKey,
+    ],
+    ['that is a KeyObject of node:crypto', async () => createSecretKey(SECRET, 'utf8')],
+    ['without an algorithm', async () => ({ type: 'secret' })],
+    ['without a hash', async () => ({ type: 'secret', algorithm: { name: 'HMAC' } })],
+    [
+      'without usages',
+      async () => ({ type: 'secret', algorithm: { ...hmac, hash: { name: 'SHA-256' } } }),
+    ],
+  ])('is refused %s', async (_what, make) => {
+    const signingSecret = (await make()) as never;
+    const error = await optionErrorOf(() => createCallbackVerifier({ signingSecret }));
+    expect(error.message).toBe(
+      "signingSecret must be a string, a Uint8Array or an HMAC SHA-256 CryptoKey with the usage 'verify', but an object came",
+    );
+  });
+});
+
+describe('an asynchronous recordSchema', () => {
+  const verifyWith = (validate: (value: unknown) => unknown) =>
+    verifyCallback(sampleRequest(), {
+      signingSecret: SECRET,
+      now,
+      recordSchema: schemaOf(validate as never),
+    });
+
+  it('is awaited when it accepts', async () => {
+    expect((await verifyWith(async (value) => ({ value }))).payment).toEqual(sampleRecord());
+  });
+
+  it('is awaited when it refuses', async () => {
+    const issues = [{ path: ['status'], message: 'is not known' }];
+    const error = await refusalOf(() => verifyWith(async () => ({ issues })));
+    expect(error).toMatchObject({ code: 'INVALID_RECORD', issues });
+  });
+
+  it('is awaited when it is a thenable that is no Promise', async () => {
+    const thenable = {
+      then: (done: (result: unknown) => void) => done({ issues: [{ message: 'no' }] }),
+    };
+    const error = await refusalOf(() => verifyWith(() => thenable));
+    expect(error.issues).toEqual([{ path: [], message: 'no' }]);
+  });
+
+  it('lets its own rejection through', async () => {
+    const fault = new Error('a bug in the schema');
+    expect(await failureOf(() => verifyWith(() => Promise.reject(fault)))).toBe(fault);
+  });
+});
+
+describe('a buffer that the caller changes while the check is awaited', () => {
+  it('changes nothing, whichever step is being awaited', async () => {
+    const run = createCallbackVerifier({ signingSecret: ['other', SECRET], now });
+    for (let turns = 0; turns < 6; turns += 1) {
+      const request = sampleRequest({ body: Buffer.from(JSON.stringify(sampleRecord())) });
+      const verification = run(request);
+      for (let turn = 0; turn < turns; turn += 1) await undefined;
+      const forged = Buffer.from(JSON.stringify(sampleRecord({ status: 'void' })));
+      (request.rawBody as Uint8Array).set(forged.subarray(0, request.rawBody.length));
+      expect((await verification).payment).toEqual(sampleRecord());
+    }
+  });
+
+  it('can’t make a wrong body right', async () => {
+    const run = createCallbackVerifier({ signingSecret: SECRET, now });
+    const { rawBody, headers } = sampleRequest();
+    const changing = Buffer.alloc(rawBody.length, 0x20);
+    const verification = run({ rawBody: changing, headers });
+    changing.write(String(rawBody));
+    expect((await refusalOf(() => verification)).code).toBe('SIGNATURE_MISMATCH');
+  });
+});
+
+describe('merchant-payments/callback/web', () => {
+  it('makes the same key as the synchronous callbackKey', async () => {
+    for (const fields of [{}, { status: 'ö\u{1F9FE}' }, { referenceNumber: '36.4.' }]) {
+      const record = sampleRecord(fields);
+      expect(await callbackKey(record)).toBe(syncCallbackKey(record));
+    }
+  });
+
+  it('refuses wrong options of createCallbackVerifier at once, those of verifyCallback by its promise', async () => {
+    expect(() => createCallbackVerifier({ signingSecret: '' })).toThrow('signingSecret must not');
+    const rejected = verifyCallback(sampleRequest(), { signingSecret: '' });
+    expect((await optionErrorOf(() => rejected)).option).toBe('signingSecret');
+  });
+
+  it('refuses a callback by its promise, never by a throw', async () => {
+    const run = createCallbackVerifier({ signingSecret: SECRET, now });
+    const rejected = run({ rawBody: {} as never, headers: {} });
+    expect((await refusalOf(() => rejected)).code).toBe('RAW_BODY_REQUIRED');
+  });
+
+  it('exports the verifier and the errors it throws', () => {
+    expect(Object.keys(callback).sort()).toEqual([
+      'CallbackVerificationError',
+      'InvalidOptionError',
+      'MerchantPaymentsError',
+      'callbackKey',
+      'createCallbackVerifier',
+      'verifyCallback',
+    ]);
+  });
+});

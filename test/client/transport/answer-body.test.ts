@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import {
+  answerBegun,
+  createClient,
+  failureOf,
+  holdDeadline,
+  httpAnswer,
+  order,
+  type RawRequest,
+  record,
+  startRawServer,
+  transports,
+} from '../raw-server.js';
+
+const json = JSON.stringify(record);
+const head = (status: number, lines: string) => `HTTP/1.1 ${status} Text\r\n${lines}\r\n\r\n`;
+const chunked = (text: string) =>
+  `${head(201, 'transfer-encoding: chunked')}${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+type Answer = (request: RawRequest) => string | undefined;
+
+// Each ends a 2xx before its body is whole.
+const lost: readonly { what: string; answer: Answer }[] = [
+  {
+    what: 'ends before the announced length',
+    answer: ({ socket }) => void socket.end(`${head(201, 'content-length: 500')}${json}`),
+  },
+  {
+    what: 'is reset before the announced length',
+    answer: ({ socket }) =>
+      void socket.write(`${head(201, 'content-length: 500')}${json}`, () =>
+        setImmediate(() => socket.resetAndDestroy()),
+      ),
+  },
+  { what: 'ends without the last chunk', answer: ({ socket }) => void socket.end(chunked(json)) },
+  { what: 'has garbage for a chunk size', answer: () => `${chunked(json)}garbage\r\n` },
+];
+
+const endless = (socket: RawRequest['socket'], chunk: string): undefined => {
+  const pump = () => {
+    while (!socket.destroyed && socket.write(chunk));
+    if (!socket.destroyed) socket.once('drain', pump);
+  };
+  pump();
+  return undefined;
+};
+
+const tooLarge: readonly { what: string; answer: Answer }[] = [
+  { what: 'announces more', answer: () => head(201, 'content-length: 1025') },
+  {
+    what: 'is chunked and has no end',
+    answer: ({ socket }) => {
+      socket.write(head(201, 'transfer-encoding: chunked'));
+      return endless(socket, `400\r\n${'a'.repeat(1024)}\r\n`);
+    },
+  },
+  {
+    what: 'has neither length nor end',
+    answer: ({ socket }) => {
+      socket.write(head(201, 'connection: close'));
+      return endless(socket, 'a'.repeat(1024));
+    },
+  },
+];
+
+describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
+  it.each(lost)(
+    'that $what leaves the payment accepted and is not asked for again',
+    async ({ answer }) => {
+      const server = await startRawServer({ answer });
+      const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+      const error = await failureOf(client.payments.create(order));
+      expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+      expect(error.message).toBe(
+        'POST /api/payments was answered with 201, but with a body that broke off. The service accepted the request: do not send it again.',
+      );
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it.each(tooLarge)(
+    'that $what than maxResponseBytes leaves the payment accepted',
+    async ({ answer }) => {
+      const server = await startRawServer({ answer });
+      const client = createClient(server.url, { ...options, maxResponseBytes: 1024 });
+      const error = await failureOf(client.payments.create(order));
+      expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+      expect(error.message).toContain('with a body larger than maxResponseBytes');
+      expect(server.requests).toHaveLength(1);
+      // The rest is not read: the connection ends.
+      if (server.connections[0]?.destroyed === false) {
+        await new Promise((resolve) => server.connections[0]?.once('close', resolve));
+      }
+    },
+  );
+
+  it('that stalls until the deadline leaves the payment accepted', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({
+      answer: () => `${head(201, 'content-length: 500')}${json}`,
+    });
+    const client = createClient(server.url, { ...options, timeoutMs });
+    const begun = answerBegun();
+    const failure = failureOf(client.payments.create(order));
+    await begun;
+    expire();
+    const error = await failure;
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
+    expect(error.message).toContain('The service accepted the request: do not send it again.');
+  });
+
+  it('that is being read when the signal is aborted leaves the payment accepted', async () => {
+    const controller = new AbortController();
+    const server = await startRawServer({
+      answer: () => `${head(201, 'content-length: 500')}${json}`,
+    });
+    const client = createClient(server.url, options);
+    const begun = answerBegun();
+    const failure = failureOf(client.payments.create(order, { signal: controller.signal }));
+    await begun;
+    controller.abort();
+    expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'accepted' });
+  });
+
+  it.each([
+    ['announced', (text: string) => httpAnswer(201, text)],
+    ['chunked', (text: string) => `${chunked(text)}0\r\n\r\n`],
+  ])(
+    'of exactly maxResponseBytes, %s, is read whole, and one byte more is not',
+    async (_how, answer) => {
+      const text = JSON.stringify({ filler: 'é'.repeat(600) });
+      const size = Buffer.byteLength(text);
+      const server = await startRawServer({ answer: () => answer(text) });
+      const whole = createClient(server.url, { ...options, maxResponseBytes: size });
+      const { response } = await whole.payments.create(order);
+      expect(response.body).toEqual(JSON.parse(text));
+      const short = createClient(server.url, { ...options, maxResponseBytes: size - 1 });
+      expect(await failureOf(short.payments.create(order))).toMatchObject({
+        code: 'RESPONSE_UNUSABLE',
+        requestOutcome: 'accepted',
+      });
+    },
+  );
+
+  it('that ends with the connection is read whole', async () => {
+    const server = await startRawServer({
+      answer: ({ socket }) => void socket.end(`${head(201, 'connection: close')}${json}`),
+    });
+    const { payment } = await createClient(server.url, options).payments.create(order);
+    expect(payment).toEqual(record);
+  });
+
+  it('that comes in many pieces is put together in their order', async () => {
+    const answer = httpAnswer(201, { filler: 'é'.repeat(40_000) });
+    const bytes = Buffer.from(answer);
+    const server = await startRawServer({
+      answer: ({ socket }) => {
+        for (let at = 0; at < bytes.length; at += 7001) socket.write(bytes.subarray(at, at + 7001));
+        return undefined;
+      },
+    });
+    const { response } = await createClient(server.url, options).payments.create(order);
+    expect(response.body).toEqual({ filler: 'é'.repeat(40_000) });
+  });
+
+  it('of a HEAD is none, whatever length its headers tell', async () => {
+    const server = await startRawServer({ answer: () => head(200, 'content-length: 5000') });
+    const client = createClient(server.url, { ...options, maxResponseBytes: 1024 });
+    const response = await client.request({ method: 'HEAD', path: '/api/payments' });
+    expect(response).toMatchObject({
+      status: 200,
+      body: '',
+      headers: { 'content-length': '5000' },
+    });
+  });
+
+  it('may be missing: 204 is a success', async () => {
+    const server = await startRawServer({ answer: () => head(204, 'x-nothing: 1') });
+    const { payment, response } = await createClient(server.url, options).payments.create(order);
+    expect(payment).toEqual({});
+    expect(response).toMatchObject({ status: 204, body: '' });
+  });
+});

@@ -1,0 +1,155 @@
+import diagnostics from 'node:diagnostics_channel';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RequestOutcome } from '../../../src/errors.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  httpAnswer,
+  order,
+  type RawRequest,
+  record,
+  startRawServer,
+  transports,
+} from '../raw-server.js';
+
+interface Broken {
+  readonly what: string;
+  readonly answer: (request: RawRequest) => string | undefined;
+  readonly code: string;
+  readonly says: string;
+}
+
+const broken: readonly Broken[] = [
+  {
+    what: 'resets the connection after it has read the request',
+    answer: ({ socket }) => void socket.resetAndDestroy(),
+    code: 'CONNECTION_FAILED',
+    says: 'lost its connection before an answer came (',
+  },
+  {
+    what: 'closes the connection without an answer',
+    answer: ({ socket }) => void socket.end(),
+    code: 'CONNECTION_FAILED',
+    says: 'lost its connection before an answer came (UND_ERR_SOCKET)',
+  },
+  {
+    what: 'closes the connection in the middle of the headers',
+    answer: ({ socket }) => void socket.end('HTTP/1.1 201 Created\r\ncontent-ty'),
+    code: 'CONNECTION_FAILED',
+    says: 'lost its connection before an answer came',
+  },
+  {
+    what: 'answers with garbage for a status line',
+    answer: ({ socket }) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
+    code: 'RESPONSE_UNUSABLE',
+    says: 'got an answer that is not HTTP (HTTPParserError)',
+  },
+  {
+    what: 'answers with headers without end',
+    answer: () => `HTTP/1.1 201 Created\r\n${`x-filler: ${'a'.repeat(1000)}\r\n`.repeat(40)}`,
+    code: 'RESPONSE_UNUSABLE',
+    says: 'got an answer that is not HTTP (UND_ERR_HEADERS_OVERFLOW)',
+  },
+  {
+    what: 'switches protocols, which nobody asked for',
+    answer: () => 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n',
+    code: 'CONNECTION_FAILED',
+    says: 'lost its connection before an answer came',
+  },
+];
+
+describe.each(transports)('with $name, before an answer came', ({ name, options }) => {
+  it.each(broken)(
+    'the outcome is unknown, and one request went out, when the server $what',
+    async ({ answer, code, says }) => {
+      const server = await startRawServer({ answer });
+      const error = await failureOf(createClient(server.url, options).payments.create(order));
+      expect(error).toMatchObject({ code, requestOutcome: 'unknown' satisfies RequestOutcome });
+      expect(error.message).toContain(`POST /api/payments ${says}`);
+      expect(error.message).toContain('its callback will tell');
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('the outcome is unknown when the connection is reset as soon as it is accepted', async () => {
+    // The reset goes out when undici, below fetch as well, has written the request: one that is
+    // seen before counts as a connection that never was, in which nothing was sent.
+    const server = await startRawServer({ connected: (socket) => void socket.pause() });
+    const reset = (): void => void setImmediate(() => server.connections[0]?.resetAndDestroy());
+    diagnostics.subscribe('undici:client:sendHeaders', reset);
+    onTestFinished(() => void diagnostics.unsubscribe('undici:client:sendHeaders', reset));
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(server.connections).toHaveLength(1);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('103 Early Hints before the answer are passed over', async () => {
+    const server = await startRawServer({
+      answer: () => `HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n${created}`,
+    });
+    const { payment, response } = await createClient(server.url, options).payments.create(order);
+    expect(payment).toEqual(record);
+    expect(response).toMatchObject({ status: 201, attempts: 1 });
+    expect(response.headers['link']).toBeUndefined();
+  });
+
+  // undici ends the connection at a 100 that nobody asked for; fetch is built on it.
+  it('100 Continue, which nobody asked for, leaves the outcome unknown rather than a success', async () => {
+    const server = await startRawServer({
+      answer: () => `HTTP/1.1 100 Continue\r\n\r\n${created}`,
+    });
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect by %i is not followed and counts as rejected',
+    async (status) => {
+      const target = await startRawServer({ answer: () => created });
+      const server = await startRawServer({
+        answer: () => httpAnswer(status, '', { location: `${target.url}/api/payments` }),
+      });
+      const error = await failureOf(createClient(server.url, options).payments.create(order));
+      expect(error).toMatchObject({
+        code: 'API_ERROR',
+        httpStatus: status,
+        requestOutcome: 'rejected',
+      });
+      expect(error.message).toContain('Redirects are not followed: check baseUrl.');
+      expect(server.requests).toHaveLength(1);
+      expect(target.connections).toHaveLength(0);
+    },
+  );
+
+  it(`a deadline that passes while ${name} waits for the answer leaves the outcome unknown`, async () => {
+    const server = await startRawServer({});
+    const { timeoutMs, expire } = holdDeadline();
+    const call = createClient(server.url, { ...options, timeoutMs }).payments.create(order);
+    const failure = failureOf(call);
+    await server.received(1);
+    expire();
+    const error = await failure;
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
+    expect(error.message).toContain(`did not end within ${timeoutMs} ms`);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('an abort while it waits for the answer leaves the outcome unknown', async () => {
+    const server = await startRawServer({});
+    const controller = new AbortController();
+    const call = createClient(server.url, options).payments.create(order, {
+      signal: controller.signal,
+    });
+    const failure = failureOf(call);
+    await server.received(1);
+    controller.abort();
+    const error = await failure;
+    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
+    expect(error.message).toContain('was aborted by its signal');
+    expect(server.requests).toHaveLength(1);
+  });
+});

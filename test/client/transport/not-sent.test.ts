@@ -1,0 +1,145 @@
+import { Agent, type buildConnector, fetch as undiciFetch } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createClient,
+  created,
+  failureOf,
+  order,
+  refusedPort,
+  startRawServer,
+  type TransportOptions,
+  withoutJitter,
+} from '../raw-server.js';
+
+/** A way to send whose connecting the test decides, by both transports. */
+type Connect = NonNullable<Agent.Options['connect']>;
+const connecting: readonly { name: string; through: (connect: Connect) => TransportOptions }[] = [
+  { name: 'undici', through: (connect) => ({ dispatcher: createAgent(connect) }) },
+  { name: 'fetch', through: (connect) => ({ fetch: createFetch(createAgent(connect)) }) },
+];
+
+function createAgent(connect: Connect): Agent {
+  const agent = new Agent({ connect });
+  onTestFinished(() => agent.destroy());
+  return agent;
+}
+
+function createFetch(dispatcher: Agent): typeof globalThis.fetch {
+  return ((url: string, init: object) =>
+    undiciFetch(url, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
+}
+
+const noSuchName = (attempts: string[]) => ({
+  lookup: (hostname: string, _options: object, done: (error: Error, address: string) => void) => {
+    attempts.push(hostname);
+    const error = new Error(`getaddrinfo ENOTFOUND ${hostname}`);
+    done(Object.assign(error, { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname }), '');
+  },
+});
+
+describe.each(connecting)('with $name, before anything was sent', ({ through }) => {
+  it('a name that has no address is tried three times and counts as not sent', async () => {
+    withoutJitter();
+    const lookups: string[] = [];
+    const client = createClient('https://payments.invalid', through(noSuchName(lookups)));
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error.message).toBe(
+      'POST /api/payments got no connection (ENOTFOUND). Nothing was sent: it is safe to try again.',
+    );
+    expect(lookups).toEqual(Array(3).fill('payments.invalid'));
+  });
+
+  it('a refused connection is tried three times and counts as not sent', async () => {
+    withoutJitter();
+    const lines: object[] = [];
+    const keep = (fields: object) => void lines.push(fields);
+    const logger = { debug: keep, info: keep, warn: keep, error: keep };
+    const client = createClient(`http://127.0.0.1:${await refusedPort()}`, {
+      ...through({}),
+      logger,
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(lines).toHaveLength(3);
+    expect(lines).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+  });
+
+  it('a connection that does not come about in time counts as not sent', async () => {
+    let lookups = 0;
+    // Connecting waits for an address that never comes.
+    const stalled = { timeout: 50, lookup: () => void (lookups += 1) };
+    const client = createClient('https://payments.invalid', through(stalled));
+    const error = await failureOf(client.payments.create(order, { maxRetries: 0 }));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error.message).toContain('got no connection (UND_ERR_CONNECT_TIMEOUT)');
+    expect(lookups).toBe(1);
+  });
+
+  it('a certificate that is not accepted counts as not sent', async () => {
+    const refuseCertificate: buildConnector.connector = (_options, done) => {
+      const error = new Error('self-signed certificate');
+      done(Object.assign(error, { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), null);
+    };
+    const client = createClient('https://payments.invalid', {
+      ...through(refuseCertificate),
+      maxRetries: 0,
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error.message).toContain('(DEPTH_ZERO_SELF_SIGNED_CERT)');
+  });
+
+  it('a call whose signal was aborted before it began opens no connection', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, through({}));
+    await client.payments.create(order);
+    const call = client.payments.create(order, { signal: AbortSignal.abort() });
+    expect(await failureOf(call)).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    await client.payments.create(order);
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+it("a call whose signal was aborted before the client's first request is not sent", async () => {
+  const server = await startRawServer({ answer: () => created });
+  const client = createClient(server.url);
+  const error = await failureOf(client.payments.create(order, { signal: AbortSignal.abort() }));
+  expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+  expect(error.message).toContain('Nothing was sent: it is safe to try again.');
+  expect(server.connections).toHaveLength(0);
+});
+
+it('a deadline that passes while the connection is made leaves nothing sent', async () => {
+  const neverConnects: buildConnector.connector = () => {};
+  const client = createClient('https://payments.invalid', {
+    dispatcher: createAgent(neverConnects),
+    timeoutMs: 100,
+  });
+  expect(await failureOf(client.payments.create(order))).toMatchObject({
+    code: 'TIMEOUT',
+    requestOutcome: 'not-sent',
+  });
+});
+
+it('a dispatcher that was closed counts as not sent', async () => {
+  const agent = createAgent({});
+  await agent.close();
+  const client = createClient('https://payments.invalid', { dispatcher: agent, maxRetries: 0 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+  expect(error.message).toContain('(UND_ERR_DESTROYED)');
+});
+
+it('a dispatcher that throws at once counts as not sent', async () => {
+  const dispatcher = {
+    dispatch(): boolean {
+      throw Object.assign(new Error('no'), { code: 'OUT_OF_ORDER' });
+    },
+  } as unknown as Agent;
+  const client = createClient('https://payments.invalid', { dispatcher, maxRetries: 0 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+  expect(error.message).toContain('got no connection (OUT_OF_ORDER)');
+});

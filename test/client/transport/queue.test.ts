@@ -1,0 +1,82 @@
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  order,
+  startRawServer,
+} from '../raw-server.js';
+
+const named = (merchantPaymentReference: string) => ({ ...order, merchantPaymentReference });
+
+/** A client with one connection, whose first call hangs until the test lets it go. */
+async function startBusyClient() {
+  const server = await startRawServer({
+    answer: (_request, index) => (index === 0 ? undefined : created),
+  });
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 });
+  onTestFinished(() => dispatcher.destroy());
+  const client = createClient(server.url, { dispatcher });
+  const first = client.payments.create(named('first'));
+  await server.received(1);
+  const letGo = () => void server.requests[0]?.socket.write(created);
+  return { server, client, first, letGo };
+}
+
+describe('a call that waits behind a busy connection', () => {
+  it('is not sent when its signal is aborted, and never goes out afterwards', async () => {
+    const { server, client, first, letGo } = await startBusyClient();
+    const controller = new AbortController();
+    const second = failureOf(
+      client.payments.create(named('second'), { signal: controller.signal }),
+    );
+    const third = client.payments.create(named('third'));
+    // The calls reach the dispatcher in a microtask.
+    await new Promise(setImmediate);
+    controller.abort();
+    expect(await second).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    letGo();
+    await Promise.all([first, third]);
+    expect(server.requests.map(({ body }) => JSON.parse(body).merchantPaymentReference)).toEqual([
+      'first',
+      'third',
+    ]);
+  });
+
+  it('is not sent when its deadline passes, and never goes out afterwards', async () => {
+    const { server, client, first, letGo } = await startBusyClient();
+    const { timeoutMs, expire } = holdDeadline();
+    const second = failureOf(client.payments.create(named('second'), { timeoutMs }));
+    const third = client.payments.create(named('third'));
+    await new Promise(setImmediate);
+    expire();
+    expect(await second).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    letGo();
+    await Promise.all([first, third]);
+    expect(server.requests.map(({ body }) => JSON.parse(body).merchantPaymentReference)).toEqual([
+      'first',
+      'third',
+    ]);
+  });
+
+  it('goes out, and succeeds, when it is not given up', async () => {
+    const { server, client, first, letGo } = await startBusyClient();
+    const second = client.payments.create(named('second'));
+    letGo();
+    await Promise.all([first, second]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is sent once when the connection in front of it breaks', async () => {
+    const { server, client, first } = await startBusyClient();
+    const broken = failureOf(first);
+    const second = client.payments.create(named('second'));
+    await new Promise(setImmediate);
+    server.requests[0]?.socket.resetAndDestroy();
+    expect(await broken).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect((await second).response).toMatchObject({ status: 201, attempts: 1 });
+    expect(server.requests).toHaveLength(2);
+  });
+});

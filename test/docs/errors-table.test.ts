@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as api from '../../src/index.js';
+
+const guide = readFileSync('docs/errors.md', 'utf8');
+const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| `(\w+)` \|/gm)].map(([, code, errorClass]) => ({
+  code,
+  errorClass,
+}));
+
+test('docs/errors.md lists exactly the exported codes, in their order', () => {
+  expect(rows.map(({ code }) => code)).toEqual(api.errorCodes);
+});
+
+test('docs/errors.md names exactly the exported error classes', () => {
+  const exported = Object.keys(api).filter(
+    (name) => name.endsWith('Error') && name !== 'MerchantPaymentsError',
+  );
+  expect(new Set(rows.map(({ errorClass }) => errorClass))).toEqual(new Set(exported));
+});

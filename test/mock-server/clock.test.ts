@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/mock-server/clock.js';
+import { createManualClock } from '../../src/mock-server/index.js';
+
+describe('a manual clock', () => {
+  test('stands still until it is advanced', async () => {
+    const clock = createManualClock({ now: 1_000 });
+    expect(clock.now()).toBe(1_000);
+    await clock.advance(250);
+    expect(clock.now()).toBe(1_250);
+  });
+
+  test('starts at the time of the system by default', () => {
+    const before = Date.now();
+    const now = createManualClock().now();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('hands out its now() as a function of its own', () => {
+    const { now } = createManualClock({ now: 42 });
+    expect(now()).toBe(42);
+  });
+
+  test('runs due timers in the order of their times, each at its own time', async () => {
+    const clock = createManualClock({ now: 0 });
+    const runs: [string, number][] = [];
+    clock.setTimeout(() => runs.push(['late', clock.now()]), 300);
+    clock.setTimeout(() => runs.push(['early', clock.now()]), 100);
+    clock.setTimeout(() => runs.push(['same time, set later', clock.now()]), 100);
+    clock.setTimeout(() => runs.push(['not due', clock.now()]), 301);
+    await clock.advance(300);
+    expect(runs).toEqual([
+      ['early', 100],
+      ['same time, set later', 100],
+      ['late', 300],
+    ]);
+    expect(clock.now()).toBe(300);
+  });
+
+  test('waits for the promise of a timer before the time goes on', async () => {
+    const clock = createManualClock({ now: 0 });
+    const seen: string[] = [];
+    clock.setTimeout(async () => {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      seen.push(`first ends at ${clock.now()}`);
+    }, 10);
+    clock.setTimeout(() => seen.push(`second runs at ${clock.now()}`), 20);
+    await clock.advance(100);
+    expect(seen).toEqual(['first ends at 10', 'second runs at 20']);
+  });
+
+  test('runs timers that a timer sets within the span, and not those beyond it', async () => {
+    const clock = createManualClock({ now: 0 });
+    const times: number[] = [];
+    const again = () => {
+      times.push(clock.now());
+      clock.setTimeout(again, 60_000);
+    };
+    clock.setTimeout(again, 60_000);
+    await clock.advance(3_600_000);
+    expect(times).toHaveLength(60);
+    expect(times.at(-1)).toBe(3_600_000);
+  });
+
+  test('runs what is due now when advanced by 0', async () => {
+    const clock = createManualClock();
+    let runs = 0;
+    clock.setTimeout(() => {
+      runs += 1;
+    }, 0);
+    await clock.advance(0);
+    expect(runs).toBe(1);
+  });
+
+  test('does not run a timer that was cancelled', async () => {
+    const clock = createManualClock();
+    let runs = 0;
+    const timer = clock.setTimeout(() => {
+      runs += 1;
+    }, 5);
+    timer.cancel();
+    await clock.advance(10);
+    expect(runs).toBe(0);
+  });
+
+  test('refuses to be advanced from within an advance instead of waiting for itself', async () => {
+    const clock = createManualClock();
+    let nested: unknown;
+    clock.setTimeout(async () => {
+      nested = await clock.advance(1).catch((error: unknown) => error);
+    }, 1);
+    await clock.advance(5);
+    expect(nested).toMatchObject({ message: expect.stringContaining('advanced already') });
+    await clock.advance(5);
+  });
+
+  test('can be advanced again after a timer has thrown', async () => {
+    const clock = createManualClock({ now: 0 });
+    clock.setTimeout(() => {
+      throw new Error('in a timer');
+    }, 1);
+    await expect(clock.advance(5)).rejects.toThrow('in a timer');
+    await clock.advance(4);
+    expect(clock.now()).toBe(5);
+  });
+
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
+    'refuses to advance by %s',
+    async (ms) => {
+      const clock = createManualClock();
+      await expect(clock.advance(ms as number)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'ms',
+      });
+    },
+  );
+
+  test('refuses to be advanced beyond the last date there is', async () => {
+    const clock = createManualClock({ now: 8_640_000_000_000_000 });
+    await clock.advance(0);
+    await expect(clock.advance(1)).rejects.toMatchObject({ option: 'ms' });
+  });
+
+  test.each([-1, 1.5, Number.NaN, 8_640_000_000_000_001])('refuses to start at %s', (now) => {
+    expect(() => createManualClock({ now })).toThrowError(
+      expect.objectContaining({ code: 'INVALID_OPTION', option: 'now' }),
+    );
+  });
+});
+
+describe('the system clock', () => {
+  test('tells the time of the system and runs its timers', async () => {
+    const before = Date.now();
+    await new Promise((resolve) => systemClock.setTimeout(() => resolve(undefined), 1));
+    expect(systemClock.now()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('does not run a timer that was cancelled', async () => {
+    let runs = 0;
+    const timer = systemClock.setTimeout(() => {
+      runs += 1;
+    }, 1);
+    timer.cancel();
+    await new Promise((resolve) => systemClock.setTimeout(() => resolve(undefined), 5));
+    expect(runs).toBe(0);
+  });
+});

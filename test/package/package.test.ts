@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+// What a newcomer gets: the tarball, installed in an empty folder.
+
+const SUBPATHS = ['', '/callback', '/callback/web', '/mock-server', '/msw', '/testing'];
+
+const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-'));
+const bare = path.join(root, 'bare');
+const full = path.join(root, 'full');
+
+beforeAll(() => {
+  const [packed] = JSON.parse(
+    run(process.cwd(), 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', root),
+  );
+  const tarball = path.join(root, packed.filename);
+  install(bare, tarball);
+  install(full, tarball, 'msw@3', 'zod@4', '@types/node@20');
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function install(folder: string, ...packages: string[]): void {
+  mkdirSync(folder);
+  write(folder, 'package.json', JSON.stringify({ private: true, type: 'module' }));
+  run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages);
+}
+
+function write(folder: string, file: string, text: string): void {
+  writeFileSync(path.join(folder, file), text);
+}
+
+function run(cwd: string, command: string, ...args: string[]): string {
+  try {
+    return execFileSync(command, args, {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`);
+  }
+}
+
+function runModule(folder: string, file: string, code: string): string {
+  write(folder, file, code);
+  return run(folder, process.execPath, file);
+}
+
+describe('the installed package', () => {
+  test('brings undici along and nothing else', () => {
+    const packages = readdirSync(path.join(bare, 'node_modules')).filter((name) => name[0] !== '.');
+    expect(packages).toEqual(['merchant-payments', 'undici']);
+  });
+
+  test.each(SUBPATHS)('imports and requires the same names: merchant-payments%s', (subpath) => {
+    const name = `merchant-payments${subpath}`;
+    const names = (file: string, code: string) => JSON.parse(runModule(full, file, code));
+    const imported = names(
+      'names.mjs',
+      `import * as all from '${name}'; console.log(JSON.stringify(Object.keys(all).sort()));`,
+    );
+    const required = names(
+      'names.cjs',
+      `console.log(JSON.stringify(Object.keys(require('${name}')).sort()));`,
+    );
+    expect(imported.length).toBeGreaterThan(0);
+    expect(required).toEqual(imported);
+  });
+
+  test('loads without msw, as long as the msw subpath is not used', () => {
+    const imports = SUBPATHS.filter((subpath) => subpath !== '/msw').map(
+      (subpath) => `await import('merchant-payments${subpath}');`,
+    );
+    expect(runModule(bare, 'all.mjs', `${imports.join('\n')}\nconsole.log('loaded')`)).toBe(
+      'loaded\n',
+    );
+  });
+
+  test('verifies callbacks without loading undici or any other package', () => {
+    const loaded = JSON.parse(
+      runModule(
+        bare,
+        'callback.cjs',
+        "require('merchant-payments/callback'); console.log(JSON.stringify(Object.keys(require.cache)));",
+      ),
+    ) as string[];
+    const foreign = loaded.filter(
+      (file) => !/node_modules\/merchant-payments\/|callback\.cjs$/.test(file),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test('loads undici at the first call, not on import', () => {
+    const code = `
+      const { PaymentClient } = require('merchant-payments');
+      const loaded = () => Object.keys(require.cache).some((file) => file.includes('undici'));
+      const client = new PaymentClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key', apiSecret: 'secret', maxRetries: 0 });
+      const before = loaded();
+      client.payments.create({ merchantPaymentReference: 'a', amount: 1, currency: 'EUR' })
+        .catch((error) => console.log(before, loaded(), error.requestOutcome));
+    `;
+    expect(runModule(bare, 'lazy.cjs', code)).toBe('false true not-sent\n');
+  });
+
+  test('knows its errors by instanceof across the two builds and two copies', () => {
+    const modules = path.join(bare, 'node_modules');
+    cpSync(path.join(modules, 'merchant-payments'), path.join(modules, 'second-copy'), {
+      recursive: true,
+    });
+    const code = `
+      import { createRequire } from 'node:module';
+      import * as imported from 'merchant-payments';
+      import * as copied from '../bare/node_modules/second-copy/dist/index.js';
+      const required = createRequire(import.meta.url)('merchant-payments');
+      const thrown = [];
+      for (const { verifyCallback } of [imported, copied, required]) {
+        try {
+          verifyCallback({ rawBody: '', headers: {} }, { signingSecret: 'secret' });
+        } catch (error) {
+          thrown.push(error);
+        }
+      }
+      const results = [imported, copied, required].flatMap((api) =>
+        thrown.map(
+          (error) =>
+            error instanceof api.CallbackVerificationError &&
+            error instanceof api.MerchantPaymentsError &&
+            !(error instanceof api.ApiError),
+        ),
+      );
+      console.log(results.length, results.every(Boolean));
+    `;
+    expect(runModule(bare, 'instanceof.mjs', code)).toBe('9 true\n');
+  });
+
+  test('does what the README shows, copied and pasted', () => {
+    const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
+    expect(blocks).toHaveLength(3);
+    for (const [index, [, code = '']] of blocks.entries()) {
+      const { outputText } = ts.transpileModule(code.replace('127.0.0.1:3000', '127.0.0.1:0'), {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+      });
+      write(bare, `readme-${index + 1}.mjs`, outputText);
+    }
+    const code = `
+      import { startMockServer } from 'merchant-payments/mock-server';
+      import { signCallback } from 'merchant-payments/testing';
+
+      const service = await startMockServer();
+      process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
+      process.env.MERCHANT_PAYMENTS_API_KEY = service.apiKey;
+      process.env.MERCHANT_PAYMENTS_API_SECRET = service.apiSecret;
+      process.env.MERCHANT_PAYMENTS_SIGNING_SECRET = service.signingSecret;
+
+      await import('./readme-1.mjs');
+      console.log(service.payments.list().length);
+
+      const { handleCallback } = await import('./readme-2.mjs');
+      const { rawBody, headers } = signCallback({
+        payment: { merchantPaymentReference: 'order-1001' },
+        signingSecret: service.signingSecret,
+      });
+      handleCallback(rawBody, headers);
+
+      await import('./readme-3.mjs');
+      await service.close();
+    `;
+    expect(runModule(bare, 'readme.mjs', code)).toMatch(
+      /^[\da-f-]{36} created\n1\n[\w-]{43} order-1001 paid\n$/,
+    );
+  });
+});
+
+describe('the types', () => {
+  const CONSUMER = `
+    import { PaymentClient, verifyCallback, type VerifiedCallback } from 'merchant-payments';
+    import { createCallbackVerifier } from 'merchant-payments/callback';
+    import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
+    import { type Fault, startMockServer } from 'merchant-payments/mock-server';
+    import { paymentServiceHandlers } from 'merchant-payments/msw';
+    import { signCallback } from 'merchant-payments/testing';
+    import { z } from 'zod';
+
+    export async function useAll(): Promise<string> {
+      const service = await startMockServer();
+      const fault: Fault = { on: 'callback', type: 'duplicate' };
+      service.faults.add(fault);
+      const client = new PaymentClient({
+        baseUrl: service.url,
+        apiKey: service.apiKey,
+        apiSecret: service.apiSecret,
+        logger: console,
+      });
+      const { response } = await client.payments.create(
+        { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' },
+        { responseSchema: z.object({ referenceNumber: z.string() }) },
+      );
+      const { signingSecret } = service;
+      const callback = signCallback({ payment: { status: 'paid' }, signingSecret });
+      const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
+      createCallbackVerifier({ signingSecret })(callback);
+      await verifyOnWeb(callback, { signingSecret });
+      const [handler] = paymentServiceHandlers();
+      return response.body.referenceNumber + verified.key + String(handler?.isUsed);
+    }
+  `;
+
+  test.each([
+    { module: 'node16', moduleResolution: 'node16' },
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+    // The default of NestJS: it does not read "exports".
+    { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
+  ])('compile under $moduleResolution, with msw 3 and without the DOM', (compilerOptions) => {
+    write(full, 'consumer.ts', CONSUMER);
+    write(full, 'consumer.cts', CONSUMER);
+    const cts = ['node16', 'nodenext'].includes(compilerOptions.moduleResolution);
+    write(
+      full,
+      'tsconfig.json',
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          noEmit: true,
+          exactOptionalPropertyTypes: true,
+          target: 'es2022',
+          lib: ['es2022'],
+          types: ['node'],
+          skipLibCheck: true,
+          ...compilerOptions,
+        },
+        files: cts ? ['consumer.ts', 'consumer.cts'] : ['consumer.ts'],
+      }),
+    );
+    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    expect(run(full, process.execPath, tsc, '-p', full)).toBe('');
+  });
+
+  test('need neither the DOM nor skipLibCheck', () => {
+    write(
+      bare,
+      'consumer.ts',
+      CONSUMER.split('\n')
+        .filter((line) => !/msw|zod|paymentServiceHandlers|z\.object/.test(line))
+        .join('\n')
+        .replace('response.body.referenceNumber', 'String(response.body)')
+        .replace(' + String(handler?.isUsed)', ''),
+    );
+    write(
+      bare,
+      'tsconfig.json',
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          noEmit: true,
+          module: 'nodenext',
+          target: 'es2022',
+          lib: ['es2022'],
+          types: ['node'],
+          typeRoots: [path.resolve('node_modules/@types')],
+          skipLibCheck: false,
+        },
+        files: ['consumer.ts'],
+      }),
+    );
+    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    expect(run(bare, process.execPath, tsc, '-p', bare)).toBe('');
+  });
+});
