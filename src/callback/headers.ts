@@ -4,8 +4,9 @@ import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
 /** The part of the Fetch `Headers` class that is used, so that no DOM types are needed. */
 export interface FetchHeaders {
+  /** The value of a header, in any case of its name. */
   get(name: string): string | null;
-  has(name: string): boolean;
+  /** Adds a value. Not called: its presence tells a Headers from a Map. */
   append(name: string, value: string): void;
 }
 

@@ -3,9 +3,13 @@ import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
 
 /** A logger like pino or console: called with an object of fields, then a sentence. */
 export interface Logger {
+  /** A request that succeeded. */
   debug(fields: object, message: string): void;
+  /** Not called at present. */
   info(fields: object, message: string): void;
+  /** A request that failed and will be sent again. */
   warn(fields: object, message: string): void;
+  /** A request that failed for good. */
   error(fields: object, message: string): void;
 }
 
@@ -14,6 +18,7 @@ export interface Logger {
  * `merchant-payments:request`. This list is all: no body, and of the headers nothing.
  */
 export interface RequestTrace {
+  /** HTTP method, in capital letters. */
   readonly method: string;
   /** Path without its query. */
   readonly path: string;
@@ -21,6 +26,7 @@ export interface RequestTrace {
   readonly attempt: number;
   /** HTTP status, when an answer came. */
   status?: number;
+  /** From sending to the last byte of the answer, in milliseconds. */
   durationMs?: number;
   /** The service's identifier of the request, when its answer has one. */
   requestId?: string;

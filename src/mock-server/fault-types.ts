@@ -250,5 +250,7 @@ export type CallbackFault =
  */
 export type Fault = RequestFault | CallbackFault;
 
+/** The `type` of a fault on requests. */
 export type RequestFaultType = RequestFault['type'];
+/** The `type` of a fault on callbacks. */
 export type CallbackFaultType = CallbackFault['type'];

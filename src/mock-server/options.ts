@@ -68,7 +68,7 @@ export interface MockServiceOptions {
    */
   seed?: number | undefined;
   /**
-   * The service's time, for example a {@link createManualClock}.
+   * The service's time, for example one made by `createManualClock`.
    * @default the system's
    */
   clock?: MockClock | undefined;

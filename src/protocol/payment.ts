@@ -81,7 +81,11 @@ const createPaymentSchema = object(
 
 /** What is wrong with `value` as a status record; nothing when it is one. */
 export function findStatusRecordIssues(value: unknown): readonly Issue[] | undefined {
-  if (isPlainStatusRecord(value)) return undefined;
+  return isPlainStatusRecord(value) ? undefined : findStatusRecordIssuesBySchema(value);
+}
+
+/** As {@link findStatusRecordIssues}, without its shortcut. */
+export function findStatusRecordIssuesBySchema(value: unknown): readonly Issue[] | undefined {
   const result = statusRecordSchema.safeParse(value);
   return result.success ? undefined : firstIssuePerPath(result.error.issues);
 }

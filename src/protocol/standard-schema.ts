@@ -6,12 +6,17 @@ import { describeValue } from './describe-value.js';
  * zod, valibot, arktype and others can be passed as it is.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  /** What Standard Schema asks of a validator. */
   readonly '~standard': {
+    /** Version of Standard Schema. */
     readonly version: 1;
+    /** The validator library. */
     readonly vendor: string;
+    /** Checks a value. */
     readonly validate: (
       value: unknown,
     ) => StandardSchemaResult<Output> | Promise<StandardSchemaResult<Output>>;
+    /** For the type system only. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
@@ -23,7 +28,9 @@ export type StandardSchemaResult<Output> =
 
 /** A finding of a {@link StandardSchemaV1}. */
 export interface StandardSchemaIssue {
+  /** What is wrong. */
   readonly message: string;
+  /** Where, from the outside in. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

@@ -75,22 +75,23 @@ class FetchExchange {
   }
 
   async #readBody(response: Response): Promise<Answer> {
+    // The answer to a HEAD tells a length and has no body.
+    const announced = Number(response.headers.get('content-length'));
+    if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
+      return this.#refuseLargeBody(response);
+    }
     const chunks: Uint8Array[] = [];
     let size = 0;
     try {
-      // The answer to a HEAD tells a length and has no body.
-      const announced = Number(response.headers.get('content-length'));
-      if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
-        return this.#refuseLargeBody(response);
-      }
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         size += chunk.length;
-        if (size > this.#maxBytes) return this.#refuseLargeBody(response);
+        if (size > this.#maxBytes) break;
         chunks.push(chunk);
       }
     } catch (cause) {
       return this.#answer(response, new Uint8Array(0), { reason: 'lost', cause });
     }
+    if (size > this.#maxBytes) return this.#refuseLargeBody(response);
     return this.#answer(response, Buffer.concat(chunks, size), undefined);
   }
 
