@@ -64,7 +64,9 @@ module.exports = {
     {
       name: 'web-uses-no-node-module',
       severity: 'error',
-      from: { path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|protocol|errors)' },
+      from: {
+        path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|protocol|errors)',
+      },
       to: { dependencyTypes: ['core'] },
     },
     {

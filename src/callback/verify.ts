@@ -102,9 +102,13 @@ function verify(
   if (secretIndex === -1) throw signatureMismatch(keys.length);
 
   const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body));
+  // Before the schema of the user, which is handed the record and could write to it.
+  const key = callbackKey(payment);
   if (policy.recordSchema !== undefined) {
     const result = runRecordSchema(policy.recordSchema, payment);
     if (isPromiseLike(result)) {
+      // Nobody waits for it any more; unhandled, its failure would end the process.
+      result.then(undefined, () => undefined);
       throw new InvalidOptionError(
         'recordSchema',
         'recordSchema must validate synchronously, but it returned a promise; use verifyCallback of merchant-payments/callback/web, which awaits it',
@@ -114,7 +118,7 @@ function verify(
   }
   return {
     payment,
-    key: callbackKey(payment),
+    key,
     timestamp: new Date(sentAtMs),
     secretIndex,
   };

@@ -3,6 +3,9 @@ import { describeValue } from '../protocol/describe-value.js';
 
 const REDACTED = '[redacted]';
 
+// The key is a user name, no secret by itself; a short one is a word that honest texts hold too.
+const MIN_REDACTED_KEY_LENGTH = 8;
+
 /**
  * The merchant's API key and secret (interface section 5.1). Private fields keep them out of
  * `inspect` and JSON.
@@ -36,7 +39,8 @@ export class Credentials {
    */
   redact(text: string, requestBody?: string): string {
     const pair = `${this.#apiKey}:${this.#apiSecret}`;
-    const needles = [pair, this.#apiSecret, this.#apiKey].flatMap(spellings);
+    const needles = [pair, this.#apiSecret].flatMap(spellings);
+    if (this.#apiKey.length >= MIN_REDACTED_KEY_LENGTH) needles.push(...spellings(this.#apiKey));
     if (requestBody !== undefined && requestBody !== '') needles.unshift(requestBody);
     return needles.reduce((result, needle) => result.replaceAll(needle, REDACTED), text);
   }
@@ -74,10 +78,10 @@ function readCredential(option: 'apiKey' | 'apiSecret', value: unknown): string 
       `${option} must not begin or end with white space, but it does; trim it where it is read`,
     );
   }
-  if (hasControlCharacter(value)) {
+  if (!value.isWellFormed() || hasControlCharacter(value)) {
     throw new InvalidOptionError(
       option,
-      `${option} must not contain control characters, but it does; see that it was copied whole and alone`,
+      `${option} must not contain control characters or broken characters, but it does; see that it was copied whole and alone`,
     );
   }
   if (!value.isWellFormed()) {

@@ -180,12 +180,21 @@ export class PaymentClient {
     const deadline = new Deadline(timeoutMs, signal);
     this.#inFlight += 1;
     try {
-      const failureContext = { request, credentials, deadline };
       const transport = this.#transport ?? (await deadline.race(this.#load(request)));
       if (transport === undefined) {
+        const failureContext = { request, credentials, deadline };
         throw givenUpError(deadline.gaveUp as GiveUpReason, 'not-sent', failureContext);
       }
-      const context = { ...failureContext, transport, logger, maxRetries, retryUnknownOutcome };
+      // Without a spread, which would take a third of the time that this package adds to a call.
+      const context = {
+        request,
+        credentials,
+        deadline,
+        transport,
+        logger,
+        maxRetries,
+        retryUnknownOutcome,
+      };
       const answer = await send(context);
       const response =
         responseSchema === undefined

@@ -123,12 +123,14 @@ async function verify(
   if (secretIndex === -1) throw signatureMismatch(keys.length);
 
   const payment = parseStatusRecord(decodeBody(signed.subarray(timestamp.length + 1)));
+  // Before the schema of the user, which is handed the record and could write to it.
+  const key = await callbackKey(payment);
   if (policy.recordSchema !== undefined) {
     assertSchemaAccepts(await runRecordSchema(policy.recordSchema, payment));
   }
   return {
     payment,
-    key: await callbackKey(payment),
+    key,
     timestamp: new Date(sentAtMs),
     secretIndex,
   };
