@@ -11,6 +11,7 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^docs\/[\w-]+\.md$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES)$/,
 ];
 

@@ -1,5 +1,6 @@
 import { createSecretKey, generateKeyPairSync, hkdfSync, webcrypto } from 'node:crypto';
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import * as callback from '../../src/callback/index.js';
 import { schemaOf } from './contract/record-schema.js';
@@ -70,10 +71,13 @@ describe('an asynchronous recordSchema', () => {
   it.each([
     ['accepts', async (value: unknown) => ({ value })],
     ['refuses', async () => ({ issues: [{ message: 'refused' }] })],
-    // Taken for a result it would be one without issues: an acceptance.
+    // Its rejection must not end the process as one that nobody handles; vitest would report it.
+    ['fails', () => Promise.reject(new Error('a bug in the schema'))],
+    // A Promise of a test runner's vm context is not this realm's. Taken for a result, it would be
+    // one without issues: an acceptance.
     [
-      'refuses by a thenable that is no Promise',
-      () => ({ then: (done: (result: unknown) => void) => done({ issues: [{ message: 'no' }] }) }),
+      'refuses by a promise of another realm',
+      () => runInNewContext("Promise.resolve({ issues: [{ message: 'refused' }] })"),
     ],
   ])('is an error of the options when it %s', async (_what, validate) => {
     const options = { signingSecret: SECRET, now, recordSchema: schemaOf(validate as never) };

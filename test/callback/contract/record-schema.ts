@@ -33,6 +33,15 @@ export function describeRecordSchema(implementation: Implementation): void {
       expect((await verify(sampleRequest(), { recordSchema })).payment).toEqual(sampleRecord());
     });
 
+    it('that writes to the record does not change the key', async () => {
+      const recordSchema = schemaOf((value) => {
+        Object.assign(value as object, { status: 'converted' });
+        return { value };
+      });
+      const { key } = await verify(sampleRequest(), { recordSchema });
+      expect(key).toBe(await implementation.callbackKey(sampleRecord()));
+    });
+
     it('sees fields the interface does not show', async () => {
       let seen: unknown;
       const recordSchema = schemaOf((value) => {

@@ -5,12 +5,16 @@ import {
   OTHER_SECRET,
   refusalOf,
   SECRET,
+  sampleRecord,
   sampleRequest,
   sign,
 } from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
 
-const body = sampleRequest().rawBody;
+// A digest whose base64 shows both characters in which the two alphabets differ.
+const body = Array.from({ length: 100 }, (_, index) =>
+  JSON.stringify(sampleRecord({ merchantPaymentReference: `order-${index}` })),
+).find((candidate) => /\+.*\/|\/.*\+/.test(sign(candidate, { encoding: 'base64' }))) as string;
 const hex = sign(body, { encoding: 'hex' });
 const base64 = sign(body, { encoding: 'base64' });
 const base64url = sign(body, { encoding: 'base64url' });
@@ -44,7 +48,7 @@ const malformed: [string, string][] = [
   ['base64 of 33 bytes', Buffer.alloc(33, 1).toString('base64')],
   ['base64 padded twice', `${base64}=`],
   ['base64 with its padding in front', `=${base64.slice(0, 43)}`],
-  ['both base64 alphabets in one', `+_${base64.slice(2)}`],
+  ['both base64 alphabets in one', base64.replace('+', '-')],
   ['a base64 whose last character is not canonical', nonCanonical(base64)],
   ['a base64url whose last character is not canonical', nonCanonical(base64url)],
   ['a space before', ` ${hex}`],
@@ -67,7 +71,7 @@ const malformed: [string, string][] = [
 export function describeSignatures(implementation: Implementation): void {
   const verify = sampleVerifier(implementation);
   const signed = (signature: string) => {
-    const request = sampleRequest();
+    const request = sampleRequest({ body });
     return { ...request, headers: { ...request.headers, 'x-signature': signature } };
   };
 

@@ -157,6 +157,12 @@ export function describeTimestamps(implementation: Implementation): void {
       }
     });
 
+    it('takes the first value beyond that line for milliseconds', async () => {
+      const timestamp = '100000000000';
+      const error = await refusalOf(() => verify(sampleRequest({ timestamp }), options));
+      expect(error.code).toBe('TIMESTAMP_OUTSIDE_WINDOW');
+    });
+
     it('names the unit when the text is no number', async () => {
       const error = await refusalOf(() => verify(sampleRequest({ timestamp: 'x' }), options));
       expect(error.message).toContain('must be a Unix timestamp in milliseconds, digits only');

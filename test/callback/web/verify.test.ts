@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { callbackKey as syncCallbackKey } from '../../../src/callback/verify.js';
 import * as callback from '../../../src/callback/web/index.js';
@@ -59,6 +60,14 @@ describe('a CryptoKey as signingSecret', () => {
         ).publicKey,
     ],
     ['that is a KeyObject of node:crypto', async () => createSecretKey(SECRET, 'utf8')],
+    [
+      'of a type that is not secret',
+      async () => ({
+        type: 'public',
+        algorithm: { name: 'HMAC', hash: { name: 'SHA-256' } },
+        usages: ['verify'],
+      }),
+    ],
     ['without an algorithm', async () => ({ type: 'secret' })],
     ['without a hash', async () => ({ type: 'secret', algorithm: { name: 'HMAC' } })],
     [
@@ -92,12 +101,10 @@ describe('an asynchronous recordSchema', () => {
     expect(error).toMatchObject({ code: 'INVALID_RECORD', issues });
   });
 
-  it('is awaited when it is a thenable that is no Promise', async () => {
-    const thenable = {
-      then: (done: (result: unknown) => void) => done({ issues: [{ message: 'no' }] }),
-    };
-    const error = await refusalOf(() => verifyWith(() => thenable));
-    expect(error.issues).toEqual([{ path: [], message: 'no' }]);
+  it('is awaited when its promise is one of another realm', async () => {
+    const issues = [{ path: ['status'], message: 'is not known' }];
+    const validate = () => runInNewContext('Promise.resolve({ issues })', { issues });
+    expect((await refusalOf(() => verifyWith(validate))).issues).toEqual(issues);
   });
 
   it('lets its own rejection through', async () => {

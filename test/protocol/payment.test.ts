@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  findCreatePaymentIssues,
+  findStatusRecordIssues,
+  findStatusRecordIssuesBySchema,
+  statusRecordFields,
+} from '../../src/protocol/payment.js';
+import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
+import { sampleRecord } from '../callback/sample-callback.js';
+
+/** What JSON.parse makes of a value: the only source of records. */
+const fromJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe('findStatusRecordIssues', () => {
+  it('finds nothing in a record', () => {
+    expect(findStatusRecordIssues(sampleRecord())).toBeUndefined();
+  });
+
+  it('knows the fields of the interface', () => {
+    expect(statusRecordFields).toEqual(Object.keys(sampleRecord()));
+  });
+
+  it.each([
+    ['mutated records', mutatedFields.map((fields) => fromJson(sampleRecord(fields)))],
+    ['records', recordFields.map((fields) => fromJson(sampleRecord(fields)))],
+    ['any JSON', fc.jsonValue().map(fromJson)],
+    [
+      'records cut short',
+      fc.subarray(Object.entries(sampleRecord())).map((entries) => Object.fromEntries(entries)),
+    ],
+  ])('agrees with the schema on %s', (_what, values) => {
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(findStatusRecordIssues(value)).toEqual(findStatusRecordIssuesBySchema(value));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('agrees with the schema on dates that are nearly right', () => {
+    const almostDate = fc.string({
+      minLength: 1,
+      maxLength: 30,
+      unit: fc.constantFrom(...'0123456789-:TZ+.,tz '),
+    });
+    const edited = fc
+      .tuple(
+        fc.nat(28),
+        fc.nat(2),
+        fc.string({ maxLength: 2, unit: fc.constantFrom(...'0169-:TZ+., ') }),
+      )
+      .map(([at, gone, text]) => {
+        const date = '2026-01-31T12:00:05.000+00:00';
+        return date.slice(0, at) + text + date.slice(at + gone);
+      });
+    fc.assert(
+      fc.property(fc.oneof(almostDate, edited), (date) => {
+        const record = sampleRecord({ createdAt: date, updatedAt: date });
+        expect(findStatusRecordIssues(record)).toEqual(findStatusRecordIssuesBySchema(record));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('does not quote a value in any message', () => {
+    const planted = 'planted-77aa';
+    for (const value of [planted, [planted], { planted }, -12_345.5]) {
+      const record = Object.fromEntries(statusRecordFields.map((field) => [field, value]));
+      for (const wrong of [value, record]) {
+        const shown = JSON.stringify(findStatusRecordIssues(wrong) ?? []);
+        expect(shown).not.toContain('planted');
+        expect(shown).not.toContain('12345');
+      }
+    }
+  });
+});
+
+describe('findCreatePaymentIssues', () => {
+  const input = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
+  const amountRule = 'must be a finite number within ±9007199254740991, which JSON carries exactly';
+  const referenceRule = 'must be a string that is not blank';
+  const currencyRule = 'must be three capital letters such as EUR';
+
+  it.each([
+    ['a whole amount', {}],
+    ['a fraction', { amount: 0.1 }],
+    ['zero', { amount: 0 }],
+    ['a negative amount, since the interface sets no bound', { amount: -1 }],
+    ['the largest amount', { amount: Number.MAX_SAFE_INTEGER }],
+    ['the smallest amount', { amount: Number.MIN_SAFE_INTEGER }],
+    ['a reference with spaces around', { merchantPaymentReference: ' order ' }],
+    ['a currency nobody knows', { currency: 'XXX' }],
+  ])('finds nothing in %s', (_what, fields) => {
+    expect(findCreatePaymentIssues({ ...input, ...fields })).toBeUndefined();
+  });
+
+  it.each([
+    ['amount', Number.NaN, `${amountRule}, but NaN came`],
+    ['amount', Number.POSITIVE_INFINITY, `${amountRule}, but an infinite number came`],
+    ['amount', Number.NEGATIVE_INFINITY, `${amountRule}, but an infinite number came`],
+    ['amount', 2 ** 53, `${amountRule}, but a number came`],
+    ['amount', -(2 ** 53), `${amountRule}, but a number came`],
+    ['amount', '2500', `${amountRule}, but a string of 4 characters came`],
+    ['amount', 2500n, `${amountRule}, but a bigint came`],
+    ['amount', null, `${amountRule}, but null came`],
+    ['amount', undefined, `${amountRule}, but nothing came`],
+    ['merchantPaymentReference', '', `${referenceRule}, but an empty string came`],
+    ['merchantPaymentReference', ' \t', `${referenceRule}, but a blank string came`],
+    ['merchantPaymentReference', 1001, `${referenceRule}, but a number came`],
+    ['merchantPaymentReference', undefined, `${referenceRule}, but nothing came`],
+    ['currency', 'eur', `${currencyRule}, but a string of 3 characters came`],
+    ['currency', 'EURO', `${currencyRule}, but a string of 4 characters came`],
+    ['currency', 'EUR\n', `${currencyRule}, but a string of 4 characters came`],
+    ['currency', 'ÉUR', `${currencyRule}, but a string of 3 characters came`],
+    ['currency', '', `${currencyRule}, but an empty string came`],
+    ['currency', 978, `${currencyRule}, but a number came`],
+    ['currency', undefined, `${currencyRule}, but nothing came`],
+  ])('finds that %s must not be %o', (field, value, message) => {
+    expect(findCreatePaymentIssues({ ...input, [field]: value })).toEqual([
+      { path: [field], message },
+    ]);
+  });
+
+  it.each([
+    ['undefined', undefined, 'nothing'],
+    ['null', null, 'null'],
+    ['a string', 'order-1001', 'a string of 10 characters'],
+    ['an array', [input], 'an array'],
+  ])('finds that the input must not be %s', (_what, value, came) => {
+    expect(findCreatePaymentIssues(value)).toEqual([
+      {
+        path: [],
+        message: `must be an object with merchantPaymentReference, amount and currency, but ${came} came`,
+      },
+    ]);
+  });
+
+  it('finds all that is wrong', () => {
+    expect(findCreatePaymentIssues({})?.map(({ path }) => path)).toEqual([
+      ['merchantPaymentReference'],
+      ['amount'],
+      ['currency'],
+    ]);
+  });
+});

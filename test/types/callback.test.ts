@@ -1,0 +1,176 @@
+import { createSecretKey, type webcrypto } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
+import * as mini from 'zod/mini';
+import {
+  type CallbackHeaders,
+  type CallbackRequest,
+  callbackKey,
+  createCallbackVerifier,
+  type PaymentStatusRecord,
+  type RawBody,
+  type SigningSecret,
+  type StandardSchemaV1,
+  type VerifiedCallback,
+  type VerifyCallbackOptions,
+  verifyCallback,
+} from '../../src/callback/index.js';
+import * as web from '../../src/callback/web/index.js';
+import type * as root from '../../src/index.js';
+import { now, SECRET, sampleRecord, sampleRequest } from '../callback/sample-callback.js';
+
+describe('the status of a record', () => {
+  it('takes any text', () => {
+    const record: PaymentStatusRecord = { ...sampleRecord(), status: 'refunded' };
+    expectTypeOf(record.status).toExtend<string>();
+    expectTypeOf<string>().toExtend<PaymentStatusRecord['status']>();
+    // @ts-expect-error a status is text
+    const wrong: PaymentStatusRecord = { ...sampleRecord(), status: 7 };
+    expect(wrong.status).toBe(7);
+  });
+
+  it("completes 'paid': the literal is still in the union", () => {
+    expectTypeOf<Extract<PaymentStatusRecord['status'], 'paid'>>().toEqualTypeOf<'paid'>();
+    // With plain `string` in place of `string & {}` the literal would be swallowed.
+    expectTypeOf<Extract<string, 'paid'>>().toBeNever();
+    const describeStatus = ({ status }: PaymentStatusRecord) =>
+      status === 'paid' ? 'paid' : `other: ${status}`;
+    expect(describeStatus(sampleRecord())).toBe('paid');
+  });
+
+  it('does not let a record without its fields pass', () => {
+    // @ts-expect-error updatedAt is part of the key
+    const partial: PaymentStatusRecord = { referenceNumber: 'r', status: 'paid' };
+    expect(() => callbackKey(partial)).toThrow('updatedAt must be a non-empty string');
+  });
+});
+
+describe('the request', () => {
+  it('takes the headers of every framework', () => {
+    expectTypeOf<IncomingHttpHeaders>().toExtend<CallbackHeaders>();
+    expectTypeOf<IncomingMessage['headersDistinct']>().toExtend<CallbackHeaders>();
+    expectTypeOf<Headers>().toExtend<CallbackHeaders>();
+    expectTypeOf<Map<string, string>>().toExtend<CallbackHeaders>();
+    expectTypeOf<[string, string][]>().toExtend<CallbackHeaders>();
+    expectTypeOf<readonly (readonly [string, string])[]>().toExtend<CallbackHeaders>();
+    expectTypeOf<Generator<[string, string]>>().toExtend<CallbackHeaders>();
+    expectTypeOf<Record<string, string | string[] | undefined>>().toExtend<CallbackHeaders>();
+    // AWS Lambda: APIGatewayProxyEvent's headers and multiValueHeaders.
+    expectTypeOf<{ [name: string]: string | undefined }>().toExtend<CallbackHeaders>();
+    expectTypeOf<{ [name: string]: string[] | undefined }>().toExtend<CallbackHeaders>();
+  });
+
+  it('does not take what is no collection of headers', () => {
+    expectTypeOf<string[]>().not.toExtend<CallbackHeaders>();
+    expectTypeOf<string>().not.toExtend<CallbackHeaders>();
+    expectTypeOf<undefined>().not.toExtend<CallbackHeaders>();
+    expectTypeOf<Record<string, number>>().not.toExtend<CallbackHeaders>();
+  });
+
+  it('takes text and bytes, and no parsed body', () => {
+    expectTypeOf<string>().toExtend<RawBody>();
+    expectTypeOf<Buffer>().toExtend<RawBody>();
+    expectTypeOf<Uint8Array<ArrayBufferLike>>().toExtend<RawBody>();
+    expectTypeOf<ArrayBuffer>().toExtend<RawBody>();
+    expectTypeOf<Record<string, unknown>>().not.toExtend<RawBody>();
+    expectTypeOf<undefined>().not.toExtend<RawBody>();
+    expectTypeOf<Uint16Array>().not.toExtend<RawBody>();
+  });
+
+  it('is what a Fetch Request has', async () => {
+    const request = new Request('http://localhost/', { method: 'POST', body: '{}' });
+    const fromFetch = { rawBody: await request.arrayBuffer(), headers: request.headers };
+    expectTypeOf(fromFetch).toExtend<CallbackRequest>();
+    expect(() => verifyCallback(fromFetch, { signingSecret: SECRET })).toThrow('X-Timestamp');
+  });
+});
+
+describe('the options', () => {
+  const options: VerifyCallbackOptions = { signingSecret: SECRET, now };
+
+  it('reject names and values that do not exist', () => {
+    // @ts-expect-error the unit is part of the name: toleranceSeconds
+    verifyCallback(sampleRequest(), { ...options, tolerance: 300 });
+    // @ts-expect-error the option is called signingSecret
+    expect(() => verifyCallback(sampleRequest(), { secret: SECRET })).toThrow('signingSecret');
+    // @ts-expect-error a number
+    expect(() => createCallbackVerifier({ ...options, toleranceSeconds: '300' })).toThrow();
+    // @ts-expect-error one of four
+    expect(() => createCallbackVerifier({ ...options, signatureEncoding: 'latin1' })).toThrow();
+    // @ts-expect-error one of two
+    expect(() => createCallbackVerifier({ ...options, timestampUnit: 'ms' })).toThrow();
+    // @ts-expect-error epoch milliseconds, not a Date
+    createCallbackVerifier({ ...options, now: () => new Date() });
+    // @ts-expect-error a Standard Schema
+    expect(() => createCallbackVerifier({ ...options, recordSchema: () => true })).toThrow();
+  });
+
+  it('take every kind of secret, one or several, also read-only', () => {
+    expectTypeOf(createSecretKey(SECRET, 'utf8')).toExtend<SigningSecret>();
+    expectTypeOf<Buffer>().toExtend<SigningSecret>();
+    expectTypeOf<readonly ['new', Buffer]>().toExtend<VerifyCallbackOptions['signingSecret']>();
+    expectTypeOf<webcrypto.CryptoKey>().toExtend<web.WebSigningSecret>();
+    expectTypeOf<webcrypto.CryptoKey>().not.toExtend<SigningSecret>();
+    expectTypeOf<string | undefined>().not.toExtend<VerifyCallbackOptions['signingSecret']>();
+  });
+
+  it('take explicit undefined, as a configuration object gives it', () => {
+    const configured: VerifyCallbackOptions = {
+      signingSecret: SECRET,
+      toleranceSeconds: undefined,
+      signatureEncoding: undefined,
+      timestampUnit: undefined,
+      now: undefined,
+      recordSchema: undefined,
+    };
+    expect(createCallbackVerifier(configured)).toBeTypeOf('function');
+  });
+
+  it('take schemas of zod and zod/mini as recordSchema', () => {
+    const schemas: StandardSchemaV1[] = [
+      z.object({ status: z.string() }),
+      z.looseObject({ amount: z.number().optional() }),
+      mini.object({ status: mini.string() }),
+    ];
+    for (const recordSchema of schemas)
+      verifyCallback(sampleRequest(), { ...options, recordSchema });
+    verifyCallback(sampleRequest(), {
+      ...options,
+      recordSchema: z.object({ status: z.enum(['paid']) }),
+    });
+    expect(schemas).toHaveLength(3);
+  });
+});
+
+describe('the results', () => {
+  it('are what the contract says', () => {
+    expectTypeOf(verifyCallback).returns.toEqualTypeOf<VerifiedCallback>();
+    expectTypeOf(createCallbackVerifier).returns.toEqualTypeOf<
+      (request: CallbackRequest) => VerifiedCallback
+    >();
+    expectTypeOf(callbackKey).returns.toEqualTypeOf<string>();
+    expectTypeOf<VerifiedCallback>().toEqualTypeOf<{
+      payment: PaymentStatusRecord;
+      key: string;
+      timestamp: Date;
+      secretIndex: number;
+    }>();
+    expect(verifyCallback(sampleRequest(), { signingSecret: SECRET, now }).secretIndex).toBe(0);
+  });
+
+  it('of the web twin are the same, as promises', async () => {
+    expectTypeOf(web.verifyCallback).returns.toEqualTypeOf<Promise<VerifiedCallback>>();
+    expectTypeOf(web.createCallbackVerifier).returns.toEqualTypeOf<
+      (request: CallbackRequest) => Promise<VerifiedCallback>
+    >();
+    expectTypeOf(web.callbackKey).returns.toEqualTypeOf<Promise<string>>();
+    expect(await web.callbackKey(sampleRecord())).toBe(callbackKey(sampleRecord()));
+  });
+
+  it('and the parameters are the same from the root', () => {
+    expectTypeOf<typeof root.verifyCallback>().toEqualTypeOf<typeof verifyCallback>();
+    expectTypeOf<root.VerifyCallbackOptions>().toEqualTypeOf<VerifyCallbackOptions>();
+    expectTypeOf<root.VerifiedCallback>().toEqualTypeOf<VerifiedCallback>();
+  });
+});
