@@ -69,14 +69,13 @@ export class CallbackDispatcher {
       attempts: [],
     };
     if (url === undefined) return delivery;
-    const generation = this.#generation;
     const fault = faults.takeForCallback(toFacts(delivery, 1), true);
     if (fault?.type === 'reorder') {
       this.#hold(delivery);
       return delivery;
     }
     await this.#attempt(delivery, 1, fault);
-    if (generation === this.#generation) await this.#releaseHeld(payment.referenceNumber);
+    await this.#releaseHeld(payment.referenceNumber);
     return delivery;
   }
 

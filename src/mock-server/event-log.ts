@@ -62,3 +62,27 @@ interface Waiter<Event> {
   resolve(event: Event): void;
   reject(reason: Error): void;
 }
+
+/** Lines of a log in a message. */
+const DESCRIBED_EVENTS = 100;
+
+/** What was waited for, in words. */
+export function describeMatch(match: object): string {
+  const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
+  if (wanted.length === 0) return 'any fields';
+  return wanted.map(([field, value]) => `${field} ${String(value)}`).join(', ');
+}
+
+/** The end of a log, one line per event, for a message. */
+export function describeEvents<Event>(
+  what: string,
+  events: readonly Event[],
+  describe: (event: Event) => string,
+): string[] {
+  if (events.length === 0) return [`There are no ${what}`];
+  const shown = events.slice(-DESCRIBED_EVENTS);
+  const left = events.length - shown.length;
+  const heading =
+    left > 0 ? `The last ${shown.length} of ${events.length} ${what}:` : `The ${what}:`;
+  return [heading, ...shown.map((event) => `  ${describe(event)}`)];
+}

@@ -14,10 +14,10 @@ export type {
 } from './delivery.js';
 export type * from './fault-types.js';
 export type { MockFaults } from './faults.js';
+export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockPayment, MockPayments } from './payment-book.js';
 export type { RecordedRequest, RequestMatch } from './recorded-request.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
-export type { MockService } from './service.js';
 export { createMockService } from './service.js';

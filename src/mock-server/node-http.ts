@@ -16,8 +16,6 @@ export function createRequest(
   });
   const method = incoming.method ?? 'GET';
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  // Whatever a GET carries is read and dropped, or the connection could not be used again.
-  if (!hasBody) incoming.resume();
   try {
     return new Request(new URL(incoming.url ?? '/', baseUrl), {
       method,
@@ -71,10 +69,30 @@ export async function sendAnswer(answer: Response, outgoing: ServerResponse): Pr
 }
 
 /** Breaks the connection in the way the error says; a reset unless it says otherwise. */
-export function sendFailure(error: unknown, outgoing: ServerResponse): void {
+export async function sendFailure(error: unknown, outgoing: ServerResponse): Promise<void> {
   const { socket } = outgoing;
-  if (error instanceof ConnectionLossError && error.how === 'end') socket?.destroySoon();
-  else socket?.resetAndDestroy();
+  if (error instanceof ConnectionLossError && error.how === 'end') {
+    socket?.destroySoon();
+    return;
+  }
+  if (outgoing.headersSent) await giveHeadStart(outgoing);
+  socket?.resetAndDestroy();
+}
+
+/** Milliseconds of real time. */
+const HEAD_START_MS = 20;
+
+// A client that finds the last bytes and the reset at the same time takes the two for an orderly
+// end (libuv does), so the bytes go first. The immediate lets a client in this process, held up as
+// it may be, read them in any case.
+function giveHeadStart(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => setImmediate(resolve), HEAD_START_MS);
+    outgoing.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 // Resolves when the bytes have left the process: what comes next may be a reset, which would drop them.

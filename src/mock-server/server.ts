@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { InvalidOptionError } from '../errors.js';
+import type { MockService } from './mock-service.js';
 import { createRequest, sendAnswer, sendFailure } from './node-http.js';
 import {
   type MockServerOptions,
@@ -11,7 +12,7 @@ import {
   resolveServiceOptions,
 } from './options.js';
 import { SeededIds } from './seeded-ids.js';
-import { InProcessService, type MockService } from './service.js';
+import { InProcessService } from './service.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {
@@ -112,7 +113,7 @@ class ListeningService extends InProcessService implements MockServer {
     try {
       await sendAnswer(await this.fetch(request), outgoing);
     } catch (error) {
-      sendFailure(error, outgoing);
+      await sendFailure(error, outgoing);
     }
   }
 }

@@ -11,9 +11,10 @@ import {
   type WaitOptions,
 } from './delivery.js';
 import { CallbackDispatcher } from './dispatcher.js';
-import { EventLog } from './event-log.js';
+import { describeEvents, describeMatch, EventLog } from './event-log.js';
 import { FaultList, type MockFaults } from './faults.js';
 import { createGateway, type Gateway } from './gateway.js';
+import type { MockService } from './mock-service.js';
 import {
   type MockServiceOptions,
   type ResolvedServiceOptions,
@@ -31,94 +32,8 @@ import { SeededIds } from './seeded-ids.js';
 import { createSigningKey } from './sign.js';
 import { WaitingRequests } from './waiting-requests.js';
 
-/** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */
-export interface MockService {
-  /** The API key that requests must present; `undefined` when any is accepted. */
-  readonly apiKey: string | undefined;
-  /** The API secret that requests must present; `undefined` when any is accepted. */
-  readonly apiSecret: string | undefined;
-  /** The secret callbacks are signed with. */
-  readonly signingSecret: string;
-  /** What identifiers and default credentials follow from. Give it as `seed` to run the same again. */
-  readonly seed: number;
-  /**
-   * Where callbacks are sent; `undefined` for nowhere. Can be set, for an endpoint that starts
-   * later; setting it throws {@link InvalidOptionError} for what is no http or https URL.
-   */
-  callbackUrl: string | undefined;
-  /** The payments. */
-  readonly payments: MockPayments;
-  /** The requests received, oldest first; the last 10,000. Live. */
-  readonly requests: readonly RecordedRequest[];
-  /** The attempts to deliver a callback that have ended, oldest first; the last 10,000. Live. */
-  readonly deliveries: readonly DeliveryAttempt[];
-  /** Things that are to go wrong. */
-  readonly faults: MockFaults;
-
-  /**
-   * Answers a request as the service does (interface section 4.1): 201 with the status record for a
-   * payment created (the mock's own choice, the interface does not show it), 401
-   * `INVALID_CREDENTIALS` for missing or wrong credentials. Its own choices too: 400
-   * `INVALID_REQUEST`, 404, 405, 413 over 1 MiB, 415.
-   *
-   * A fault of the network appears as with `fetch`: the promise rejects, or the answer's body ends
-   * in an error.
-   */
-  fetch(request: Request): Promise<Response>;
-
-  /**
-   * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may
-   * follow any other; setting the same one again is a change too. Settles when the first attempt
-   * has ended, whatever its outcome; at once without a callbackUrl (`not-configured`) and with a
-   * `reorder` fault (`held`).
-   *
-   * @throws {InvalidOptionError} when there is no such payment, or the status is blank
-   * @throws {Error} after `close()`
-   */
-  setStatus(referenceNumber: string, status: string): Promise<Delivery>;
-
-  /**
-   * Sends the callback of the payment's present status once more: a duplicate, as a delivery of its own.
-   *
-   * @throws {InvalidOptionError} when there is no such payment
-   * @throws {Error} after `close()`
-   */
-  resend(referenceNumber: string): Promise<Delivery>;
-
-  /**
-   * The first attempt that matches and has ended, past or future.
-   *
-   * @throws {Error} when none came in time (the message holds the delivery log), or the service was
-   * reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range
-   */
-  waitForDelivery(match: DeliveryMatch, options?: WaitOptions): Promise<DeliveryAttempt>;
-
-  /**
-   * The first request that matches, past or future. It has arrived in full; it may not be answered
-   * yet, so that a test can go on while a fault holds the answer back.
-   *
-   * @throws {Error} when none came in time, or the service was reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range
-   */
-  waitForRequest(match: RequestMatch, options?: WaitOptions): Promise<RecordedRequest>;
-
-  /**
-   * As if just started: payments, requests, deliveries and faults are forgotten, retries called
-   * off, requests that a fault holds are cut off, identifiers begin again. Settings stay.
-   */
-  reset(): void;
-
-  /** Ends everything that is under way and leaves no timer and no socket behind. May be called twice. */
-  close(): Promise<void>;
-  /** The same as {@link MockService.close}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
 /** Entries kept in each of the two logs. */
 const LOG_LIMIT = 10_000;
-/** Lines of a log in a message. */
-const DESCRIBED_EVENTS = 100;
 const DEFAULT_WAIT_MS = 5_000;
 
 /**
@@ -250,7 +165,7 @@ export class InProcessService implements MockService {
       describeTimeout: () =>
         [
           `No request with ${describeMatch(match)} came within ${timeoutMs} ms`,
-          ...describeLog('requests', this.requests, describeRequest),
+          ...describeEvents('requests', this.requests, describeRequest),
         ].join('\n'),
     });
   }
@@ -292,7 +207,7 @@ export class InProcessService implements MockService {
   }
 
   #describeDeliveries(): string[] {
-    const lines = describeLog('delivery attempts', this.deliveries, describeAttempt);
+    const lines = describeEvents('delivery attempts', this.deliveries, describeAttempt);
     if (this.#callbackUrl === undefined) {
       lines.push('callbackUrl is not set, so no callback is sent: set it, or give it as an option');
     } else if (this.deliveries.length === 0) {
@@ -309,23 +224,4 @@ function resolveTimeout({ timeoutMs = DEFAULT_WAIT_MS }: WaitOptions): number {
     unit: 'milliseconds',
   });
   return timeoutMs;
-}
-
-function describeMatch(match: object): string {
-  const wanted = Object.entries(match).filter(([, value]) => value !== undefined);
-  if (wanted.length === 0) return 'any fields';
-  return wanted.map(([field, value]) => `${field} ${String(value)}`).join(', ');
-}
-
-function describeLog<Event>(
-  what: string,
-  events: readonly Event[],
-  describe: (event: Event) => string,
-): string[] {
-  if (events.length === 0) return [`There are no ${what}`];
-  const shown = events.slice(-DESCRIBED_EVENTS);
-  const left = events.length - shown.length;
-  const heading =
-    left > 0 ? `The last ${shown.length} of ${events.length} ${what}:` : `The ${what}:`;
-  return [heading, ...shown.map((event) => `  ${describe(event)}`)];
 }

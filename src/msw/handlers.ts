@@ -1,7 +1,8 @@
 import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
 import { InvalidOptionError } from '../errors.js';
+import type { MockService } from '../mock-server/mock-service.js';
 import type { MockServiceOptions } from '../mock-server/options.js';
-import { createMockService, type MockService } from '../mock-server/service.js';
+import { createMockService } from '../mock-server/service.js';
 import { assertFunction, assertOptionsObject } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { PAYMENTS_PATH } from '../protocol/wire.js';
@@ -46,7 +47,7 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
   assertOptionsObject('options', options, 'baseUrl, service or the options of a service');
   const { baseUrl, service: given, ...serviceOptions } = options;
   const base = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl);
-  const service = given ?? createMockService(serviceOptions);
+  const service = given === undefined ? createMockService(serviceOptions) : given;
   assertService(service, given === undefined ? {} : serviceOptions);
 
   const answer = async ({ request }: { request: Request }): Promise<Response> => {

@@ -1,6 +1,6 @@
 export { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+export type { MockService } from '../mock-server/mock-service.js';
 export type { MockServiceOptions } from '../mock-server/options.js';
-export type { MockService } from '../mock-server/service.js';
 export { createMockService } from '../mock-server/service.js';
 export type { PaymentServiceHandlersOptions } from './handlers.js';
 export { paymentServiceHandlers } from './handlers.js';

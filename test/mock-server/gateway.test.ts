@@ -224,10 +224,14 @@ describe('a request that is not in order', () => {
   test('gets 413 over 1 MiB, counted as the bytes arrive', async () => {
     const service = createService();
     let pulled = 0;
+    let isCancelled = false;
     const endless = new ReadableStream({
       pull(controller) {
         pulled += 1;
         controller.enqueue(new Uint8Array(65_536));
+      },
+      cancel() {
+        isCancelled = true;
       },
     });
     const request = new Request('http://mock.test/api/payments', {
@@ -240,6 +244,7 @@ describe('a request that is not in order', () => {
     expect(answer.status).toBe(413);
     expect(await fieldsOf(answer)).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     expect(pulled).toBeLessThan(25);
+    expect(isCancelled).toBe(true);
     expect(service.requests[0]).toMatchObject({ body: '', json: undefined, status: 413 });
   });
 

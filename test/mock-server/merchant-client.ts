@@ -1,5 +1,9 @@
 import { connect } from 'node:net';
-import type { MockServer } from '../../src/mock-server/index.js';
+import {
+  type MockServer,
+  type MockServerOptions,
+  startMockServer,
+} from '../../src/mock-server/index.js';
 
 export const order = { merchantPaymentReference: 'order-1', amount: 1000, currency: 'EUR' };
 
@@ -32,6 +36,14 @@ export async function createPayment(server: MockServer, body: unknown = order): 
   const answer = await postPayment(server, body);
   const { referenceNumber } = (await answer.json()) as { referenceNumber: string };
   return referenceNumber;
+}
+
+/** A server with one payment. */
+export async function startWithPayment(
+  options: MockServerOptions,
+): Promise<{ server: MockServer; referenceNumber: string }> {
+  const server = await startMockServer(options);
+  return { server, referenceNumber: await createPayment(server) };
 }
 
 interface WireResult {

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type CallbackFault,
+  createManualClock,
+  type ManualClock,
+  type MockServer,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+import { createPayment } from './merchant-client.js';
+import {
+  isSigned,
+  type MerchantEndpoint,
+  parseBody,
+  type ReceivedCallback,
+  startEndpoint,
+} from './merchant-endpoint.js';
+
+const NOW_SECONDS = 1_769_860_800;
+
+interface Scene extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly endpoint: MerchantEndpoint;
+  readonly server: MockServer;
+  readonly referenceNumber: string;
+}
+
+/** An endpoint, a server on a manual clock that calls it, and one payment. */
+async function setUp(reply?: Parameters<typeof startEndpoint>[0]): Promise<Scene> {
+  const endpoint = await startEndpoint(reply);
+  const clock = createManualClock({ now: NOW_SECONDS * 1000 });
+  const server = await startMockServer({
+    clock,
+    callbackUrl: endpoint.url,
+    retryScheduleMs: [1_000],
+  });
+  return {
+    clock,
+    endpoint,
+    server,
+    referenceNumber: await createPayment(server),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await endpoint[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The one callback that the endpoint receives while `fault` is there, and how it was logged. */
+async function sendWith(fault: CallbackFault) {
+  await using scene = await setUp();
+  const { server, endpoint, referenceNumber } = scene;
+  server.faults.add(fault);
+  const delivery = await server.setStatus(referenceNumber, 'paid');
+  expect(server.faults.pending()).toEqual([]);
+  expect(delivery.attempts.map((attempt) => attempt.fault)).toEqual([fault.type]);
+  return {
+    callback: endpoint.received[0] as ReceivedCallback,
+    attempt: delivery.attempts[0],
+    secret: server.signingSecret,
+    payment: server.payments.get(referenceNumber),
+  };
+}
+
+const timestampOf = ({ headers }: ReceivedCallback) => Number(headers['x-timestamp']);
+const statusesOf = ({ received }: MerchantEndpoint) =>
+  received.map((callback) => parseBody(callback)['status']);
+
+describe('the timestamp', () => {
+  test.each<[CallbackFault, number]>([
+    [{ on: 'callback', type: 'stale-timestamp' }, -600],
+    [{ on: 'callback', type: 'stale-timestamp', bySeconds: 301 }, -301],
+    [{ on: 'callback', type: 'future-timestamp' }, 600],
+    [{ on: 'callback', type: 'future-timestamp', bySeconds: 301 }, 301],
+  ])('is off, with a signature that is right: %j', async (fault, offset) => {
+    const { callback, secret } = await sendWith(fault);
+    expect(timestampOf(callback)).toBe(NOW_SECONDS + offset);
+    expect(isSigned(callback, secret)).toBe(true);
+  });
+});
+
+describe('the signature is wrong', () => {
+  test('with tampered-body: the body names another order than the one that was signed', async () => {
+    const { callback, secret, attempt } = await sendWith({ on: 'callback', type: 'tampered-body' });
+    expect(isSigned(callback, secret)).toBe(false);
+    expect(parseBody(callback)['merchantPaymentReference']).toBe('order-1-tampered');
+    expect(attempt?.signedString).toContain('"merchantPaymentReference":"order-1"');
+    const untouched = { ...callback, rawBody: Buffer.from(attempt?.signedString.slice(11) ?? '') };
+    expect(isSigned(untouched, secret)).toBe(true);
+  });
+
+  test('with wrong-secret: the body is as it should be', async () => {
+    const { callback, secret, payment } = await sendWith({ on: 'callback', type: 'wrong-secret' });
+    expect(isSigned(callback, secret)).toBe(false);
+    expect(callback.headers['x-signature']).toMatch(/^[0-9a-f]{64}$/);
+    expect(payment).toMatchObject(parseBody(callback));
+  });
+
+  test('with reserialized-body: the same JSON in other bytes', async () => {
+    const { callback, secret, attempt } = await sendWith({
+      on: 'callback',
+      type: 'reserialized-body',
+    });
+    expect(isSigned(callback, secret)).toBe(false);
+    const signed = attempt?.signedString.slice(11) ?? '';
+    expect(callback.rawBody.toString()).not.toBe(signed);
+    expect(parseBody(callback)).toEqual(JSON.parse(signed));
+    expect(isSigned({ ...callback, rawBody: Buffer.from(signed) }, secret)).toBe(true);
+  });
+});
+
+test.each([
+  [undefined, 'x-signature'],
+  ['x-signature', 'x-signature'],
+  ['x-timestamp', 'x-timestamp'],
+  ['content-type', 'content-type'],
+] as const)('missing-header %s leaves out %s and nothing else', async (header, missing) => {
+  const { callback, attempt } = await sendWith({ on: 'callback', type: 'missing-header', header });
+  const left = ['content-type', 'x-timestamp', 'x-signature'].filter((name) => name !== missing);
+  expect(callback.headers[missing]).toBeUndefined();
+  expect(left.every((name) => callback.headers[name] !== undefined)).toBe(true);
+  expect(Object.keys(attempt?.headers ?? {})).toEqual(left);
+  expect(attempt?.timestamp).toBe(String(NOW_SECONDS));
+});
+
+describe('the record is unexpected, and correctly signed', () => {
+  test.each([
+    [undefined, 'mock_unknown_status'],
+    ['on_hold', 'on_hold'],
+  ])('with unknown-status %s it says %s', async (status, sent) => {
+    const { callback, secret, attempt, payment } = await sendWith({
+      on: 'callback',
+      type: 'unknown-status',
+      status,
+    });
+    expect(parseBody(callback)['status']).toBe(sent);
+    expect(isSigned(callback, secret)).toBe(true);
+    expect(attempt?.status).toBe('paid');
+    expect(payment?.status).toBe('paid');
+  });
+
+  test('with extra-field it has one more', async () => {
+    const named = {
+      on: 'callback',
+      type: 'extra-field',
+      field: 'fees',
+      value: [{ net: 1 }],
+    } as const;
+    const { callback, secret } = await sendWith(named as unknown as CallbackFault);
+    expect(parseBody(callback)).toMatchObject({ status: 'paid', fees: [{ net: 1 }] });
+    expect(isSigned(callback, secret)).toBe(true);
+    const plain = await sendWith({ on: 'callback', type: 'extra-field' });
+    expect(parseBody(plain.callback)['mockExtraField']).toBe('added by the mock service');
+  });
+});
+
+test('drop loses the attempt, and the retry arrives', async () => {
+  await using scene = await setUp();
+  const { server, clock, endpoint, referenceNumber } = scene;
+  server.faults.add({ on: 'callback', type: 'drop' });
+  const delivery = await server.setStatus(referenceNumber, 'paid');
+  expect(endpoint.received).toEqual([]);
+  expect(delivery.state).toBe('retrying');
+  await clock.advance(1_000);
+  expect(endpoint.received).toHaveLength(1);
+  expect(delivery.attempts.map(({ outcome }) => outcome)).toEqual(['dropped', 'acknowledged']);
+  expect(delivery.state).toBe('acknowledged');
+});
+
+describe('duplicate', () => {
+  test('sends copies in the same bytes with the same headers', async () => {
+    await using scene = await setUp();
+    const { server, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'duplicate', copies: 2 });
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    expect(endpoint.received).toHaveLength(3);
+    for (const { rawBody, headers } of endpoint.received) {
+      expect(rawBody).toEqual(endpoint.received[0]?.rawBody);
+      expect(headers).toEqual(endpoint.received[0]?.headers);
+    }
+    expect(delivery.attempts.map(({ attempt, copy }) => [attempt, copy])).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ]);
+    expect(new Set(delivery.attempts.map(({ id }) => id)).size).toBe(3);
+  });
+
+  test('in turn sends the copy after the answer', async () => {
+    let open = 0;
+    let mostOpen = 0;
+    await using scene = await setUp(() => (response) => {
+      open += 1;
+      mostOpen = Math.max(mostOpen, open);
+      setImmediate(() => {
+        open -= 1;
+        response.writeHead(200).end();
+      });
+    });
+    scene.server.faults.add({ on: 'callback', type: 'duplicate' });
+    await scene.server.setStatus(scene.referenceNumber, 'paid');
+    expect(scene.endpoint.received).toHaveLength(2);
+    expect(mostOpen).toBe(1);
+  });
+
+  test('at once sends the copies while the first is not answered', async () => {
+    const waiting: (() => void)[] = [];
+    // Answers none before it has all three.
+    await using scene = await setUp((count) => (response) => {
+      waiting.push(() => response.writeHead(200).end());
+      if (count === 3) for (const answer of waiting) answer();
+    });
+    scene.server.faults.add({ on: 'callback', type: 'duplicate', mode: 'at-once', copies: 2 });
+    const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
+    expect(delivery).toMatchObject({ state: 'acknowledged', attempts: [{}, {}, {}] });
+  });
+
+  test.each(['in-turn', 'at-once'] as const)(
+    '%s is acknowledged by any 2xx, and retried once when there is none',
+    async (mode) => {
+      await using scene = await setUp((count) => (count === 2 || count > 4 ? 200 : 503));
+      const { server, clock, endpoint, referenceNumber } = scene;
+      server.faults.add({ on: 'callback', type: 'duplicate', mode, times: 2 });
+      expect((await server.setStatus(referenceNumber, 'processing')).state).toBe('acknowledged');
+      const refused = await server.setStatus(referenceNumber, 'paid');
+      expect(refused.state).toBe('retrying');
+      expect(refused.attempts.map(({ nextRetryAt }) => nextRetryAt !== undefined)).toEqual([
+        false,
+        true,
+      ]);
+      await clock.advance(1_000);
+      expect(refused.state).toBe('acknowledged');
+      expect(endpoint.received).toHaveLength(5);
+    },
+  );
+});
+
+test('a duplicate that is refused takes nothing back from the attempt that was acknowledged', async () => {
+  await using scene = await setUp((count) => (count === 1 ? 200 : 503));
+  scene.server.faults.add({ on: 'callback', type: 'duplicate' });
+  const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
+  expect(delivery.attempts.map(({ outcome }) => outcome)).toEqual(['acknowledged', 'refused']);
+  expect(delivery.state).toBe('acknowledged');
+});
+
+describe('reorder', () => {
+  test('delivers a change after the one that came next', async () => {
+    await using scene = await setUp();
+    const { server, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'reorder' });
+    const older = await server.setStatus(referenceNumber, 'processing');
+    expect(older).toMatchObject({ state: 'held', attempts: [] });
+    expect(endpoint.received).toEqual([]);
+    await server.setStatus(referenceNumber, 'paid');
+    expect(statusesOf(endpoint)).toEqual(['paid', 'processing']);
+    expect(older.state).toBe('acknowledged');
+  });
+
+  test('turns the order of several around', async () => {
+    await using scene = await setUp();
+    const { server, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'reorder', times: 2 });
+    for (const status of ['first', 'second', 'third'])
+      await server.setStatus(referenceNumber, status);
+    expect(statusesOf(endpoint)).toEqual(['third', 'second', 'first']);
+  });
+
+  test('waits for the same payment, not for another', async () => {
+    await using scene = await setUp();
+    const { server, endpoint, referenceNumber } = scene;
+    const other = await createPayment(server);
+    server.faults.add({ on: 'callback', type: 'reorder' });
+    await server.setStatus(referenceNumber, 'processing');
+    await server.setStatus(other, 'paid');
+    expect(statusesOf(endpoint)).toEqual(['paid']);
+  });
+
+  test('holds neither a retry nor what it has released', async () => {
+    await using scene = await setUp((count) => (count === 1 ? 500 : 200));
+    const { server, clock, endpoint, referenceNumber } = scene;
+    const paid = await server.setStatus(referenceNumber, 'paid');
+    server.faults.add({ on: 'callback', type: 'reorder', times: 3 });
+    await clock.advance(1_000);
+    expect(server.faults.pending()).toEqual([expect.objectContaining({ times: 3 })]);
+    expect(paid.state).toBe('acknowledged');
+    const reorderA = { on: 'callback', type: 'reorder', match: { status: 'a' } } as const;
+    server.faults.clear();
+    server.faults.add({ ...reorderA, times: 2 });
+    await server.setStatus(referenceNumber, 'a');
+    await server.setStatus(referenceNumber, 'b');
+    expect(statusesOf(endpoint)).toEqual(['paid', 'paid', 'b', 'a']);
+    expect(server.faults.pending()).toEqual([reorderA].map((fault) => ({ ...fault, times: 1 })));
+  });
+
+  test('is cancelled by a reset', async () => {
+    await using scene = await setUp();
+    scene.server.faults.add({ on: 'callback', type: 'reorder' });
+    const held = await scene.server.setStatus(scene.referenceNumber, 'processing');
+    scene.server.reset();
+    expect(held.state).toBe('cancelled');
+  });
+});
+
+describe('which attempt takes a fault', () => {
+  test('can be told by payment, reference, status and number', async () => {
+    await using scene = await setUp(() => 500);
+    const { server, clock, referenceNumber } = scene;
+    const match = {
+      referenceNumber,
+      merchantPaymentReference: 'order-1',
+      status: 'paid',
+      attempt: 2,
+    };
+    for (const [field, other] of [
+      ['referenceNumber', 'another'],
+      ['merchantPaymentReference', 'another'],
+      ['status', 'failed'],
+      ['attempt', 3],
+    ] as const) {
+      server.faults.add({ on: 'callback', type: 'drop', match: { ...match, [field]: other } });
+    }
+    server.faults.add({ on: 'callback', type: 'wrong-secret', match });
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    await clock.advance(1_000);
+    expect(delivery.attempts.map(({ fault }) => fault)).toEqual([undefined, 'wrong-secret']);
+    expect(server.faults.pending()).toHaveLength(4);
+  });
+
+  test('is not a request', async () => {
+    await using scene = await setUp();
+    scene.server.faults.add({ on: 'request', type: 'server-error' });
+    const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
+    expect(delivery.attempts[0]?.fault).toBeUndefined();
+    expect(scene.server.faults.pending()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { createManualClock, startMockServer } from '../../src/mock-server/index.js';
+import { startWithPayment } from './merchant-client.js';
+import { isSigned, parseBody, startEndpoint } from './merchant-endpoint.js';
+
+describe('a status change', () => {
+  test('sends a signed callback with the status record', async () => {
+    await using endpoint = await startEndpoint();
+    const clock = createManualClock({ now: Date.UTC(2026, 0, 31, 12, 0, 0, 900) });
+    const { server, referenceNumber } = await startWithPayment({
+      clock,
+      callbackUrl: endpoint.url,
+    });
+    await using _ = server;
+    await clock.advance(5_000);
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+
+    const [callback] = endpoint.received;
+    expect(callback).toMatchObject({
+      url: '/callbacks/payments',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-timestamp': '1769860805' },
+    });
+    expect(callback?.headers['content-length']).toBe(String(callback?.rawBody.length));
+    expect(callback && isSigned(callback, server.signingSecret)).toBe(true);
+    expect(callback && parseBody(callback)).toEqual({
+      referenceNumber,
+      merchantPaymentReference: 'order-1',
+      providerReference: server.payments.get(referenceNumber)?.providerReference,
+      status: 'paid',
+      createdAt: '2026-01-31T12:00:00.900+00:00',
+      updatedAt: '2026-01-31T12:00:05.900+00:00',
+    });
+    expect(delivery).toMatchObject({ referenceNumber, status: 'paid', state: 'acknowledged' });
+    expect(delivery.payment).toBe(server.payments.get(referenceNumber));
+  });
+
+  test('is recorded with what was sent, what was signed and what was answered', async () => {
+    await using endpoint = await startEndpoint(() => (response) => {
+      response.writeHead(202).end('thanks');
+    });
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    const [attempt] = server.deliveries;
+    const [callback] = endpoint.received;
+    expect(delivery.attempts).toEqual([attempt]);
+    expect(attempt).toMatchObject({
+      deliveryId: delivery.id,
+      referenceNumber,
+      merchantPaymentReference: 'order-1',
+      status: 'paid',
+      attempt: 1,
+      copy: 0,
+      url: endpoint.url,
+      timestamp: callback?.headers['x-timestamp'],
+      headers: { 'x-signature': callback?.headers['x-signature'] },
+      signedString: `${callback?.headers['x-timestamp']}.${callback?.rawBody}`,
+      outcome: 'acknowledged',
+      response: { status: 202, body: 'thanks' },
+    });
+    expect(Buffer.from(attempt?.rawBody ?? []).equals(callback?.rawBody ?? Buffer.alloc(1))).toBe(
+      true,
+    );
+    expect(attempt?.latencyMs).toBeGreaterThan(0);
+    expect(attempt).not.toHaveProperty('nextRetryAt');
+  });
+
+  test.each(['base64', 'base64url'] as const)(
+    'is signed in %s when asked',
+    async (signatureEncoding) => {
+      await using endpoint = await startEndpoint();
+      const options = { callbackUrl: endpoint.url, signatureEncoding };
+      const { server, referenceNumber } = await startWithPayment(options);
+      await using _ = server;
+      await server.setStatus(referenceNumber, 'paid');
+      const signature = String(endpoint.received[0]?.headers['x-signature']);
+      expect(signature).toMatch(signatureEncoding === 'base64' ? /^.{43}=$/ : /^[\w-]{43}$/);
+    },
+  );
+
+  test('may lead from any status to any other, and to the same again', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    const statuses = ['paid', 'paid', 'failed', 'something of its own', 'created'];
+    for (const status of statuses) await server.setStatus(referenceNumber, status);
+    expect(endpoint.received.map((callback) => parseBody(callback)['status'])).toEqual(statuses);
+  });
+
+  test('raises updatedAt, also when the clock stands still', async () => {
+    const clock = createManualClock({ now: 1_000_000 });
+    const { server, referenceNumber } = await startWithPayment({ clock });
+    await using _ = server;
+    const times: number[] = [];
+    for (const status of ['a', 'b', 'b']) {
+      const { payment } = await server.setStatus(referenceNumber, status);
+      times.push(Date.parse(payment.updatedAt));
+    }
+    expect(times).toEqual([1_000_001, 1_000_002, 1_000_003]);
+    expect(Date.parse(server.payments.list()[0]?.createdAt ?? '')).toBe(1_000_000);
+  });
+
+  test('leaves earlier snapshots of the payment as they were', async () => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    const before = server.payments.get(referenceNumber);
+    await server.setStatus(referenceNumber, 'paid');
+    expect(before?.status).toBe('created');
+    expect(server.payments.get(referenceNumber)?.status).toBe('paid');
+  });
+
+  test('without a callbackUrl sends nothing and says so', async () => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    expect(delivery).toMatchObject({ state: 'not-configured', attempts: [] });
+    expect(server.deliveries).toEqual([]);
+  });
+
+  test('goes to a callbackUrl that was set later', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    server.callbackUrl = endpoint.url;
+    expect(server.callbackUrl).toBe(endpoint.url);
+    await server.setStatus(referenceNumber, 'paid');
+    server.callbackUrl = undefined;
+    await server.setStatus(referenceNumber, 'refunded');
+    expect(endpoint.received).toHaveLength(1);
+  });
+
+  test('of a payment that does not exist is refused', async () => {
+    await using server = await startMockServer();
+    await expect(server.setStatus('nonsense', 'paid')).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'referenceNumber',
+    });
+    await expect(server.resend('nonsense')).rejects.toMatchObject({ option: 'referenceNumber' });
+  });
+
+  test.each(['', ' ', undefined, 5])('to %j is refused and changes nothing', async (status) => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    await expect(server.setStatus(referenceNumber, status as string)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'status',
+    });
+    expect(server.payments.get(referenceNumber)?.status).toBe('created');
+  });
+
+  test('can be sent again: the same record, as a delivery of its own', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    const first = await server.setStatus(referenceNumber, 'paid');
+    const second = await server.resend(referenceNumber);
+    expect(second.id).not.toBe(first.id);
+    expect(endpoint.received).toHaveLength(2);
+    expect(endpoint.received[1]?.rawBody).toEqual(endpoint.received[0]?.rawBody);
+  });
+});

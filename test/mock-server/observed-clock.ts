@@ -1,0 +1,28 @@
+import { createManualClock, type ManualClock } from '../../src/mock-server/index.js';
+
+interface ObservedClock extends ManualClock {
+  /** Settles when a timer is called off. */
+  readonly cancelled: Promise<void>;
+}
+
+/** A manual clock that tells when what waits for it has given up. */
+export function createObservedClock(): ObservedClock {
+  const clock = createManualClock();
+  let tell: () => void = () => undefined;
+  const cancelled = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return {
+    ...clock,
+    cancelled,
+    setTimeout(run, delayMs) {
+      const timer = clock.setTimeout(run, delayMs);
+      return {
+        cancel() {
+          timer.cancel();
+          tell();
+        },
+      };
+    },
+  };
+}

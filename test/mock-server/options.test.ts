@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import {
+  createMockService,
+  InvalidOptionError,
+  MerchantPaymentsError,
+  type MockServerOptions,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+
+describe('an option that can not be right is refused before anything starts', () => {
+  test.each<[string, object]>([
+    ['apiKey', { apiKey: '' }],
+    ['apiKey', { apiKey: ' key' }],
+    ['apiKey', { apiKey: 'a:b' }],
+    ['apiKey', { apiKey: 'a\nb' }],
+    ['apiKey', { apiKey: 5 }],
+    ['apiSecret', { apiSecret: '  ' }],
+    ['apiSecret', { apiSecret: 'secret\n' }],
+    ['apiSecret', { apiSecret: null }],
+    ['signingSecret', { signingSecret: '' }],
+    ['signingSecret', { signingSecret: 'secret ' }],
+    ['callbackUrl', { callbackUrl: 'somewhere' }],
+    ['callbackUrl', { callbackUrl: '' }],
+    ['callbackUrl', { callbackUrl: 'ftp://127.0.0.1/' }],
+    ['callbackUrl', { callbackUrl: 'http://user:password@127.0.0.1/' }],
+    ['callbackUrl', { callbackUrl: 'http://user@127.0.0.1/' }],
+    ['callbackUrl', { callbackUrl: null }],
+    ['retryScheduleMs', { retryScheduleMs: 1_000 }],
+    ['retryScheduleMs[1]', { retryScheduleMs: [0, -1] }],
+    ['retryScheduleMs[0]', { retryScheduleMs: [0.5] }],
+    ['retryScheduleMs[0]', { retryScheduleMs: [Number.NaN] }],
+    ['retryScheduleMs[0]', { retryScheduleMs: [2_147_483_648] }],
+    ['retrySigning', { retrySigning: 'again' }],
+    ['callbackTimeoutMs', { callbackTimeoutMs: 0 }],
+    ['callbackTimeoutMs', { callbackTimeoutMs: Number.POSITIVE_INFINITY }],
+    ['signatureEncoding', { signatureEncoding: 'auto' }],
+    ['initialStatus', { initialStatus: '' }],
+    ['seed', { seed: -1 }],
+    ['seed', { seed: 1.5 }],
+    ['seed', { seed: 'seven' }],
+    ['clock', { clock: 5 }],
+    ['clock.now', { clock: {} }],
+    ['clock.setTimeout', { clock: { now: () => 0 } }],
+    ['port', { port: -1 }],
+    ['port', { port: 65_536 }],
+    ['port', { port: 0.5 }],
+    ['port', { port: '3000' }],
+    ['host', { host: '' }],
+    ['host', { host: 5 }],
+  ])('%s: %j', async (option, options) => {
+    await expect(startMockServer(options as MockServerOptions)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option,
+      message: expect.stringMatching(/must (not )?|must be/),
+    });
+  });
+
+  test('when it is no object at all', async () => {
+    await expect(startMockServer(null as never)).rejects.toMatchObject({ option: 'options' });
+    expect(() => createMockService('options' as never)).toThrow(InvalidOptionError);
+  });
+
+  test('when it is set later', () => {
+    const service = createMockService({ callbackUrl: 'http://127.0.0.1:3000/callbacks' });
+    expect(() => {
+      service.callbackUrl = 'nowhere';
+    }).toThrow(MerchantPaymentsError);
+    expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks');
+  });
+});
+
+test('no message that refuses a secret or a URL shows it', async () => {
+  for (const options of [
+    { apiKey: 'planted:key' },
+    { apiSecret: 'planted ' },
+    { signingSecret: ' planted' },
+    { callbackUrl: 'http://user:planted@127.0.0.1/' },
+  ]) {
+    const error = await startMockServer(options).catch((reason: Error) => reason);
+    expect(String((error as Error).stack)).not.toContain('planted');
+  }
+});
+
+test('options that are undefined are as good as absent', () => {
+  const service = createMockService({
+    apiKey: undefined,
+    callbackUrl: undefined,
+    retryScheduleMs: undefined,
+    seed: undefined,
+    clock: undefined,
+  });
+  expect(service.callbackUrl).toBeUndefined();
+  expect(service.seed).toBeGreaterThanOrEqual(0);
+});
+
+test('the options given are not written to', async () => {
+  const options = Object.freeze({ retryScheduleMs: Object.freeze([1]), seed: 5 });
+  await using server = await startMockServer(options);
+  expect(server.seed).toBe(5);
+});
+
+test('a fragment is cut off the callbackUrl, since it is never sent', () => {
+  const service = createMockService({ callbackUrl: 'http://127.0.0.1:3000/callbacks?a=b#here' });
+  expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks?a=b');
+});

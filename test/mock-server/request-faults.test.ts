@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'vitest';
+import {
+  createManualClock,
+  createMockService,
+  type RequestFault,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+import { basic, exchange, order, postPayment, rawCreation } from './merchant-client.js';
+import { createObservedClock } from './observed-clock.js';
+
+const RECORD_PATTERN = /^\{"referenceNumber":"[0-9a-f-]{36}"/;
+
+describe('a fault that refuses', () => {
+  test.each<[string, RequestFault, number, Record<string, unknown>]>([
+    [
+      'unauthorized is a 401, although the credentials are right',
+      { on: 'request', type: 'unauthorized' },
+      401,
+      { code: 'INVALID_CREDENTIALS', message: 'Invalid credentials.' },
+    ],
+    ['rate-limit is a 429', { on: 'request', type: 'rate-limit' }, 429, { code: 'RATE_LIMITED' }],
+    [
+      'server-error is a 500',
+      { on: 'request', type: 'server-error' },
+      500,
+      { code: 'SERVER_ERROR' },
+    ],
+    [
+      'server-error has the status that was chosen',
+      { on: 'request', type: 'server-error', status: 503 },
+      503,
+      { code: 'SERVER_ERROR' },
+    ],
+  ])('%s, with an error body and no payment', async (_, fault, status, body) => {
+    await using server = await startMockServer();
+    server.faults.add(fault);
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toEqual({
+      message: expect.any(String),
+      requestId: server.requests[0]?.requestId,
+      ...body,
+    });
+    expect(server.payments.list()).toEqual([]);
+    expect(server.requests[0]).toMatchObject({ status, fault: fault.type, authenticated: true });
+    expect(server.faults.pending()).toEqual([]);
+  });
+
+  test('rate-limit says in Retry-After how long to wait', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'rate-limit', retryAfterSeconds: 17 });
+    server.faults.add({ on: 'request', type: 'rate-limit' });
+    expect((await postPayment(server)).headers.get('retry-after')).toBe('17');
+    expect((await postPayment(server)).headers.get('retry-after')).toBe('1');
+  });
+
+  test('html-error is a 502 with a page that is not JSON, and no payment', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'html-error' });
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await answer.text()).toMatch(/^<!doctype html>/);
+    expect(server.payments.list()).toEqual([]);
+  });
+});
+
+describe('a fault that damages the answer leaves the payment created', () => {
+  test('malformed-json: 201 with JSON that does not parse', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'malformed-json' });
+    const answer = await postPayment(server);
+    const text = await answer.text();
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(text).toMatch(RECORD_PATTERN);
+    expect(() => JSON.parse(text)).toThrow(SyntaxError);
+    expect(server.payments.list()).toHaveLength(1);
+  });
+
+  test('empty-body: 201 and nothing', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'empty-body' });
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('content-length')).toBe('0');
+    expect(await answer.text()).toBe('');
+    expect(server.payments.list()).toHaveLength(1);
+  });
+
+  // On the wire the two differ in how the connection ends.
+  test.each([
+    ['truncated-body', 'end'],
+    ['reset-in-body', 'ECONNRESET'],
+  ] as const)('%s: half of the body, then the connection ends by %s', async (type, closedBy) => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type, times: 20 });
+    for (let count = 1; count <= 20; count += 1) {
+      const answer = await exchange(server.url, rawCreation(server));
+      const [head = '', body = ''] = answer.text.split('\r\n\r\n');
+      const announced = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      expect(head).toMatch(/^HTTP\/1.1 201 /);
+      expect(body).toMatch(RECORD_PATTERN);
+      expect(body.length).toBe(Math.ceil(announced / 2));
+      expect(answer.closedBy).toBe(closedBy);
+      expect(server.payments.list()).toHaveLength(count);
+    }
+    expect(server.requests[0]).toMatchObject({ status: 201, fault: type });
+  });
+
+  test('lost-answer: the connection is reset before a byte of the answer', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'lost-answer' });
+    expect(await exchange(server.url, rawCreation(server))).toEqual({
+      text: '',
+      closedBy: 'ECONNRESET',
+    });
+    expect(server.payments.list()).toHaveLength(1);
+    expect(server.requests[0]).not.toHaveProperty('status');
+  });
+});
+
+test('reset-before-headers looks like lost-answer, but creates nothing', async () => {
+  await using server = await startMockServer();
+  server.faults.add({ on: 'request', type: 'reset-before-headers' });
+  expect(await exchange(server.url, rawCreation(server))).toEqual({
+    text: '',
+    closedBy: 'ECONNRESET',
+  });
+  expect(server.payments.list()).toEqual([]);
+});
+
+test('a damaged answer is that of the request: a bad one stays refused', async () => {
+  await using server = await startMockServer();
+  server.faults.add({ on: 'request', type: 'malformed-json' });
+  const answer = await postPayment(server, { amount: 1 });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toMatch(/^\{"code":"INVALID_REQUEST".*"$/);
+  expect(server.payments.list()).toEqual([]);
+});
+
+describe('delay', () => {
+  test('holds the request until its time has come on the clock', async () => {
+    const clock = createManualClock();
+    await using server = await startMockServer({ clock });
+    server.faults.add({ on: 'request', type: 'delay', delayMs: 60_000 });
+    const answer = postPayment(server);
+    await server.waitForRequest({});
+    await clock.advance(59_999);
+    expect(server.payments.list()).toEqual([]);
+    expect(server.requests[0]?.status).toBeUndefined();
+    await clock.advance(1);
+    expect((await answer).status).toBe(201);
+    expect(server.payments.list()).toHaveLength(1);
+  });
+
+  test('creates nothing when the client has left by then', async () => {
+    const clock = createManualClock();
+    const service = createMockService({ clock });
+    service.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
+    const left = new AbortController();
+    const answer = service.fetch(creation(left.signal));
+    await service.waitForRequest({});
+    left.abort();
+    await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET', how: 'reset' });
+    await clock.advance(2_000);
+    expect(service.payments.list()).toEqual([]);
+  });
+});
+
+test('a client that leaves closes the request it made over HTTP', async () => {
+  const clock = createObservedClock();
+  await using server = await startMockServer({ clock });
+  server.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
+  const left = new AbortController();
+  const answer = expect(postPayment(server, order, { signal: left.signal })).rejects.toThrow();
+  await server.waitForRequest({});
+  left.abort();
+  await answer;
+  await clock.cancelled;
+  await clock.advance(1_000);
+  expect(server.payments.list()).toEqual([]);
+});
+
+describe('hang', () => {
+  test('keeps the connection open without an answer until the client leaves', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'hang' });
+    const left = new AbortController();
+    const answer = postPayment(server, order, { signal: left.signal });
+    await server.waitForRequest({});
+    left.abort();
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.payments.list()).toEqual([]);
+    expect((await postPayment(server)).status).toBe(201);
+  });
+
+  test('ends when the service is reset', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'hang' });
+    const wire = exchange(server.url, rawCreation(server));
+    await server.waitForRequest({});
+    server.reset();
+    expect(await wire).toEqual({ text: '', closedBy: 'ECONNRESET' });
+  });
+
+  test('ends when the service is closed', async () => {
+    const server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'hang' });
+    const wire = exchange(server.url, rawCreation(server));
+    await server.waitForRequest({});
+    await server.close();
+    expect((await wire).text).toBe('');
+  });
+
+  test('ends at once for a client that has left already', async () => {
+    const service = createMockService();
+    service.faults.add({ on: 'request', type: 'hang' });
+    await expect(service.fetch(creation(AbortSignal.abort()))).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
+  });
+});
+
+describe('which request takes a fault', () => {
+  test('is the next one, as often as times says, then the next fault', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'server-error', times: 2 });
+    server.faults.add({ on: 'request', type: 'rate-limit' });
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await postPayment(server)).status);
+    expect(statuses).toEqual([500, 500, 429, 201]);
+  });
+
+  test('can be told by merchantPaymentReference, method and path', async () => {
+    const service = createMockService();
+    const match = { merchantPaymentReference: 'order-1', method: 'POST', path: '/api/payments' };
+    for (const [field, other] of [
+      ['merchantPaymentReference', 'order-2'],
+      ['method', 'PUT'],
+      ['path', '/elsewhere'],
+    ] as const) {
+      service.faults.add({
+        on: 'request',
+        type: 'server-error',
+        match: { ...match, [field]: other },
+      });
+    }
+    service.faults.add({ on: 'request', type: 'rate-limit', match });
+    expect((await service.fetch(creation())).status).toBe(429);
+    expect((await service.fetch(creation())).status).toBe(201);
+    expect(service.faults.pending()).toHaveLength(3);
+  });
+
+  test('is none whose body names no reference, when the fault asks for one', async () => {
+    const service = createMockService();
+    service.faults.add({
+      on: 'request',
+      type: 'server-error',
+      match: { merchantPaymentReference: 'order-1' },
+    });
+    const get = { headers: { authorization: basic('key', 'secret') } };
+    expect((await service.fetch(new Request('http://mock.test/x', get))).status).toBe(404);
+    expect(service.faults.pending()).toHaveLength(1);
+  });
+
+  test('is not a callback', async () => {
+    const service = createMockService();
+    service.faults.add({ on: 'callback', type: 'drop' });
+    expect((await service.fetch(creation())).status).toBe(201);
+    expect(service.faults.pending()).toHaveLength(1);
+  });
+});
+
+test('without a network a broken connection is a rejection, and a broken body an error in it', async () => {
+  const service = createMockService();
+  service.faults.add({ on: 'request', type: 'lost-answer' });
+  await expect(service.fetch(creation())).rejects.toMatchObject({ how: 'reset' });
+  for (const [type, how] of [
+    ['truncated-body', 'end'],
+    ['reset-in-body', 'reset'],
+  ] as const) {
+    service.faults.add({ on: 'request', type });
+    const answer = await service.fetch(creation());
+    const reader = answer.body?.getReader();
+    expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(100);
+    await expect(reader?.read()).rejects.toMatchObject({ name: 'ConnectionLossError', how });
+  }
+});
+
+function creation(signal?: AbortSignal): Request {
+  return new Request('http://mock.test/api/payments', {
+    method: 'POST',
+    headers: { authorization: basic('key', 'secret'), 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+    ...(signal && { signal }),
+  });
+}

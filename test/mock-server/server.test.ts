@@ -1,0 +1,321 @@
+import { execFile } from 'node:child_process';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { inspect, promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import {
+  createManualClock,
+  createMockService,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+import { basic, createPayment, exchange, order, postPayment } from './merchant-client.js';
+import { startEndpoint } from './merchant-endpoint.js';
+
+describe('over HTTP', () => {
+  test('a payment is created at the address the server gives', async () => {
+    await using server = await startMockServer();
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(201);
+    expect(server.payments.list()).toHaveLength(1);
+  });
+
+  test('wrong credentials get 401, and the log does not hold them', async () => {
+    await using server = await startMockServer();
+    const answer = await postPayment({ ...server, url: server.url, apiKey: 'a', apiSecret: 'b' });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    expect(JSON.stringify(server.requests)).not.toContain(basic('a', 'b'));
+  });
+
+  test('one connection carries several requests, also after a 413 and a body on a GET', async () => {
+    await using server = await startMockServer();
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<unknown>();
+    const send = (method: string, body: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = {
+          authorization: basic(server.apiKey, server.apiSecret),
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+        };
+        const url = `${server.url}/api/payments`;
+        const request = http.request(url, { method, agent, headers }, (response) => {
+          response.resume().on('end', () => resolve(response.statusCode));
+        });
+        request.on('socket', (socket) => sockets.add(socket)).on('error', reject);
+        request.end(body);
+      });
+    expect(await send('POST', 'x'.repeat(4_000_000))).toBe(413);
+    expect(await send('GET', 'a body')).toBe(405);
+    expect(await send('HEAD', '')).toBe(405);
+    expect(await send('POST', JSON.stringify(order))).toBe(201);
+    expect(sockets.size).toBe(1);
+    agent.destroy();
+  });
+
+  test('a client that leaves within its body creates nothing', async () => {
+    await using server = await startMockServer();
+    const request = http.request(`${server.url}/api/payments`, { method: 'POST' });
+    request.on('error', () => undefined);
+    request.setHeader('content-length', '100');
+    request.write('{"amount":');
+    await new Promise((resolve) => request.once('socket', (s) => s.once('connect', resolve)));
+    request.destroy();
+    expect((await postPayment(server)).status).toBe(201);
+    expect(server.payments.list()).toHaveLength(1);
+  });
+
+  test.each([
+    ['a method that Request does not know', 'TRACE /api/payments HTTP/1.1'],
+    ['a target that is no URL', 'POST http://[ HTTP/1.1'],
+  ])('%s gets 400', async (_, line) => {
+    await using server = await startMockServer();
+    const { text } = await exchange(server.url, `${line}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('two servers know nothing of each other', async () => {
+    await using first = await startMockServer();
+    await using second = await startMockServer();
+    await createPayment(first);
+    expect(second.payments.list()).toEqual([]);
+    expect(second.requests).toEqual([]);
+    expect(second.apiSecret).not.toBe(first.apiSecret);
+  });
+});
+
+describe('listening', () => {
+  test('on a port that was chosen, and not on one that is taken', async () => {
+    await using server = await startMockServer();
+    const port = Number(new URL(server.url).port);
+    await expect(startMockServer({ port })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'port',
+      message: expect.stringContaining(`port ${port} failed with EADDRINUSE`),
+    });
+    await server.close();
+    await using again = await startMockServer({ port });
+    expect(again.url).toBe(server.url);
+  });
+
+  test('on all addresses gives a url that can be connected to', async () => {
+    await using server = await startMockServer({ host: '0.0.0.0' });
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect((await postPayment(server)).status).toBe(201);
+  });
+
+  test('on an IPv6 address puts it in brackets', async () => {
+    await using server = await startMockServer({ host: '::1' });
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await postPayment(server)).status).toBe(201);
+  });
+
+  test('on an address of another machine is refused', async () => {
+    await expect(startMockServer({ host: '192.0.2.1' })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'host',
+    });
+  });
+});
+
+describe('a seed', () => {
+  const run = async (seed: number) => {
+    const service = createMockService({ seed, apiKey: 'key', apiSecret: 'secret' });
+    const ids: (string | undefined)[] = [service.signingSecret];
+    for (let count = 0; count < 3; count += 1) {
+      await service.fetch(creation());
+      ids.push(service.payments.list()[count]?.referenceNumber);
+      ids.push(service.payments.list()[count]?.providerReference);
+      ids.push(service.requests[count]?.requestId);
+    }
+    return ids;
+  };
+
+  test('gives the same identifiers again, and another seed others', async () => {
+    const ids = await run(7);
+    expect(new Set(ids).size).toBe(10);
+    expect(await run(7)).toEqual(ids);
+    expect((await run(8)).some((id) => ids.includes(id))).toBe(false);
+  });
+
+  test('gives the same identifiers in every version of the package', async () => {
+    // printf '7.referenceNumber.0' | openssl dgst -sha256, with the version and variant of a UUID
+    expect((await run(7))[1]).toBe('686f7ee1-755e-4a8d-8647-8467e8ab2d9c');
+  });
+
+  test('does not let requests that fail shift the referenceNumber', async () => {
+    const service = createMockService({ seed: 7 });
+    for (let count = 0; count < 5; count += 1)
+      await service.fetch(new Request('http://mock.test/'));
+    await service.fetch(creation());
+    expect(service.payments.list()[0]?.referenceNumber).toBe((await run(7))[1]);
+  });
+
+  test('that nobody chose is random, and can be read and used again', async () => {
+    await using first = await startMockServer();
+    await using second = await startMockServer();
+    await using replay = await startMockServer({ seed: first.seed });
+    expect(second.seed).not.toBe(first.seed);
+    expect(replay.apiKey).toBe(first.apiKey);
+    expect(replay.apiSecret).toBe(first.apiSecret);
+    expect(replay.signingSecret).toBe(first.signingSecret);
+    expect(await createPayment(replay)).toBe(await createPayment(first));
+    expect(new Set([first.apiKey, first.apiSecret, first.signingSecret]).size).toBe(3);
+  });
+});
+
+describe('secrets', () => {
+  test('can be read, and are not shown by printing the server', async () => {
+    const secrets = {
+      apiKey: 'planted-key',
+      apiSecret: 'planted-api',
+      signingSecret: 'planted-sign',
+    };
+    await using endpoint = await startEndpoint();
+    await using server = await startMockServer({ ...secrets, callbackUrl: endpoint.url });
+    await server.setStatus(await createPayment(server), 'paid');
+    expect(server).toMatchObject(secrets);
+    expect(inspect(server)).toBe(`MockServer { url: '${server.url}' }`);
+    expect(inspect(server, { showHidden: true, depth: null })).toBe(inspect(server));
+    expect(JSON.stringify(server)).toBe(JSON.stringify({ url: server.url }));
+    const parts = [server, server.payments, server.faults, server.requests, server.deliveries];
+    const shown = parts
+      .map((part) => inspect(part, { showHidden: true, depth: null, customInspect: false }))
+      .join();
+    expect(shown).not.toContain('planted');
+    expect(shown).not.toContain(basic(secrets.apiKey, secrets.apiSecret));
+  });
+
+  test('are not shown by printing a service without a server', () => {
+    const service = createMockService({ apiKey: 'planted', apiSecret: 'planted' });
+    expect(inspect(service, { showHidden: true })).toBe('MockService {}');
+    expect(JSON.stringify(service)).toBe('{}');
+  });
+});
+
+describe('reset()', () => {
+  test('makes the server as if just started', async () => {
+    await using endpoint = await startEndpoint(() => 500);
+    const clock = createManualClock();
+    await using server = await startMockServer({ clock, callbackUrl: endpoint.url });
+    const before = await createPayment(server);
+    const delivery = await server.setStatus(before, 'paid');
+    server.faults.add({ on: 'request', type: 'hang' });
+    server.reset();
+    expect(server.payments.list()).toEqual([]);
+    expect(server.requests).toEqual([]);
+    expect(server.deliveries).toEqual([]);
+    expect(server.faults.pending()).toEqual([]);
+    expect(delivery.state).toBe('cancelled');
+    await clock.advance(86_400_000);
+    expect(endpoint.received).toHaveLength(1);
+    expect(await createPayment(server)).toBe(before);
+  });
+
+  test('breaks off an attempt under way, which leaves no trace', async () => {
+    await using endpoint = await startEndpoint(() => undefined);
+    await using server = await startMockServer({ callbackUrl: endpoint.url });
+    const referenceNumber = await createPayment(server);
+    server.faults.add({ on: 'callback', type: 'duplicate' });
+    const changing = server.setStatus(referenceNumber, 'paid');
+    await endpoint.waitFor(1);
+    server.reset();
+    expect(await changing).toMatchObject({ state: 'cancelled', attempts: [] });
+    expect(server.deliveries).toEqual([]);
+    expect(endpoint.received).toHaveLength(1);
+  });
+
+  test('keeps what was held from being released by a change before it', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 200 : undefined));
+    await using server = await startMockServer({ callbackUrl: endpoint.url });
+    const referenceNumber = await createPayment(server);
+    server.faults.add({ on: 'callback', type: 'reorder', times: 2 });
+    const first = await server.setStatus(referenceNumber, 'a');
+    const second = await server.setStatus(referenceNumber, 'b');
+    const changing = server.setStatus(referenceNumber, 'c');
+    await endpoint.waitFor(2);
+    server.reset();
+    await changing;
+    expect([first.state, second.state]).toEqual(['cancelled', 'cancelled']);
+    expect(endpoint.received).toHaveLength(2);
+  });
+
+  test('ends a wait that belongs to what was before', async () => {
+    await using server = await startMockServer();
+    const ended = expect(server.waitForDelivery({})).rejects.toThrow('The mock service was reset');
+    server.reset();
+    await ended;
+  });
+});
+
+describe('close()', () => {
+  // In a process of its own: the test runner has timers and sockets too.
+  test('leaves no socket and no timer behind, whatever was under way, so the process ends', async () => {
+    const scene = fileURLToPath(new URL('./close-scene.ts', import.meta.url));
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', scene], { timeout: 20_000 });
+    const { before, during, after } = JSON.parse(stdout);
+    expect(before).toEqual({ TCPServerWrap: 0, TCPSocketWrap: 0, Timeout: 0 });
+    // The server and the endpoint; both ends of two requests and of a callback; a retry, a delay, the
+    // limits of a callback and of a wait.
+    expect(during.TCPServerWrap).toBe(2);
+    expect(during.TCPSocketWrap).toBeGreaterThanOrEqual(6);
+    expect(during.Timeout).toBeGreaterThanOrEqual(4);
+    // What is left is the endpoint, which listens on.
+    expect(after).toEqual({ TCPServerWrap: 1, TCPSocketWrap: 0, Timeout: 0 });
+  }, 30_000);
+
+  test('does not wait for a client that is still sending', async () => {
+    const server = await startMockServer();
+    const { port } = new URL(server.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const closed = new Promise((resolve) =>
+      socket.on('error', () => undefined).on('close', resolve),
+    );
+    const head = 'POST /api/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{';
+    await new Promise((resolve) => socket.write(head, resolve));
+    // Its answer shows that the server has read the one before.
+    await postPayment(server);
+    await server.close();
+    await closed;
+  });
+
+  test('may be called twice and at the same time, and by await using', async () => {
+    const server = await startMockServer();
+    await Promise.all([server.close(), server.close()]);
+    await server.close();
+    await server[Symbol.asyncDispose]();
+    await expect(fetch(server.url)).rejects.toThrow();
+  });
+
+  test('ends the service: what is asked of it afterwards is refused', async () => {
+    const server = await startMockServer();
+    const referenceNumber = await createPayment(server);
+    await server.close();
+    const closed = 'The mock service is closed';
+    await expect(server.setStatus(referenceNumber, 'paid')).rejects.toThrow(closed);
+    await expect(server.resend(referenceNumber)).rejects.toThrow(closed);
+    await expect(server.waitForDelivery({})).rejects.toThrow(closed);
+    await expect(server.waitForRequest({})).rejects.toThrow(closed);
+    await expect(server.fetch(creation())).rejects.toThrow(closed);
+  });
+
+  test('closes a service without a server too', async () => {
+    let service: ReturnType<typeof createMockService> | undefined;
+    {
+      await using scoped = createMockService();
+      service = scoped;
+    }
+    await expect(service.fetch(creation())).rejects.toThrow('closed');
+  });
+});
+
+function creation(): Request {
+  return new Request('http://mock.test/api/payments', {
+    method: 'POST',
+    headers: { authorization: basic('key', 'secret'), 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  });
+}
