@@ -43,6 +43,12 @@ module.exports = {
     only('msw', 'errors\\.ts$', 'protocol/', 'mock-server/'),
     only('testing', 'errors\\.ts$', 'protocol/', 'mock-server/'),
     {
+      name: 'msw-is-reached-through-its-subpath',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/msw/' },
+      to: { path: 'node_modules/msw/' },
+    },
+    {
       name: 'undici-is-the-clients-alone',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/client/' },
@@ -71,9 +77,13 @@ module.exports = {
     },
     {
       name: 'nothing-undeclared',
+      comment: 'msw is an optional peer, reached through its own subpath.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'undetermined'] },
+      to: {
+        dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'undetermined'],
+        pathNot: 'node_modules/msw/',
+      },
     },
     {
       name: 'nothing-unresolvable',

@@ -1,9 +1,8 @@
 export { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 export type { PaymentStatusRecord } from '../protocol/payment.js';
 export type { SignatureEncoding } from '../protocol/wire.js';
-export type { ManualClock, ManualClockOptions, MockClock, MockTimer } from './clock.js';
-export { createManualClock } from './clock.js';
-export { ConnectionLossError } from './connection-loss.js';
+export { ConnectionLossError } from './api/connection-loss.js';
+export type { RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
   DeliveryAttempt,
@@ -11,13 +10,14 @@ export type {
   DeliveryOutcome,
   DeliveryState,
   WaitOptions,
-} from './delivery.js';
-export type * from './fault-types.js';
-export type { MockFaults } from './faults.js';
+} from './callbacks/delivery.js';
+export type { ManualClock, ManualClockOptions, MockClock, MockTimer } from './clock.js';
+export { createManualClock } from './clock.js';
+export type { MockFaults } from './faults/fault-list.js';
+export type * from './faults/fault-types.js';
 export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
 export type { MockPayment, MockPayments } from './payment-book.js';
-export type { RecordedRequest, RequestMatch } from './recorded-request.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';

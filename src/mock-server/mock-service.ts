@@ -1,7 +1,12 @@
-import type { Delivery, DeliveryAttempt, DeliveryMatch, WaitOptions } from './delivery.js';
-import type { MockFaults } from './faults.js';
+import type { RecordedRequest, RequestMatch } from './api/recorded-request.js';
+import type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryMatch,
+  WaitOptions,
+} from './callbacks/delivery.js';
+import type { MockFaults } from './faults/fault-list.js';
 import type { MockPayments } from './payment-book.js';
-import type { RecordedRequest, RequestMatch } from './recorded-request.js';
 
 /** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */
 export interface MockService {

@@ -8,8 +8,8 @@ import {
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
+import { assertSecretText } from './callbacks/sign.js';
 import { LONGEST_TIMER_MS, type MockClock, systemClock } from './clock.js';
-import { assertSecretText } from './sign.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {

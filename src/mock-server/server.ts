@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { InvalidOptionError } from '../errors.js';
+import { createRequest, sendAnswer, sendFailure } from './api/node-http.js';
 import type { MockService } from './mock-service.js';
-import { createRequest, sendAnswer, sendFailure } from './node-http.js';
 import {
   type MockServerOptions,
   type ResolvedListenOptions,

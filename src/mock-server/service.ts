@@ -1,7 +1,14 @@
 import { inspect } from 'node:util';
 import { assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
-import { LONGEST_TIMER_MS } from './clock.js';
-import { CallbackSender } from './deliver.js';
+import { createGateway, type Gateway } from './api/gateway.js';
+import {
+  describeRequest,
+  isMatchingRequest,
+  type RecordedRequest,
+  type RequestMatch,
+} from './api/recorded-request.js';
+import { WaitingRequests } from './api/waiting-requests.js';
+import { CallbackSender } from './callbacks/deliver.js';
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -9,11 +16,12 @@ import {
   describeAttempt,
   isMatchingAttempt,
   type WaitOptions,
-} from './delivery.js';
-import { CallbackDispatcher } from './dispatcher.js';
+} from './callbacks/delivery.js';
+import { CallbackDispatcher } from './callbacks/dispatcher.js';
+import { createSigningKey } from './callbacks/sign.js';
+import { LONGEST_TIMER_MS } from './clock.js';
 import { describeEvents, describeMatch, EventLog } from './event-log.js';
-import { FaultList, type MockFaults } from './faults.js';
-import { createGateway, type Gateway } from './gateway.js';
+import { FaultList, type MockFaults } from './faults/fault-list.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServiceOptions,
@@ -22,15 +30,7 @@ import {
   resolveServiceOptions,
 } from './options.js';
 import { type MockPayments, PaymentBook } from './payment-book.js';
-import {
-  describeRequest,
-  isMatchingRequest,
-  type RecordedRequest,
-  type RequestMatch,
-} from './recorded-request.js';
 import { SeededIds } from './seeded-ids.js';
-import { createSigningKey } from './sign.js';
-import { WaitingRequests } from './waiting-requests.js';
 
 /** Entries kept in each of the two logs. */
 const LOG_LIMIT = 10_000;

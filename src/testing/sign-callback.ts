@@ -6,7 +6,7 @@ import {
   type SigningSecret,
   signCallbackBytes,
   toBytes,
-} from '../mock-server/sign.js';
+} from '../mock-server/callbacks/sign.js';
 import { assertOneOf, assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';

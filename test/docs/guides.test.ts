@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CallbackFaultType, RequestFaultType } from '../../src/mock-server/fault-types.js';
+import type {
+  CallbackFaultType,
+  RequestFaultType,
+} from '../../src/mock-server/faults/fault-types.js';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].concat(
   readdirSync('docs').map((file) => path.join('docs', file)),

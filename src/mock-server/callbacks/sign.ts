@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, KeyObject } from 'node:crypto';
-import { InvalidOptionError } from '../errors.js';
-import { describeValue } from '../protocol/describe-value.js';
-import type { SignatureEncoding } from '../protocol/wire.js';
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import type { SignatureEncoding } from '../../protocol/wire.js';
 
 /** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
 export type SigningSecret = string | Uint8Array | KeyObject;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, createMockService } from '../../src/mock-server/index.js';
-import { basic, order } from './merchant-client.js';
+import { createManualClock, createMockService } from '../../../src/mock-server/index.js';
+import { basic, order } from '../merchant-client.js';
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;

@@ -1,4 +1,4 @@
-import type { RequestFaultType } from './fault-types.js';
+import type { RequestFaultType } from '../faults/fault-types.js';
 
 /** A request as the service received it. Without credentials. */
 export interface RecordedRequest {

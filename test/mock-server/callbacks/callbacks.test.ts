@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, startMockServer } from '../../src/mock-server/index.js';
-import { startWithPayment } from './merchant-client.js';
-import { isSigned, parseBody, startEndpoint } from './merchant-endpoint.js';
+import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { startWithPayment } from '../merchant-client.js';
+import { isSigned, parseBody, startEndpoint } from '../merchant-endpoint.js';
 
 describe('a status change', () => {
   test('sends a signed callback with the status record', async () => {

@@ -1,7 +1,7 @@
-import { errorAnswer, INVALID_CREDENTIALS, textAnswer } from './answers.js';
-import { ConnectionLossError } from './connection-loss.js';
+import { errorAnswer, INVALID_CREDENTIALS, textAnswer } from '../api/answers.js';
+import { ConnectionLossError } from '../api/connection-loss.js';
+import type { WaitingRequests } from '../api/waiting-requests.js';
 import type { RequestFault, ServerErrorFault } from './fault-types.js';
-import type { WaitingRequests } from './waiting-requests.js';
 
 interface FaultyRequest {
   readonly requestId: string;

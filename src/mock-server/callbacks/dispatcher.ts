@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { SignatureEncoding } from '../protocol/wire.js';
+import type { SignatureEncoding } from '../../protocol/wire.js';
+import type { MockClock, MockTimer } from '../clock.js';
+import type { EventLog } from '../event-log.js';
+import type { FaultList } from '../faults/fault-list.js';
+import type { CallbackFault } from '../faults/fault-types.js';
+import { type MockPayment, toStatusRecord } from '../payment-book.js';
+import type { SeededIds } from '../seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
-import type { MockClock, MockTimer } from './clock.js';
 import type { CallbackSender, PostResult } from './deliver.js';
 import type { Delivery, DeliveryAttempt, DeliveryState } from './delivery.js';
-import type { EventLog } from './event-log.js';
-import type { CallbackFault } from './fault-types.js';
-import type { FaultList } from './faults.js';
-import { type MockPayment, toStatusRecord } from './payment-book.js';
-import type { SeededIds } from './seeded-ids.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;

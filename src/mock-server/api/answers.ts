@@ -1,4 +1,4 @@
-import { PAYMENTS_PATH } from '../protocol/wire.js';
+import { PAYMENTS_PATH } from '../../protocol/wire.js';
 
 export interface ErrorAnswer {
   readonly status: number;

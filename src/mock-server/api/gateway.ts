@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { describeIssues } from '../errors.js';
-import { type CreatePaymentInput, findCreatePaymentIssues } from '../protocol/payment.js';
-import { PAYMENTS_PATH } from '../protocol/wire.js';
+import { describeIssues } from '../../errors.js';
+import { type CreatePaymentInput, findCreatePaymentIssues } from '../../protocol/payment.js';
+import { PAYMENTS_PATH } from '../../protocol/wire.js';
+import type { MockClock } from '../clock.js';
+import type { EventLog } from '../event-log.js';
+import type { FaultList } from '../faults/fault-list.js';
+import type { RequestFaultType } from '../faults/fault-types.js';
+import { answerWithFault } from '../faults/request-faults.js';
+import { type PaymentBook, toStatusRecord } from '../payment-book.js';
+import type { SeededIds } from '../seeded-ids.js';
 import {
   errorAnswer,
   INVALID_CREDENTIALS,
@@ -12,16 +19,9 @@ import {
   PAYLOAD_TOO_LARGE,
   UNSUPPORTED_MEDIA_TYPE,
 } from './answers.js';
-import type { MockClock } from './clock.js';
 import { type ExpectedCredentials, isAuthorized } from './credentials.js';
-import type { EventLog } from './event-log.js';
-import type { RequestFaultType } from './fault-types.js';
-import type { FaultList } from './faults.js';
-import { type PaymentBook, toStatusRecord } from './payment-book.js';
 import { type RecordedRequest, redactHeaders, toRequestFacts } from './recorded-request.js';
 import { type RequestBody, readRequestBody } from './request-body.js';
-import { answerWithFault } from './request-faults.js';
-import type { SeededIds } from './seeded-ids.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
 const MAX_BODY_BYTES = 1_048_576;

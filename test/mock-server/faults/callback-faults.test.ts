@@ -5,15 +5,15 @@ import {
   type ManualClock,
   type MockServer,
   startMockServer,
-} from '../../src/mock-server/index.js';
-import { createPayment } from './merchant-client.js';
+} from '../../../src/mock-server/index.js';
+import { createPayment } from '../merchant-client.js';
 import {
   isSigned,
   type MerchantEndpoint,
   parseBody,
   type ReceivedCallback,
   startEndpoint,
-} from './merchant-endpoint.js';
+} from '../merchant-endpoint.js';
 
 const NOW_SECONDS = 1_769_860_800;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock, startMockServer } from '../../src/mock-server/index.js';
-import { createPayment } from './merchant-client.js';
-import { startEndpoint } from './merchant-endpoint.js';
+import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { createPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
 
 describe('waitForDelivery', () => {
   test('hands out an attempt that has ended already', async () => {

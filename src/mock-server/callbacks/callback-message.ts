@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../protocol/wire.js';
-import type { CallbackFault } from './fault-types.js';
+import type { PaymentStatusRecord } from '../../protocol/payment.js';
+import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
+import type { CallbackFault } from '../faults/fault-types.js';
 import { signCallbackBytes } from './sign.js';
 
 /** A callback ready to be sent. */

@@ -1,7 +1,11 @@
-import { InvalidOptionError } from '../errors.js';
-import { assertOneOf, assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
-import { LONGEST_TIMER_MS } from './clock.js';
+import { InvalidOptionError } from '../../errors.js';
+import {
+  assertOneOf,
+  assertOptionsObject,
+  assertWholeNumber,
+} from '../../protocol/assert-option.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import { LONGEST_TIMER_MS } from '../clock.js';
 import type {
   CallbackFault,
   CallbackFaultMatch,

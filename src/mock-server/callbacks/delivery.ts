@@ -1,5 +1,5 @@
-import type { CallbackFaultType } from './fault-types.js';
-import type { MockPayment } from './payment-book.js';
+import type { CallbackFaultType } from '../faults/fault-types.js';
+import type { MockPayment } from '../payment-book.js';
 
 /**
  * How one attempt ended.

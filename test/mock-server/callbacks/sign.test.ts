@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createSigningKey, signCallbackBytes } from '../../src/mock-server/sign.js';
-import vectors from '../vectors/signatures.json' with { type: 'json' };
+import { createSigningKey, signCallbackBytes } from '../../../src/mock-server/callbacks/sign.js';
+import vectors from '../../vectors/signatures.json' with { type: 'json' };
 
 describe('the signer', () => {
   test('is checked against a set of vectors that is not empty', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMockService, type Fault } from '../../src/mock-server/index.js';
+import { createMockService, type Fault } from '../../../src/mock-server/index.js';
 
 const create = () => createMockService().faults;
 

@@ -4,9 +4,9 @@ import {
   createMockService,
   type RequestFault,
   startMockServer,
-} from '../../src/mock-server/index.js';
-import { basic, exchange, order, postPayment, rawCreation } from './merchant-client.js';
-import { createObservedClock } from './observed-clock.js';
+} from '../../../src/mock-server/index.js';
+import { basic, exchange, order, postPayment, rawCreation } from '../merchant-client.js';
+import { createObservedClock } from '../observed-clock.js';
 
 const RECORD_PATTERN = /^\{"referenceNumber":"[0-9a-f-]{36}"/;
 

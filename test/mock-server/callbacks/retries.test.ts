@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createManualClock } from '../../src/mock-server/index.js';
-import { startWithPayment } from './merchant-client.js';
-import { isSigned, parseBody, reserveClosedPort, startEndpoint } from './merchant-endpoint.js';
+import { createManualClock } from '../../../src/mock-server/index.js';
+import { startWithPayment } from '../merchant-client.js';
+import { isSigned, parseBody, reserveClosedPort, startEndpoint } from '../merchant-endpoint.js';
 
 const DAY_MS = 86_400_000;
 
