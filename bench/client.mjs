@@ -99,7 +99,7 @@ async function measure(name, baseUrl) {
     floor: concurrentBatch(floor(baseUrl)),
     subject: concurrentBatch(call),
     clock: cpuClock,
-    batchMs: 600,
+    batchMs: 250,
     pairs: 9,
   });
 }

@@ -41,7 +41,8 @@ export class Credentials {
     const pair = `${this.#apiKey}:${this.#apiSecret}`;
     const needles = [pair, this.#apiSecret].flatMap(spellings);
     if (this.#apiKey.length >= MIN_REDACTED_KEY_LENGTH) needles.push(...spellings(this.#apiKey));
-    if (requestBody !== undefined && requestBody !== '') needles.unshift(requestBody);
+    // First: what remained of a body, once the credentials were out of it, would not be found.
+    if (requestBody !== undefined && requestBody !== '') needles.unshift(...spellings(requestBody));
     return needles.reduce((result, needle) => result.replaceAll(needle, REDACTED), text);
   }
 }
@@ -82,12 +83,6 @@ function readCredential(option: 'apiKey' | 'apiSecret', value: unknown): string 
     throw new InvalidOptionError(
       option,
       `${option} must not contain control characters or broken characters, but it does; see that it was copied whole and alone`,
-    );
-  }
-  if (!value.isWellFormed()) {
-    throw new InvalidOptionError(
-      option,
-      `${option} must be well-formed Unicode, but half a surrogate pair is in it; see that it was not cut`,
     );
   }
   return value;

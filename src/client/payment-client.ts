@@ -185,7 +185,7 @@ export class PaymentClient {
         const failureContext = { request, credentials, deadline };
         throw givenUpError(deadline.gaveUp as GiveUpReason, 'not-sent', failureContext);
       }
-      // Without a spread, which would take a third of the time that this package adds to a call.
+      // Spelled out: a spread here took two thirds of the time that this package adds to a call.
       const context = {
         request,
         credentials,

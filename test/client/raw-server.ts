@@ -155,6 +155,13 @@ export function answerBegun(): Promise<void> {
   });
 }
 
+/** Settles when the server's side of its first connection has closed. */
+export async function connectionClosed({ connections }: RawServer): Promise<void> {
+  const [socket] = connections;
+  // Not by events.once, which would reject for the reset that the close may come with.
+  if (socket?.closed === false) await new Promise((resolve) => socket.once('close', resolve));
+}
+
 /** A port of this machine that refuses connections. */
 export async function refusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

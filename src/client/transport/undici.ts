@@ -137,8 +137,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    if (this.#settled) return;
     if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
-    this.#settle(this.#answer(undefined));
+    this.#settled = true;
+    this.#deadline.onGiveUp = undefined;
+    const answer = this.#answer(undefined);
+    // undici takes the connection back in the event loop's next turn. A caller that went on before
+    // would find it busy and open another: calls in turn would need two.
+    queueMicrotask(() => setImmediate(this.#resolve, answer));
   }
 
   onResponseError(_controller: unknown, error: unknown): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   answerBegun,
+  connectionClosed,
   createClient,
   failureOf,
   holdDeadline,
@@ -87,9 +88,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
       expect(error.message).toContain('with a body larger than maxResponseBytes');
       expect(server.requests).toHaveLength(1);
       // The rest is not read: the connection ends.
-      if (server.connections[0]?.destroyed === false) {
-        await new Promise((resolve) => server.connections[0]?.once('close', resolve));
-      }
+      await connectionClosed(server);
     },
   );
 
@@ -119,6 +118,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     await begun;
     controller.abort();
     expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'accepted' });
+    await connectionClosed(server);
   });
 
   it.each([

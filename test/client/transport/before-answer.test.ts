@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RequestOutcome } from '../../../src/errors.js';
 import {
+  connectionClosed,
   createClient,
   created,
   failureOf,
@@ -51,6 +52,12 @@ const broken: readonly Broken[] = [
     answer: () => `HTTP/1.1 201 Created\r\n${`x-filler: ${'a'.repeat(1000)}\r\n`.repeat(40)}`,
     code: 'RESPONSE_UNUSABLE',
     says: 'got an answer that is not HTTP (UND_ERR_HEADERS_OVERFLOW)',
+  },
+  {
+    what: 'closes the connection after 103 Early Hints, which are no answer',
+    answer: ({ socket }) => void socket.end('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
+    code: 'CONNECTION_FAILED',
+    says: 'lost its connection before an answer came',
   },
   {
     what: 'switches protocols, which nobody asked for',
@@ -151,5 +158,7 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
     expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
     expect(error.message).toContain('was aborted by its signal');
     expect(server.requests).toHaveLength(1);
+    // The connection is not kept for an answer that nobody waits for.
+    await connectionClosed(server);
   });
 });

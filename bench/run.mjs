@@ -1,0 +1,7 @@
+import { measureClient } from './client.mjs';
+import { measureImport } from './import.mjs';
+import { report } from './report.mjs';
+import { measureSize } from './size.mjs';
+import { measureVerify } from './verify.mjs';
+
+report([await measureVerify(), await measureClient(), measureImport(), measureSize()]);

@@ -1,0 +1,151 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../src/client/deadline.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  httpAnswer,
+  order,
+  startRawServer,
+  transports,
+} from './raw-server.js';
+
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const waitLong = httpAnswer(429, { code: 'RATE_LIMITED', message: 'm' }, { 'retry-after': '20' });
+
+describe.each(transports)('the deadline of a call, with $name,', ({ options }) => {
+  it('ends it by a real timer', async () => {
+    const server = await startRawServer({});
+    const client = createClient(server.url, { ...options, timeoutMs: 100 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error.code).toBe('TIMEOUT');
+    expect(error.message).toContain('did not end within 100 ms');
+  });
+
+  it('is that of the call when the call has one', async () => {
+    const server = await startRawServer({});
+    const client = createClient(server.url, options);
+    const error = await failureOf(client.payments.create(order, { timeoutMs: 101 }));
+    expect(error.message).toContain('did not end within 101 ms');
+  });
+
+  it('stands over all attempts together', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({
+      answer: (_request, index) => (index === 0 ? httpAnswer(500) : undefined),
+    });
+    const client = createClient(server.url, { ...options, timeoutMs, retryUnknownOutcome: true });
+    const failure = failureOf(client.payments.create(order));
+    await server.received(2);
+    // Were there a timer for each attempt, this would be the second one: one alone was set.
+    expire();
+    expect(await failure).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that passes in the wait between two attempts ends the call with what is known', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({ answer: () => waitLong });
+    const logger = { ...silent, warn: () => void setImmediate(expire) };
+    const client = createClient(server.url, { ...options, timeoutMs, logger });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'rejected' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['during the wait between two attempts', setImmediate],
+    ['right before the wait between two attempts', (abort: () => void) => abort()],
+  ])('gives way to a signal that is aborted %s', async (_when, schedule) => {
+    const controller = new AbortController();
+    const server = await startRawServer({ answer: () => waitLong });
+    const logger = { ...silent, warn: () => void schedule(() => controller.abort()) };
+    const client = createClient(server.url, { ...options, logger });
+    const { signal } = controller;
+    const error = await failureOf(client.payments.create(order, { signal }));
+    expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'rejected' });
+    expect(error.message).toContain('The service did not accept the request.');
+    expect(server.requests).toHaveLength(1);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('leaves no timer and no listener when the call has ended, however it ended', async () => {
+    const server = await startRawServer({
+      answer: (_request, index) => [created, httpAnswer(400), created][index],
+    });
+    const client = createClient(server.url, { ...options, logger: silent });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const before = timers();
+    await client.payments.create(order, { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await failureOf(client.payments.create(order, { signal }));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    const responseSchema = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: () => ({ issues: [{ message: 'no' }] }),
+      },
+    } as const;
+    await failureOf(client.payments.create(order, { signal, responseSchema }));
+    const last = failureOf(client.payments.create(order, { signal }));
+    await server.received(4);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort();
+    await last;
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it('leaves no timer when the call was given up in the wait between two attempts', async () => {
+    const controller = new AbortController();
+    const server = await startRawServer({ answer: () => waitLong });
+    const logger = { ...silent, warn: () => void setImmediate(() => controller.abort()) };
+    const client = createClient(server.url, { ...options, logger });
+    const before = timers();
+    await failureOf(client.payments.create(order, { signal: controller.signal }));
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+});
+
+describe('Deadline', () => {
+  it('keeps the first reason for giving up and tells it once', () => {
+    const deadline = new Deadline(60_000, undefined);
+    let told = 0;
+    deadline.onGiveUp = () => {
+      told += 1;
+    };
+    deadline.giveUp('aborted');
+    deadline.giveUp('timeout');
+    expect(deadline.gaveUp).toBe('aborted');
+    expect(told).toBe(1);
+    deadline.end();
+  });
+
+  it('races to the value of the work, or its rejection, or nothing when given up', async () => {
+    const deadline = new Deadline(60_000, undefined);
+    expect(await deadline.race(Promise.resolve('value'))).toBe('value');
+    await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const racing = deadline.race(new Promise(() => {}));
+    deadline.giveUp('timeout');
+    expect(await racing).toBeUndefined();
+    expect(await deadline.race(Promise.resolve('late'))).toBeUndefined();
+    deadline.end();
+  });
+
+  it('leaves no unhandled rejection behind when the work fails after it was given up', async () => {
+    const deadline = new Deadline(60_000, AbortSignal.abort());
+    const unhandled: unknown[] = [];
+    const keep = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', keep);
+    expect(await deadline.race(Promise.reject(new Error('late')))).toBeUndefined();
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', keep);
+    expect(unhandled).toEqual([]);
+    deadline.end();
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, InvalidCredentialsError } from '../../src/errors.js';
+import {
+  answerBegun,
+  createClient,
+  failureOf,
+  holdDeadline,
+  httpAnswer,
+  noRetries,
+  order,
+  startRawServer,
+  type TransportOptions,
+  transports,
+} from './raw-server.js';
+
+const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
+const told = (code: unknown, message: unknown) => ({ code, message, requestId });
+
+async function failWith(answer: string, options: TransportOptions = noRetries): Promise<ApiError> {
+  const server = await startRawServer({ answer: () => answer });
+  const error = await failureOf(createClient(server.url, options).payments.create(order));
+  expect(server.requests).toHaveLength(1);
+  expect(error).toBeInstanceOf(ApiError);
+  return error as ApiError;
+}
+
+describe.each(transports)('an answer that is no 2xx, with $name,', ({ options }) => {
+  const once = { ...options, ...noRetries };
+
+  it('carries what the error body says', async () => {
+    const error = await failWith(
+      httpAnswer(422, told('AMOUNT_TOO_SMALL', 'Amount too small.')),
+      once,
+    );
+    expect(error.toJSON()).toEqual({
+      name: 'ApiError',
+      code: 'AMOUNT_TOO_SMALL',
+      httpStatus: 422,
+      requestId,
+      requestOutcome: 'rejected',
+      message:
+        'POST /api/payments was answered with 422 (AMOUNT_TOO_SMALL: Amount too small.). The service did not accept the request.',
+    });
+    expect(error).not.toBeInstanceOf(InvalidCredentialsError);
+  });
+
+  it('is InvalidCredentialsError for a 401', async () => {
+    const error = await failWith(
+      httpAnswer(401, told('INVALID_CREDENTIALS', 'Invalid credentials.')),
+      once,
+    );
+    expect(error).toBeInstanceOf(InvalidCredentialsError);
+    expect(error).toMatchObject({
+      name: 'InvalidCredentialsError',
+      code: 'INVALID_CREDENTIALS',
+      httpStatus: 401,
+      requestId,
+      requestOutcome: 'rejected',
+    });
+    expect(error.message).toContain('Check apiKey and apiSecret.');
+  });
+
+  it.each([
+    [400, 'rejected'],
+    [404, 'rejected'],
+    [409, 'rejected'],
+    [499, 'rejected'],
+    [500, 'unknown'],
+    [502, 'unknown'],
+    [503, 'unknown'],
+    [599, 'unknown'],
+  ])('with status %i has the outcome %s', async (status, requestOutcome) => {
+    const error = await failWith(httpAnswer(status, told('NO', 'No.')), once);
+    expect(error).toMatchObject({ httpStatus: status, code: 'NO', requestOutcome });
+  });
+
+  const html = '<html><body><h1>502 Bad Gateway</h1></body></html>';
+  it.each([
+    ['an HTML page', httpAnswer(502, html, { 'content-type': 'text/html' })],
+    ['an HTML page labelled JSON', httpAnswer(502, html)],
+    ['nothing', httpAnswer(502)],
+    ['null', httpAnswer(502, 'null')],
+    ['a JSON string', httpAnswer(502, '"broken"')],
+    ['a JSON list', httpAnswer(502, '["broken"]')],
+    ['fields of other types', httpAnswer(502, { code: 7, message: ['no'], requestId: null })],
+    ['blank fields', httpAnswer(502, { code: ' ', message: '\n\t', requestId: '' })],
+  ])('with %s for a body is an ApiError with code API_ERROR', async (_what, answer) => {
+    const error = await failWith(answer, once);
+    expect(error).toMatchObject({ code: 'API_ERROR', httpStatus: 502, requestOutcome: 'unknown' });
+    expect(error.message).toContain('POST /api/payments was answered with 502. The service may');
+    expect(error.requestId).toBeUndefined();
+  });
+
+  it.each([
+    ['is cut', { maxResponseBytes: 1024 }],
+    ['is larger than maxResponseBytes', { maxResponseBytes: 16 }],
+  ])('whose body %s keeps its status', async (_what, limits) => {
+    const server = await startRawServer({
+      answer: ({ socket }) =>
+        void socket.end('HTTP/1.1 404 No\r\ncontent-length: 99\r\n\r\n{"code":"NO_SUCH_ROUTE"}'),
+    });
+    const client = createClient(server.url, { ...once, ...limits });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'API_ERROR', httpStatus: 404, requestOutcome: 'rejected' });
+  });
+
+  it.each([
+    [401, 'INVALID_CREDENTIALS', 'rejected'],
+    [429, 'API_ERROR', 'rejected'],
+    [500, 'API_ERROR', 'unknown'],
+  ])(
+    'with status %i whose body stalls until the deadline keeps its status',
+    async (status, code, requestOutcome) => {
+      const { timeoutMs, expire } = holdDeadline();
+      const server = await startRawServer({
+        answer: () => `HTTP/1.1 ${status} No\r\ncontent-length: 99\r\n\r\n{"code":`,
+      });
+      const begun = answerBegun();
+      const failure = failureOf(
+        createClient(server.url, {
+          ...options,
+          timeoutMs,
+          retryUnknownOutcome: true,
+        }).payments.create(order),
+      );
+      await begun;
+      expire();
+      expect(await failure).toMatchObject({ httpStatus: status, code, requestOutcome });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('whose body is being read when the signal is aborted ends as aborted', async () => {
+    const controller = new AbortController();
+    const server = await startRawServer({
+      answer: () => 'HTTP/1.1 404 No\r\ncontent-length: 99\r\n\r\n{"code":',
+    });
+    const begun = answerBegun();
+    const failure = failureOf(
+      createClient(server.url, options).payments.create(order, { signal: controller.signal }),
+    );
+    await begun;
+    controller.abort();
+    expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'rejected' });
+  });
+
+  it('with status 429 says how long the service asked to wait', async () => {
+    const answer = httpAnswer(429, told('RATE_LIMITED', 'Slow down.'), { 'retry-after': '17' });
+    expect(await failWith(answer, once)).toMatchObject({
+      code: 'RATE_LIMITED',
+      httpStatus: 429,
+      retryAfterSeconds: 17,
+      requestOutcome: 'rejected',
+    });
+  });
+});
+
+describe('what a server says in an error body', () => {
+  const said = async (body: unknown) => failWith(httpAnswer(400, body));
+
+  it('is cut after 300 characters', async () => {
+    const error = await said({ message: 'x'.repeat(5000) });
+    expect(error.message).toContain(`(${'x'.repeat(300)}…)`);
+    expect(error.message).not.toContain('x'.repeat(301));
+  });
+
+  it('can be 300 characters long without being cut', async () => {
+    expect((await said({ message: 'x'.repeat(300) })).message).toContain(`(${'x'.repeat(300)})`);
+  });
+
+  it('cannot write lines of its own into a log', async () => {
+    const error = await said({
+      code: 'A\nB',
+      message: 'one\r\ntwo\u001b[31m\u2028three\u0000',
+      requestId: 'id\nlevel=error',
+    });
+    expect(error.message).toContain('(one two [31m three)');
+    expect(error.requestId).toBe('id level=error');
+    expect(error.code).toBe('API_ERROR');
+  });
+
+  it.each([
+    ['payment.declined', 'payment.declined'],
+    ['A'.repeat(64), 'A'.repeat(64)],
+    ['A'.repeat(65), 'API_ERROR'],
+    ['two words', 'API_ERROR'],
+    ['<b>', 'API_ERROR'],
+  ])('is a code only when it looks like one: %s', async (code, expected) => {
+    expect((await said({ code, message: 'm' })).code).toBe(expected);
+  });
+
+  it('keeps InvalidCredentialsError at its literal code', async () => {
+    const error = await failWith(httpAnswer(401, told('KEY_EXPIRED', 'Key expired.')));
+    expect(error).toMatchObject({ name: 'InvalidCredentialsError', code: 'INVALID_CREDENTIALS' });
+    expect(error.message).toContain('(KEY_EXPIRED: Key expired.)');
+  });
+});
+
+it('the cause is a stand-in with code and text, and no stack or request', async () => {
+  const server = await startRawServer({ answer: ({ socket }) => void socket.end() });
+  const error = await failureOf(createClient(server.url).payments.create(order));
+  const cause = error.cause as Error & { code: string };
+  expect(cause.code).toBe('UND_ERR_SOCKET');
+  expect(cause.message).toBe('other side closed');
+  expect(Object.keys(cause)).toEqual(['code']);
+  expect(cause.stack).toBeUndefined();
+  expect(cause.cause).toBeUndefined();
+});
+
+it('the cause has no text when nothing with a code lies below it', async () => {
+  const broken = () => Promise.reject(new Error('quotes anything'));
+  const client = createClient('https://payments.invalid', { fetch: broken });
+  const error = await failureOf(client.payments.create(order));
+  expect(error.message).toContain('lost its connection before an answer came. The service may');
+  expect(error.cause).toMatchObject({ message: 'unknown cause' });
+});
+
+it('a call whose fetch rejects with nothing has no cause', async () => {
+  const client = createClient('https://payments.invalid', { fetch: () => Promise.reject() });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+  expect(error.cause).toBeUndefined();
+});

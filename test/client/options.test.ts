@@ -1,0 +1,211 @@
+import { inspect } from 'node:util';
+import { MockAgent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PaymentClientOptions, RequestOptions } from '../../src/client/options.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { InvalidOptionError } from '../../src/errors.js';
+import {
+  apiKey,
+  apiSecret,
+  createClient,
+  created,
+  failureOf,
+  order,
+  startRawServer,
+} from './raw-server.js';
+
+const required = { baseUrl: 'https://payments.example', apiKey, apiSecret };
+
+function refusalOf(options: unknown): InvalidOptionError {
+  try {
+    new PaymentClient(options as PaymentClientOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(inspect(error, { showHidden: true })).not.toContain(apiSecret);
+    return error as InvalidOptionError;
+  }
+  throw new Error('The options were accepted');
+}
+
+const notWhole: readonly [unknown, string][] = [
+  [Number.NaN, 'NaN'],
+  [-1, '-1'],
+  [1.5, '1.5'],
+  [Number.POSITIVE_INFINITY, 'Infinity'],
+  [Number.NEGATIVE_INFINITY, '-Infinity'],
+  [2 ** 53, '9007199254740992'],
+  ['30', 'a string of 2 characters'],
+  [null, 'null'],
+  [30n, 'a bigint'],
+  [true, 'a boolean'],
+  [{}, 'an object'],
+];
+
+const numbers = {
+  timeoutMs: 'a whole number of milliseconds from 1 to 2147483647',
+  maxRetries: 'a whole number of retries from 0',
+  maxResponseBytes: 'a whole number of bytes from 1',
+};
+
+describe('a client', () => {
+  it.each(
+    Object.entries(numbers).flatMap(([option, expected]) =>
+      notWhole.map(([value, came]) => ({ option, expected, value, came })),
+    ),
+  )('refuses $came for $option', ({ option, expected, value, came }) => {
+    const error = refusalOf({ ...required, [option]: value });
+    expect(error.toJSON()).toEqual({
+      name: 'InvalidOptionError',
+      code: 'INVALID_OPTION',
+      option,
+      message: `${option} must be ${expected}, but ${came} came`,
+    });
+  });
+
+  it.each([
+    ['timeoutMs', 0],
+    ['timeoutMs', 2 ** 31],
+    ['maxResponseBytes', 0],
+  ])('refuses %s: %d, which is just outside the range', (option, value) => {
+    expect(refusalOf({ ...required, [option]: value }).message).toContain(`but ${value} came`);
+  });
+
+  it.each([
+    ['timeoutMs', 1],
+    ['timeoutMs', 2 ** 31 - 1],
+    ['maxRetries', 0],
+    ['maxRetries', -0],
+    ['maxRetries', Number.MAX_SAFE_INTEGER],
+    ['maxResponseBytes', 1],
+    ['maxResponseBytes', Number.MAX_SAFE_INTEGER],
+  ])('takes %s: %d, which is the end of the range', (option, value) => {
+    expect(new PaymentClient({ ...required, [option]: value })).toBeInstanceOf(PaymentClient);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['retryUnknownOutcome', 'yes', 'must be true or false, but a string of 3 characters came'],
+    ['retryUnknownOutcome', 1, 'must be true or false, but a number came'],
+    ['retryUnknownOutcome', null, 'must be true or false, but null came'],
+    ['dangerouslyAllowHttp', 'true', 'must be true or false, but a string of 4 characters came'],
+    ['dispatcher', {}, 'must be an undici Dispatcher (with dispatch), but an object came'],
+    ['dispatcher', null, 'must be an undici Dispatcher (with dispatch), but null came'],
+    ['dispatcher', 'http://proxy', 'must be an undici Dispatcher (with dispatch), but a string'],
+    ['fetch', {}, 'must be a function like globalThis.fetch, but an object came'],
+    ['fetch', null, 'must be a function like globalThis.fetch, but null came'],
+    ['logger', {}, 'must be a logger like console (with debug, info, warn, error), but an object'],
+    ['logger', { debug() {}, info() {}, warn() {} }, 'must be a logger like console'],
+    ['logger', () => {}, 'must be a logger like console'],
+    ['logger', [], 'must be a logger like console (with debug, info, warn, error), but an empty'],
+  ])('refuses for %s what it is not', (option, value, says) => {
+    const error = refusalOf({ ...required, [option]: value });
+    expect(error.option).toBe(option);
+    expect(error.message).toContain(`${option} ${says}`);
+  });
+
+  it('refuses dispatcher and fetch together', async () => {
+    const dispatcher = new MockAgent();
+    onTestFinished(() => dispatcher.close());
+    const error = refusalOf({ ...required, dispatcher, fetch: globalThis.fetch });
+    expect(error.message).toBe(
+      'fetch must not be given together with dispatcher, but both came; choose one way to send',
+    );
+  });
+
+  it.each([[undefined], [null], ['https://payments.example']])(
+    'refuses %s for its options',
+    (options) => {
+      const error = refusalOf(options);
+      expect(error.option).toBe('options');
+      expect(error.message).toContain('must be an object with baseUrl, apiKey and apiSecret, but');
+    },
+  );
+
+  it('takes undefined for an option as if it were absent', () => {
+    const absent = {
+      timeoutMs: undefined,
+      maxRetries: undefined,
+      retryUnknownOutcome: undefined,
+      maxResponseBytes: undefined,
+      dispatcher: undefined,
+      fetch: undefined,
+      logger: undefined,
+      dangerouslyAllowHttp: undefined,
+    };
+    expect(new PaymentClient({ ...required, ...absent })).toBeInstanceOf(PaymentClient);
+  });
+
+  it('does not write to the options it is given, nor read them again', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const options = { baseUrl: server.url, apiKey, apiSecret };
+    const client = new PaymentClient(Object.freeze(options));
+    onTestFinished(() => client.close());
+    await client.payments.create(order);
+    expect(options).toEqual({ baseUrl: server.url, apiKey, apiSecret });
+  });
+});
+
+describe('a call', () => {
+  it.each<[keyof RequestOptions, unknown, string]>([
+    ['timeoutMs', Number.NaN, 'timeoutMs must be a whole number of milliseconds from 1'],
+    ['timeoutMs', 0, 'but 0 came'],
+    ['timeoutMs', -1, 'but -1 came'],
+    ['timeoutMs', 0.5, 'but 0.5 came'],
+    ['timeoutMs', null, 'but null came'],
+    ['timeoutMs', '100', 'but a string of 3 characters came'],
+    ['maxRetries', Number.NaN, 'maxRetries must be a whole number of retries from 0'],
+    ['maxRetries', -1, 'but -1 came'],
+    ['maxRetries', Number.POSITIVE_INFINITY, 'but Infinity came'],
+    ['maxRetries', null, 'but null came'],
+    ['signal', {}, 'signal must be an AbortSignal (with addEventListener, removeEventListener)'],
+    ['signal', null, 'but null came'],
+    ['signal', new AbortController(), 'but an object came'],
+    ['responseSchema', {}, 'responseSchema must be a Standard Schema validator'],
+    ['responseSchema', null, 'but null came'],
+    ['responseSchema', { '~standard': {} }, 'responseSchema must be a Standard Schema validator'],
+    ['responseSchema', () => true, 'responseSchema must be a Standard Schema validator'],
+  ])('refuses what %s is not, and nothing is sent', async (option, value, says) => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    for (const call of [
+      client.payments.create(order, { [option]: value }),
+      client.request({ method: 'GET', path: '/x' }, { [option]: value }),
+    ]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', option, requestOutcome: 'not-sent' });
+      expect(error.message).toContain(says);
+    }
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it.each([[null], ['fast'], [5]])('refuses %s for its options', async (options) => {
+    const client = createClient('https://payments.invalid');
+    const given = options as unknown as RequestOptions;
+    for (const call of [
+      client.payments.create(order, given),
+      client.request({ method: 'GET', path: '/x' }, given),
+    ]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', requestOutcome: 'not-sent' });
+      expect(error.message).toContain('options must be an object with the options of the call');
+    }
+  });
+
+  it('passes on what an option throws when it is read', async () => {
+    const client = createClient('https://payments.invalid');
+    const options = {
+      get timeoutMs(): number {
+        throw new RangeError('from the getter');
+      },
+    };
+    await expect(client.payments.create(order, options)).rejects.toThrow(RangeError);
+  });
+
+  it('refuses extraBody for request(), which has a body of its own', async () => {
+    const client = createClient('https://payments.invalid');
+    const call = client.request({ method: 'POST', path: '/x' }, { extraBody: { a: 1 } });
+    const error = await failureOf(call);
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'extraBody' });
+    expect(error).toMatchObject({ requestOutcome: 'not-sent' });
+    expect(error.message).toContain('put the fields there');
+  });
+});

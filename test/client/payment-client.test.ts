@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { InvalidOptionError } from '../../src/errors.js';
+import {
+  apiKey,
+  apiSecret,
+  authorization,
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  order,
+  startRawServer,
+  transports,
+} from './raw-server.js';
+
+describe.each(transports)('connections, with $name,', ({ name, options }) => {
+  it('are kept for the calls that follow', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, options);
+    for (let call = 0; call < 10; call += 1) await client.payments.create(order);
+    expect(server.requests).toHaveLength(10);
+    // fetch gives its connection back a turn of the event loop later, when the next call has begun.
+    expect(server.connections).toHaveLength(name === 'undici' ? 1 : 2);
+  });
+
+  it('that the server closed while they were idle do not fail the next call', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, options);
+    await client.payments.create(order);
+    const idle = server.connections[0];
+    const closed = once(idle as NonNullable<typeof idle>, 'close');
+    idle?.end();
+    await closed;
+    // The client's side has ended as well, since the server's has closed.
+    expect((await client.payments.create(order)).response.attempts).toBe(1);
+    expect(server.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+});
+
+it('calls at the same time do not wait for each other', async () => {
+  const waiting: (() => void)[] = [];
+  const server = await startRawServer({
+    answer: ({ socket }) => void waiting.push(() => socket.write(created)),
+  });
+  const client = createClient(server.url);
+  const calls = Array.from({ length: 20 }, () => client.payments.create(order));
+  await server.received(20);
+  for (const answer of waiting) answer();
+  expect(await Promise.all(calls)).toHaveLength(20);
+});
+
+describe('close()', () => {
+  it('waits for the calls in flight, then closes the connections', async () => {
+    const server = await startRawServer({});
+    const client = createClient(server.url);
+    const calls = [client.payments.create(order), client.payments.create(order)];
+    await server.received(2);
+    let closed = false;
+    const closing = client.close().then(() => {
+      closed = true;
+    });
+    server.requests[0]?.socket.write(created);
+    await Promise.race(calls);
+    await new Promise(setImmediate);
+    expect(closed).toBe(false);
+    const ended = Promise.all(server.connections.map((socket) => once(socket, 'close')));
+    server.requests[1]?.socket.write(created);
+    await Promise.all(calls);
+    await closing;
+    await ended;
+  });
+
+  it('refuses further calls at once, and nothing is sent', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    const closing = client.close();
+    for (const call of [
+      client.payments.create(order),
+      client.request({ method: 'GET', path: '/api/payments' }),
+    ]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+      expect(error.message).toContain('/api/payments was not sent: the client was closed');
+    }
+    await closing;
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it('can be called again, also as Symbol.asyncDispose', async () => {
+    const client = createClient('https://payments.invalid');
+    expect(client.close()).toBe(client.close());
+    await client[Symbol.asyncDispose]();
+    await client.close();
+  });
+
+  it('runs at the end of an await using block', async () => {
+    const server = await startRawServer({ answer: () => created });
+    let kept: PaymentClient;
+    {
+      await using client = createClient(server.url);
+      kept = client;
+      await client.payments.create(order);
+    }
+    expect(await failureOf(kept.payments.create(order))).toMatchObject({
+      requestOutcome: 'not-sent',
+    });
+  });
+
+  it('ends when a call in flight ends by its deadline', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startRawServer({});
+    const client = createClient(server.url, { timeoutMs });
+    const failure = failureOf(client.payments.create(order));
+    await server.received(1);
+    const closing = client.close();
+    expire();
+    await closing;
+    expect(await failure).toMatchObject({ code: 'TIMEOUT' });
+  });
+
+  it('leaves a dispatcher that was given to the client open', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const dispatcher = new Agent();
+    onTestFinished(() => dispatcher.destroy());
+    const client = createClient(server.url, { dispatcher });
+    await client.payments.create(order);
+    await client.close();
+    expect(dispatcher.closed).toBe(false);
+    expect(dispatcher.destroyed).toBe(false);
+    await createClient(server.url, { dispatcher }).payments.create(order);
+    expect(server.connections).toHaveLength(1);
+  });
+
+  it('leaves no socket behind', async () => {
+    const sockets = () =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    const before = sockets();
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    await Promise.all([client.payments.create(order), client.payments.create(order)]);
+    expect(sockets()).toBeGreaterThan(before);
+    const ended = Promise.all(server.connections.map((socket) => once(socket, 'close')));
+    await client.close();
+    await ended;
+    await new Promise(setImmediate);
+    expect(sockets()).toBeLessThanOrEqual(before);
+  });
+});
+
+describe('fromEnv', () => {
+  const env = {
+    MERCHANT_PAYMENTS_BASE_URL: 'https://payments.example/v2',
+    MERCHANT_PAYMENTS_API_KEY: apiKey,
+    MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+  };
+
+  it('sends with the base URL, key and secret of the environment', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = PaymentClient.fromEnv({}, { ...env, MERCHANT_PAYMENTS_BASE_URL: server.url });
+    onTestFinished(() => client.close());
+    await client.payments.create(order);
+    expect(server.requests[0]?.headers['authorization']).toBe(authorization);
+  });
+
+  it('reads process.env when it is called, not before', () => {
+    const saved = { ...process.env };
+    onTestFinished(() => {
+      process.env = saved;
+    });
+    expect(() => PaymentClient.fromEnv()).toThrow(InvalidOptionError);
+    Object.assign(process.env, env);
+    expect(PaymentClient.fromEnv().toJSON()).toEqual({ baseUrl: 'https://payments.example/v2' });
+  });
+
+  it.each([
+    ['MERCHANT_PAYMENTS_BASE_URL', 'baseUrl'],
+    ['MERCHANT_PAYMENTS_API_KEY', 'apiKey'],
+    ['MERCHANT_PAYMENTS_API_SECRET', 'apiSecret'],
+  ])('names %s when it is missing or empty', (variable, option) => {
+    for (const value of [undefined, '', ' ']) {
+      const make = () => PaymentClient.fromEnv({}, { ...env, [variable]: value });
+      expect(make).toThrow(InvalidOptionError);
+      expect(make).toThrow(variable);
+      expect(make).toThrow(expect.objectContaining({ option }));
+    }
+  });
+
+  it('lets the given options win, an empty one as well', () => {
+    const client = PaymentClient.fromEnv({ baseUrl: new URL('https://other.example') }, env);
+    expect(client.toJSON()).toEqual({ baseUrl: 'https://other.example' });
+    expect(() => PaymentClient.fromEnv({ apiSecret: '' }, env)).toThrow('apiSecret');
+    expect(() => PaymentClient.fromEnv({ timeoutMs: 0 }, env)).toThrow('timeoutMs');
+    expect(PaymentClient.fromEnv({ apiKey: undefined } as object, env)).toBeInstanceOf(
+      PaymentClient,
+    );
+  });
+});
+
+it('shows its base URL and nothing else', () => {
+  const client = createClient('https://payments.example/v2/');
+  expect(inspect(client)).toBe("PaymentClient { baseUrl: 'https://payments.example/v2' }");
+  expect(inspect({ deep: { in: { it: client } } }, { depth: 4 })).toContain(
+    "PaymentClient { baseUrl: 'https://payments.example/v2' }",
+  );
+  expect(JSON.stringify({ client })).toBe('{"client":{"baseUrl":"https://payments.example/v2"}}');
+  expect(Object.isFrozen(client.payments)).toBe(true);
+});

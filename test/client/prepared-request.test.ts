@@ -1,0 +1,324 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ServiceRequest } from '../../src/client/prepared-request.js';
+import { InvalidRequestError, type Issue } from '../../src/errors.js';
+import type { CreatePaymentInput } from '../../src/protocol/payment.js';
+import { createClient, created, failureOf, order, startRawServer } from './raw-server.js';
+
+const client = () => createClient('https://payments.invalid');
+
+/** What is wrong with a creation, by the user's side. */
+async function issuesOf(input: unknown, extraBody?: unknown): Promise<readonly Issue[]> {
+  const options = { extraBody: extraBody as Record<string, unknown> };
+  const error = await failureOf(client().payments.create(input as CreatePaymentInput, options));
+  expect(error).toBeInstanceOf(InvalidRequestError);
+  expect(error).toMatchObject({ code: 'INVALID_REQUEST', requestOutcome: 'not-sent' });
+  expect(error.message).toMatch(/^The request was not sent: /);
+  return (error as InvalidRequestError).issues;
+}
+
+/** The body as the server got it. */
+async function sent(input: unknown, extraBody?: Record<string, unknown>): Promise<string> {
+  const server = await startRawServer({ answer: () => created });
+  await createClient(server.url).payments.create(input as CreatePaymentInput, { extraBody });
+  return server.requests[0]?.body as string;
+}
+
+const amountRule = 'must be a finite number within ±9007199254740991, which JSON carries exactly';
+const referenceRule = 'must be a string that is not blank';
+const currencyRule = 'must be three capital letters such as EUR';
+
+describe('the input of a creation', () => {
+  it.each<[string, unknown, string]>([
+    ['amount', Number.NaN, `${amountRule}, but NaN came`],
+    ['amount', Number.POSITIVE_INFINITY, `${amountRule}, but an infinite number came`],
+    ['amount', Number.NEGATIVE_INFINITY, `${amountRule}, but an infinite number came`],
+    ['amount', 2 ** 53, `${amountRule}, but a number came`],
+    ['amount', -(2 ** 53), `${amountRule}, but a number came`],
+    ['amount', 1e308, `${amountRule}, but a number came`],
+    ['amount', 2500n, `${amountRule}, but a bigint came`],
+    ['amount', '2500', `${amountRule}, but a string of 4 characters came`],
+    ['amount', null, `${amountRule}, but null came`],
+    ['amount', undefined, `${amountRule}, but nothing came`],
+    ['currency', 'eur', `${currencyRule}, but a string of 3 characters came`],
+    ['currency', 'EURO', `${currencyRule}, but a string of 4 characters came`],
+    ['currency', 'EU', `${currencyRule}, but a string of 2 characters came`],
+    ['currency', 'EUR\n', `${currencyRule}, but a string of 4 characters came`],
+    ['currency', 'ÄÖÜ', `${currencyRule}, but a string of 3 characters came`],
+    ['currency', '', `${currencyRule}, but an empty string came`],
+    ['currency', 978, `${currencyRule}, but a number came`],
+    ['currency', undefined, `${currencyRule}, but nothing came`],
+    ['merchantPaymentReference', '', `${referenceRule}, but an empty string came`],
+    ['merchantPaymentReference', ' \t\n', `${referenceRule}, but a blank string came`],
+    ['merchantPaymentReference', 1001, `${referenceRule}, but a number came`],
+    ['merchantPaymentReference', undefined, `${referenceRule}, but nothing came`],
+  ])('is refused for its %s', async (field, value, message) => {
+    expect(await issuesOf({ ...order, [field]: value })).toEqual([{ path: [field], message }]);
+  });
+
+  it.each([
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+    [Number.MIN_SAFE_INTEGER, '-9007199254740991'],
+    [0, '0'],
+    [-0, '0'],
+    [0.1, '0.1'],
+    [19.99, '19.99'],
+    [1e-7, '1e-7'],
+  ])('may have the amount %d, which goes out as %s', async (amount, text) => {
+    expect(await sent({ ...order, amount })).toBe(
+      `{"merchantPaymentReference":"order-1001","amount":${text},"currency":"EUR"}`,
+    );
+  });
+
+  it('goes out as it is, whatever its script', async () => {
+    const merchantPaymentReference = ' Bestellung "Ü" 😀\u2028 ';
+    expect(JSON.parse(await sent({ ...order, merchantPaymentReference }))).toEqual({
+      ...order,
+      merchantPaymentReference,
+    });
+  });
+
+  // Without extraBody a good input takes a shorter way, which must not take more than the long one.
+  it('is judged alike with and without an extraBody, and goes out as it is', async () => {
+    const bodies: unknown[] = [];
+    const fetch = async (_url: unknown, init?: RequestInit) => {
+      bodies.push(JSON.parse(init?.body as string));
+      return new Response(null, { status: 204 });
+    };
+    const both = createClient('https://payments.invalid', { fetch });
+    const anything = fc.record(
+      {
+        merchantPaymentReference: fc.oneof(fc.string(), fc.constantFrom(' ', '\u00a0', null)),
+        amount: fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom('1', null, -0)),
+        currency: fc.oneof(fc.stringMatching(/^[A-Z]{2,4}\n?$/), fc.constantFrom('EUR', 'eur', 7)),
+        note: fc.string(),
+      },
+      { requiredKeys: ['merchantPaymentReference', 'amount', 'currency'] },
+    );
+    const judge = (input: unknown, extraBody?: Record<string, unknown>) =>
+      both.payments.create(input as CreatePaymentInput, { extraBody }).then(
+        () => undefined,
+        (error: InvalidRequestError) => error.issues,
+      );
+    await fc.assert(
+      fc.asyncProperty(anything, async (input) => {
+        bodies.length = 0;
+        const issues = await judge(input);
+        expect(await judge(input, {})).toEqual(issues);
+        const sentOnce = JSON.parse(JSON.stringify(input));
+        expect(bodies).toEqual(issues === undefined ? [sentOnce, sentOnce] : []);
+      }),
+    );
+  });
+
+  it.each([[undefined], [null], ['order-1001'], [42], [[]]])(
+    'is refused when it is %j',
+    async (input) => {
+      const [issue, ...others] = await issuesOf(input);
+      expect(others).toEqual([]);
+      expect(issue?.path).toEqual([]);
+      expect(issue?.message).toContain(
+        'must be an object with merchantPaymentReference, amount and currency, but',
+      );
+    },
+  );
+
+  it('is refused with every reason at once, and none of its values', async () => {
+    const issues = await issuesOf({ ...order, amount: 'hunter2', currency: 'hunter2', note: 'x' });
+    expect(issues.map(({ path }) => path.join('.'))).toEqual(['amount', 'currency', 'note']);
+    expect(JSON.stringify(issues)).not.toContain('hunter2');
+  });
+
+  it('is refused for a field that the interface does not show, with the remedy', async () => {
+    expect(await issuesOf({ ...order, description: 'Shoes' })).toEqual([
+      {
+        path: ['description'],
+        message:
+          'is not a field of a payment creation; pass it in extraBody if the service takes it',
+      },
+    ]);
+  });
+});
+
+describe('extraBody', () => {
+  it('goes out beside the three fields', async () => {
+    const extraBody = { description: 'Shoes', nested: { a: [1, null, true] }, dropped: undefined };
+    expect(await sent(order, extraBody)).toBe(
+      '{"description":"Shoes","nested":{"a":[1,null,true]},"merchantPaymentReference":"order-1001","amount":2500,"currency":"EUR"}',
+    );
+  });
+
+  it('goes out with a key named __proto__ as data, and changes no prototype', async () => {
+    const body = await sent(order, JSON.parse('{"__proto__":{"amount":1}}'));
+    expect(body).toContain('"__proto__":{"amount":1}');
+    expect(body).toContain('"amount":2500');
+    expect(({} as { amount?: number }).amount).toBeUndefined();
+  });
+
+  it.each([
+    ['merchantPaymentReference', 'x'],
+    ['amount', 1],
+    ['amount', undefined],
+    ['currency', 'USD'],
+  ])('may not replace %s', async (field, value) => {
+    expect(await issuesOf(order, { [field]: value })).toEqual([
+      {
+        path: ['extraBody', field],
+        message: 'must not replace a field of the payment; pass it in the first argument only',
+      },
+    ]);
+  });
+
+  it('may not have a toJSON of its own, which would answer for the three fields', async () => {
+    const extraBody = { toJSON: () => ({ amount: 1 }) };
+    expect(await issuesOf(order, extraBody)).toEqual([
+      { path: ['extraBody', 'toJSON'], message: 'must be left out; pass plain fields' },
+    ]);
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'null'],
+    [['a'], 'an array'],
+    [[], 'an empty array'],
+    ['a', 'a string of 1 characters'],
+    [1, 'a number'],
+  ])('is refused when it is %j', async (extraBody, came) => {
+    expect(await issuesOf(order, extraBody)).toEqual([
+      { path: ['extraBody'], message: `must be an object, but ${came} came` },
+    ]);
+  });
+
+  it('is refused with a number that JSON would turn into null', async () => {
+    for (const [value, came] of [
+      [Number.NaN, 'NaN'],
+      [Number.POSITIVE_INFINITY, 'an infinite number'],
+    ]) {
+      expect(await issuesOf(order, { lines: [{ price: value }] })).toEqual([
+        { path: ['price'], message: `must be a finite number, but ${came} came` },
+      ]);
+    }
+  });
+
+  it.each<[string, () => Record<string, unknown>]>([
+    [
+      'a circle',
+      () => {
+        const hunter2: Record<string, unknown> = {};
+        hunter2['hunter2'] = hunter2;
+        return hunter2;
+      },
+    ],
+    ['a BigInt', () => ({ price: 1n })],
+    [
+      'a toJSON that throws',
+      () => ({
+        inner: {
+          toJSON() {
+            throw new Error('hunter2');
+          },
+        },
+      }),
+    ],
+  ])('is refused with %s in it, and none of its values', async (_what, extraBody) => {
+    const issues = await issuesOf(order, extraBody());
+    expect(issues).toEqual([
+      {
+        path: ['extraBody'],
+        message:
+          'must be serializable as JSON, but it is circular, holds a BigInt, or its toJSON failed',
+      },
+    ]);
+  });
+});
+
+describe('the request of request()', () => {
+  const refused = async (request: unknown) => {
+    const error = await failureOf(client().request(request as ServiceRequest));
+    expect(error).toMatchObject({ requestOutcome: 'not-sent' });
+    return error;
+  };
+
+  it.each([[undefined], [null], ['GET /x']])('is refused when it is %s', async (request) => {
+    const error = await refused(request);
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'request' });
+    expect(error.message).toContain('request must be an object with method and path, but');
+  });
+
+  it.each<[unknown, string]>([
+    ['', 'an empty string'],
+    ['CONNECT', 'a string of 7 characters'],
+    ['TRACE', 'a string of 5 characters'],
+    ['GET /x', 'a string of 6 characters'],
+    ['POST\r\nX-A: b', 'a string of 12 characters'],
+    [undefined, 'nothing'],
+    [42, 'a number'],
+  ])('is refused for the method %j', async (method, came) => {
+    const error = await refused({ method, path: '/x' });
+    expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(error.message).toBe(
+      `The request was not sent: method must be one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, but ${came} came`,
+    );
+  });
+
+  it.each(['GET', 'HEAD', 'get'])('is refused for a body with %s', async (method) => {
+    const error = await refused({ method, path: '/x', body: null });
+    expect(error.message).toContain(
+      `body must be left out with ${method.toUpperCase()}; put it in the query of path`,
+    );
+  });
+
+  it.each<[unknown]>([
+    [''],
+    ['x'],
+    ['//evil.example/x'],
+    ['https://evil.example/x'],
+    ['?a=1'],
+    ['/a b'],
+    ['/a\tb'],
+    ['/a\r\nX-Injected: 1'],
+    ['/a\n'],
+    ['/a\u0000'],
+    ['/ä'],
+    ['/a#b'],
+    ['/a\\b'],
+    ['/a"b'],
+    ['/a<b>'],
+    [undefined],
+    [null],
+    [42],
+  ])('is refused for the path %j', async (path) => {
+    const error = await refused({ method: 'GET', path });
+    expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['path'] }] });
+    expect(error.message).toContain('path must begin with one slash and be percent-encoded');
+  });
+
+  it.each([
+    ['/.'],
+    ['/..'],
+    ['/../x'],
+    ['/a/./b'],
+    ['/a/../b'],
+    ['/a/..'],
+    ['/a/%2e/b'],
+    ['/a/%2E%2e/b'],
+    ['/a/.%2e?x=1'],
+    ['/%2e.'],
+  ])('is refused for the dot segments of %s', async (path) => {
+    const error = await refused({ method: 'GET', path });
+    expect(error.message).toBe(
+      'The request was not sent: path must not contain "." or ".." segments, but it does',
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['body', () => {}, 'body must be serializable as JSON, but a function came'],
+    ['body', Symbol('hunter2'), 'body must be serializable as JSON, but a symbol came'],
+    ['body', 1n, 'body must be serializable as JSON, but it is circular, holds a BigInt'],
+    ['', Number.NaN, 'must be a finite number, but NaN came'],
+  ])('is refused for a body that JSON does not carry', async (place, body, says) => {
+    const error = await refused({ method: 'POST', path: '/x', body });
+    expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: [place] }] });
+    expect(error.message).toContain(says);
+    expect(error.message).not.toContain('hunter2');
+  });
+});

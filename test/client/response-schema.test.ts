@@ -1,0 +1,164 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { object, pipe, string, transform, unknown } from 'zod';
+import { ResponseError } from '../../src/errors.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
+import {
+  apiSecret,
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  httpAnswer,
+  order,
+  record,
+  startRawServer,
+} from './raw-server.js';
+
+const schema = (validate: (value: unknown) => unknown): StandardSchemaV1 => ({
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: validate as StandardSchemaV1['~standard']['validate'],
+  },
+});
+
+async function create(responseSchema: StandardSchemaV1, answer = created) {
+  const server = await startRawServer({ answer: () => answer });
+  const client = createClient(server.url, { retryUnknownOutcome: true });
+  const call = client.payments.create(order, { responseSchema });
+  return { call, server };
+}
+
+async function refusal(responseSchema: StandardSchemaV1, answer?: string): Promise<ResponseError> {
+  const { call, server } = await create(responseSchema, answer);
+  const error = await failureOf(call);
+  expect(error).toBeInstanceOf(ResponseError);
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  expect(error.message).toContain('The service accepted the request: do not send it again.');
+  expect(server.requests).toHaveLength(1);
+  return error as ResponseError;
+}
+
+describe('responseSchema', () => {
+  it.each<[string, StandardSchemaV1]>([
+    ['at once', schema(() => ({ value: 'output' }))],
+    ['later', schema(async () => ({ value: 'output' }))],
+    [
+      'by a thenable that is no Promise of this realm',
+      schema(() => ({
+        // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tested
+        then: (resolve: (result: object) => void) => resolve({ value: 'output' }),
+      })),
+    ],
+  ])(
+    'that answers %s gives response.body its output and leaves payment as received',
+    async (_when, given) => {
+      const { payment, response } = await (await create(given)).call;
+      expect(response).toMatchObject({ status: 201, body: 'output', attempts: 1 });
+      expect(payment).toEqual(record);
+    },
+  );
+
+  it('of zod works as it is, and types response.body', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const responseSchema = pipe(
+      object({ referenceNumber: string() }),
+      transform(({ referenceNumber }) => ({ id: referenceNumber })),
+    );
+    const client = createClient(server.url);
+    const { response } = await client.payments.create(order, { responseSchema });
+    expectTypeOf(response.body).toEqualTypeOf<{ id: string }>();
+    expect(response.body).toEqual({ id: record.referenceNumber });
+    const answer = await client.request({ method: 'GET', path: '/x' }, { responseSchema });
+    expect(answer.body).toEqual({ id: record.referenceNumber });
+  });
+
+  it('that finds issues leaves the payment accepted and tells them', async () => {
+    const issues = [
+      { message: 'must be longer', path: ['items', 0, { key: 'name' }] },
+      { message: 'must be better' },
+    ];
+    const error = await refusal(schema(() => ({ issues })));
+    expect(error.issues).toEqual([
+      { path: ['items', 0, 'name'], message: 'must be longer' },
+      { path: [], message: 'must be better' },
+    ]);
+    expect(error.message).toContain(
+      'answered with 201, but its body does not fit responseSchema: items.0.name must be longer; must be better.',
+    );
+  });
+
+  it('that finds issues later leaves the payment accepted', async () => {
+    const error = await refusal(schema(async () => ({ issues: [{ message: 'no' }] })));
+    expect(error.issues).toEqual([{ path: [], message: 'no' }]);
+  });
+
+  it('whose issues quote the credentials has them redacted', async () => {
+    const error = await refusal(schema(() => ({ issues: [{ message: `got ${apiSecret}` }] })));
+    expect(error.issues).toEqual([{ path: [], message: 'got [redacted]' }]);
+    expect(error.message).not.toContain(apiSecret);
+  });
+
+  it.each<[string, StandardSchemaV1]>([
+    [
+      'throws',
+      schema(() => {
+        throw new Error('hunter2');
+      }),
+    ],
+    ['rejects', schema(() => Promise.reject(new Error('hunter2')))],
+    ['answers undefined', schema(() => undefined)],
+    ['answers null', schema(() => null)],
+    ['answers issues that are no list', schema(() => ({ issues: 'hunter2' }))],
+    ['answers issues without messages', schema(() => ({ issues: [{}] }))],
+  ])('that %s leaves the payment accepted, and what it said out', async (_how, given) => {
+    const error = await refusal(given);
+    expect(error.message).toContain('responseSchema threw or answered with no result');
+    expect(error.message).not.toContain('hunter2');
+    expect(error.cause).toBeUndefined();
+    expect(error.issues).toBeUndefined();
+  });
+
+  it.each([
+    ['its deadline passes', 'TIMEOUT'],
+    ['its signal is aborted', 'ABORTED'],
+  ])('that never settles ends when %s, and leaves the payment accepted', async (_what, code) => {
+    const { timeoutMs, expire } = holdDeadline();
+    const controller = new AbortController();
+    let asked = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const responseSchema = schema(() => {
+      asked();
+      return new Promise(() => {});
+    });
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, { timeoutMs });
+    const { signal } = controller;
+    const failure = failureOf(client.payments.create(order, { responseSchema, signal }));
+    await begun;
+    if (code === 'TIMEOUT') expire();
+    else controller.abort();
+    expect(await failure).toMatchObject({ code, requestOutcome: 'accepted' });
+  });
+
+  it('sees the text of a body that is no JSON', async () => {
+    const { call } = await create(
+      unknown(),
+      httpAnswer(200, 'OK', { 'content-type': 'text/plain' }),
+    );
+    expect((await call).response.body).toBe('OK');
+  });
+
+  it('is not asked about an answer that is no 2xx', async () => {
+    let asked = 0;
+    const given = schema((value) => {
+      asked += 1;
+      return { value };
+    });
+    const { call } = await create(given, httpAnswer(422));
+    expect(await failureOf(call)).toMatchObject({ code: 'API_ERROR', httpStatus: 422 });
+    expect(asked).toBe(0);
+  });
+});

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  combineOutcomes,
+  decideRetry,
+  type FailedAttempt,
+  parseRetryAfter,
+  type RetrySituation,
+} from '../../src/client/retry.js';
+import type { RequestOutcome } from '../../src/errors.js';
+
+const outcomes: readonly RequestOutcome[] = ['not-sent', 'rejected', 'unknown', 'accepted'];
+const failed = (fields: Partial<FailedAttempt>): FailedAttempt => ({
+  outcome: 'not-sent',
+  httpStatus: undefined,
+  gaveUp: false,
+  retryAfterSeconds: undefined,
+  ...fields,
+});
+const situation = (fields: Partial<RetrySituation> = {}): RetrySituation => ({
+  attempt: 1,
+  maxRetries: 2,
+  retryUnknownOutcome: false,
+  remainingMs: 30_000,
+  random: 0.5,
+  ...fields,
+});
+
+describe('decideRetry', () => {
+  it.each<[string, Partial<FailedAttempt>, Partial<RetrySituation>, boolean]>([
+    ['what was not sent', { outcome: 'not-sent' }, {}, true],
+    ['a 429', { outcome: 'rejected', httpStatus: 429 }, {}, true],
+    ['a redirect', { outcome: 'rejected', httpStatus: 302 }, { retryUnknownOutcome: true }, false],
+    ['a 400', { outcome: 'rejected', httpStatus: 400 }, { retryUnknownOutcome: true }, false],
+    ['a 401', { outcome: 'rejected', httpStatus: 401 }, { retryUnknownOutcome: true }, false],
+    ['a 408', { outcome: 'rejected', httpStatus: 408 }, { retryUnknownOutcome: true }, false],
+    ['a reset', { outcome: 'unknown' }, {}, false],
+    ['a 500', { outcome: 'unknown', httpStatus: 500 }, {}, false],
+    ['a 503', { outcome: 'unknown', httpStatus: 503 }, {}, false],
+    ['a reset, if asked to', { outcome: 'unknown' }, { retryUnknownOutcome: true }, true],
+    [
+      'a 500, if asked to',
+      { outcome: 'unknown', httpStatus: 500 },
+      { retryUnknownOutcome: true },
+      true,
+    ],
+    [
+      'a 2xx whose body was lost',
+      { outcome: 'accepted', httpStatus: 201 },
+      { retryUnknownOutcome: true },
+      false,
+    ],
+    ['the second of two retries', { outcome: 'not-sent' }, { attempt: 2 }, true],
+    ['a third of two retries', { outcome: 'not-sent' }, { attempt: 3 }, false],
+    ['anything with maxRetries 0', { outcome: 'not-sent' }, { maxRetries: 0 }, false],
+    ['a call that was given up', { gaveUp: true }, { retryUnknownOutcome: true }, false],
+    ['a call without time', {}, { remainingMs: 0, random: 0 }, false],
+  ])('for %s', (_what, attempt, given, retries) => {
+    expect(decideRetry(failed(attempt), situation(given)) !== undefined).toBe(retries);
+  });
+
+  it.each([
+    [1, 0, 0],
+    [1, 0.5, 125],
+    [2, 0.5, 250],
+    [3, 0.5, 500],
+    [6, 0.5, 4000],
+    [7, 0.5, 4000],
+    [2000, 0.5, 4000],
+  ])('waits after attempt %i, with the die at %d, for %d ms', (attempt, random, delayMs) => {
+    const given = situation({ attempt, random, maxRetries: attempt });
+    expect(decideRetry(failed({}), given)).toBe(delayMs);
+  });
+
+  it.each([
+    [3, 30_000, 3000],
+    [0, 30_000, 125],
+    [29, 30_000, 29_000],
+    [30, 30_000, undefined],
+    [31, 30_000, undefined],
+    [Number.MAX_SAFE_INTEGER, 30_000, undefined],
+  ])(
+    'after a Retry-After of %d s with %d ms left waits for %s ms',
+    (retryAfterSeconds, remainingMs, delayMs) => {
+      const attempt = failed({ outcome: 'rejected', httpStatus: 429, retryAfterSeconds });
+      expect(decideRetry(attempt, situation({ remainingMs }))).toBe(delayMs);
+    },
+  );
+
+  it('never waits past the deadline, nor shorter than the service asked, nor longer than the bound', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...outcomes),
+        fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.double({ min: 0, max: 0.999999, noNaN: true }),
+        fc.integer({ min: -1000, max: 60_000 }),
+        (outcome, retryAfterSeconds, attempt, random, remainingMs) => {
+          const delayMs = decideRetry(
+            failed({ outcome, retryAfterSeconds }),
+            situation({ attempt, maxRetries: 50, random, remainingMs, retryUnknownOutcome: true }),
+          );
+          if (delayMs === undefined) return;
+          const askedMs = (retryAfterSeconds ?? 0) * 1000;
+          expect(delayMs).toBeLessThan(remainingMs);
+          expect(delayMs).toBeGreaterThanOrEqual(askedMs);
+          expect(delayMs).toBeLessThanOrEqual(
+            Math.max(askedMs, Math.min(8000, 250 * 2 ** (attempt - 1))),
+          );
+        },
+      ),
+    );
+  });
+
+  it('never sends again what may have been processed, unless asked to', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<RequestOutcome>('unknown', 'accepted'),
+        fc.option(
+          fc.integer({ min: 200, max: 599 }).filter((status) => status !== 429),
+          { nil: undefined },
+        ),
+        fc.integer({ min: 1, max: 10 }),
+        (outcome, httpStatus, attempt) => {
+          const given = situation({ attempt, maxRetries: 10 });
+          expect(decideRetry(failed({ outcome, httpStatus }), given)).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
+
+describe('combineOutcomes', () => {
+  it.each<[RequestOutcome, RequestOutcome, RequestOutcome]>([
+    ['not-sent', 'not-sent', 'not-sent'],
+    ['not-sent', 'rejected', 'rejected'],
+    ['not-sent', 'unknown', 'unknown'],
+    ['not-sent', 'accepted', 'accepted'],
+    ['rejected', 'not-sent', 'rejected'],
+    ['rejected', 'rejected', 'rejected'],
+    ['rejected', 'unknown', 'unknown'],
+    ['rejected', 'accepted', 'accepted'],
+    ['unknown', 'not-sent', 'unknown'],
+    ['unknown', 'rejected', 'unknown'],
+    ['unknown', 'unknown', 'unknown'],
+    ['unknown', 'accepted', 'accepted'],
+  ])('%s, then %s, is %s', (earlier, latest, expected) => {
+    expect(combineOutcomes(earlier, latest)).toBe(expected);
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-01-31T12:00:00.500Z');
+
+  it.each<[string | string[] | undefined, number | undefined]>([
+    ['0', 0],
+    ['120', 120],
+    [' 7 ', 7],
+    ['1769860800', 1_769_860_800],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+    ['Sat, 31 Jan 2026 12:00:30 GMT', 30],
+    ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['0x10', undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['Someday, maybe', undefined],
+    ['2026-01-31T12:00:30Z', undefined],
+    [['1', '2'], undefined],
+    [undefined, undefined],
+  ])('reads %j as %s', (value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected);
+  });
+
+  it('reads any text as a whole number of seconds that is not negative, or as nothing', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const seconds = parseRetryAfter(text, now) ?? 0;
+        expect(Number.isSafeInteger(seconds) && seconds >= 0).toBe(true);
+      }),
+    );
+  });
+});

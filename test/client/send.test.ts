@@ -1,0 +1,179 @@
+import { Agent, buildConnector } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createClient,
+  created,
+  failureOf,
+  httpAnswer,
+  order,
+  type RawRequest,
+  record,
+  refusedPort,
+  startRawServer,
+  type TransportOptions,
+  transports,
+  withoutJitter,
+} from './raw-server.js';
+
+const reset = ({ socket }: RawRequest): undefined => void socket.resetAndDestroy();
+const busy = httpAnswer(429, { code: 'RATE_LIMITED', message: 'm' }, { 'retry-after': '0' });
+const broken = httpAnswer(500, { code: 'BROKEN', message: 'm' });
+type Step = string | ((request: RawRequest) => undefined);
+
+/** Answers by the list, its last entry for ever. */
+function startScripted(...steps: Step[]) {
+  return startRawServer({
+    answer: (request, index) => {
+      const step = steps[Math.min(index, steps.length - 1)] as Step;
+      return typeof step === 'string' ? step : step(request);
+    },
+  });
+}
+
+describe.each(transports)('how often a request is sent, with $name', ({ options }) => {
+  it.each<[string, Step]>([
+    ['a reset after it was read', reset],
+    ['a 500', broken],
+    ['a 502', httpAnswer(502, '<html>')],
+    ['a 503 with Retry-After', httpAnswer(503, '', { 'retry-after': '0' })],
+    ['a 400', httpAnswer(400)],
+    ['a 401', httpAnswer(401)],
+    ['a 408', httpAnswer(408, '', { 'retry-after': '0' })],
+    ['a 409', httpAnswer(409)],
+    ['a garbage status line', 'nothing of HTTP\r\n\r\n'],
+  ])('once after %s', async (_what, step) => {
+    withoutJitter();
+    const server = await startScripted(step, created);
+    await failureOf(createClient(server.url, options).payments.create(order));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('again after a 429, and the answer tells how many it took', async () => {
+    withoutJitter();
+    const server = await startScripted(busy, busy, created);
+    const { payment, response } = await createClient(server.url, options).payments.create(order);
+    expect(payment).toEqual(record);
+    expect(response.attempts).toBe(3);
+    expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('three times at most by default', async () => {
+    withoutJitter();
+    const server = await startScripted(busy);
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', requestOutcome: 'rejected' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['the client', { maxRetries: 0 }, {}],
+    ['the call', {}, { maxRetries: 0 }],
+  ])('exactly once with maxRetries 0 on %s', async (_where, clientOptions, callOptions) => {
+    const server = await startScripted(busy);
+    const client = createClient(server.url, { ...options, ...clientOptions });
+    await failureOf(client.payments.create(order, callOptions));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('as often as the call says, over what the client says', async () => {
+    withoutJitter();
+    const server = await startScripted(busy);
+    const client = createClient(server.url, { ...options, maxRetries: 0 });
+    await failureOf(client.request({ method: 'GET', path: '/api/x' }, { maxRetries: 4 }));
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it.each([
+    ['a reset', reset],
+    ['a 500', broken],
+  ])('again after %s with retryUnknownOutcome', async (_what, step) => {
+    withoutJitter();
+    const server = await startScripted(step, created);
+    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    expect((await client.payments.create(order)).response.attempts).toBe(2);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('once after a 429 whose Retry-After does not fit the deadline', async () => {
+    const server = await startScripted(httpAnswer(429, '', { 'retry-after': '3600' }), created);
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({
+      code: 'API_ERROR',
+      httpStatus: 429,
+      retryAfterSeconds: 3600,
+      requestOutcome: 'rejected',
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('again after a 429 whose Retry-After is a date that has passed, or absent', async () => {
+    withoutJitter();
+    const past = httpAnswer(429, '', { 'retry-after': 'Sat, 31 Jan 2026 12:00:00 GMT' });
+    const server = await startScripted(past, httpAnswer(429), created);
+    await createClient(server.url, options).payments.create(order);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('once after a 429 whose Retry-After is a date beyond the deadline', async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    const server = await startScripted(httpAnswer(429, '', { 'retry-after': date }), created);
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ httpStatus: 429, requestOutcome: 'rejected' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('once when the answer of an unknown attempt is followed by a rejection: still unknown', async () => {
+    withoutJitter();
+    const server = await startScripted(broken, httpAnswer(400, { code: 'BAD', message: 'm' }));
+    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ httpStatus: 400, code: 'BAD', requestOutcome: 'unknown' });
+    expect(error.message).toContain('do not send it again blindly');
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a connection that is refused on some attempts', () => {
+  /** Sends its first connection, or all but it, to a port that refuses. */
+  async function refusing(port: number, isRefused: (attempt: number) => boolean) {
+    const connect = buildConnector({});
+    const closed = await refusedPort();
+    let attempts = 0;
+    const agent = new Agent({
+      connect: (given, done) => {
+        attempts += 1;
+        connect({ ...given, port: String(isRefused(attempts) ? closed : port) }, done);
+      },
+    });
+    onTestFinished(() => agent.destroy());
+    withoutJitter();
+    return { options: { dispatcher: agent } satisfies TransportOptions, attempts: () => attempts };
+  }
+
+  it('is tried again, and the call succeeds', async () => {
+    const server = await startScripted(created);
+    const { options } = await refusing(server.port, (attempt) => attempt === 1);
+    const { response } = await createClient(server.url, options).payments.create(order);
+    expect(response.attempts).toBe(2);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('after an attempt with an unknown outcome leaves it unknown', async () => {
+    const server = await startScripted(reset);
+    const { options, attempts } = await refusing(server.port, (attempt) => attempt > 1);
+    const client = createClient(server.url, { ...options, retryUnknownOutcome: true });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(error.message).toContain('got no connection (ECONNREFUSED). The service may have');
+    expect(attempts()).toBe(3);
+  });
+
+  it('after a 429 leaves the request rejected', async () => {
+    const closing = httpAnswer(429, '', { 'retry-after': '0', connection: 'close' });
+    const server = await startScripted(closing);
+    const { options } = await refusing(server.port, (attempt) => attempt > 1);
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'rejected' });
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import {
+  findErrorCode,
+  isConnectPhaseError,
+  isUnreadableAnswer,
+} from '../../../src/client/transport/error-code.js';
+
+const coded = (code: unknown, more: object = {}) =>
+  Object.assign(new Error('m'), { code, ...more });
+const wrapped = (cause: unknown) => new TypeError('fetch failed', { cause });
+
+describe('the code of an error', () => {
+  it.each<[string, unknown, string | undefined]>([
+    ['its own', coded('ECONNRESET'), 'ECONNRESET'],
+    ["its cause's", wrapped(coded('ECONNRESET')), 'ECONNRESET'],
+    ["its first inner error's", new AggregateError([coded('ECONNREFUSED'), 1]), 'ECONNREFUSED'],
+    ['its own before that of its cause', coded('A', { cause: coded('B') }), 'A'],
+    ['of no error', undefined, undefined],
+    ['of null', null, undefined],
+    ['of a text', 'ECONNRESET', undefined],
+    ['a number', coded(7), undefined],
+    ['too deep', wrapped(wrapped(wrapped(wrapped(coded('DEEP'))))), undefined],
+    ['just not too deep', wrapped(wrapped(wrapped(coded('DEEP')))), 'DEEP'],
+    ['of an empty list', new AggregateError([]), undefined],
+    [
+      "of undici's parser",
+      Object.assign(new Error('m'), { name: 'HTTPParserError' }),
+      'HTTPParserError',
+    ],
+  ])('is %s', (_what, error, code) => {
+    expect(findErrorCode(error)).toBe(code);
+  });
+
+  it('is found in causes that go round in circles', () => {
+    const error = new Error('m');
+    error.cause = error;
+    expect(findErrorCode(error)).toBeUndefined();
+  });
+});
+
+describe('only before the request was written comes', () => {
+  it.each<[string, unknown, boolean]>([
+    ['a name without address', coded('ENOTFOUND'), true],
+    ['a look-up that failed for now', coded('EAI_AGAIN'), true],
+    ['a refused connection', wrapped(coded('ECONNREFUSED')), true],
+    [
+      'refused connections to each address',
+      wrapped(new AggregateError([coded('ECONNREFUSED')])),
+      true,
+    ],
+    ['a connect timeout', wrapped(coded('UND_ERR_CONNECT_TIMEOUT')), true],
+    ['a certificate', coded('CERT_HAS_EXPIRED'), true],
+    ['any failure of connect', coded('EHOSTUNREACH', { syscall: 'connect' }), true],
+    ['any failure of getaddrinfo', coded('EAI_FAIL', { syscall: 'getaddrinfo' }), true],
+    ['a reset', coded('ECONNRESET', { syscall: 'read' }), false],
+    ['a broken pipe', coded('EPIPE', { syscall: 'write' }), false],
+    ['a closed socket', coded('UND_ERR_SOCKET'), false],
+    ['a timeout of the headers', coded('UND_ERR_HEADERS_TIMEOUT'), false],
+    ['anything unknown', new Error('m'), false],
+    ['nothing', undefined, false],
+  ])('%s: %#', (_what, error, expected) => {
+    expect(isConnectPhaseError(error)).toBe(expected);
+  });
+});
+
+it.each([
+  ['HPE_INVALID_CONSTANT', true],
+  ['UND_ERR_HEADERS_OVERFLOW', true],
+  ['HTTPParserError', true],
+  ['ECONNRESET', false],
+])('%s means that no HTTP came: %s', (code, expected) => {
+  expect(isUnreadableAnswer(wrapped(coded(code)))).toBe(expected);
+});
+
+it('an error without a code does not mean that no HTTP came', () => {
+  expect(isUnreadableAnswer(new Error('m'))).toBe(false);
+});

@@ -1,0 +1,254 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as errors from '../src/errors.js';
+
+type Errors = typeof errors;
+// Of the namespace itself, a linter forbids access by a name that is computed.
+const classes: Errors = { ...errors };
+const {
+  ApiError,
+  CallbackVerificationError,
+  ConnectionError,
+  describeIssues,
+  errorCodes,
+  InvalidCredentialsError,
+  InvalidOptionError,
+  InvalidRequestError,
+  MerchantPaymentsError,
+  RequestAbortedError,
+  RequestTimeoutError,
+  ResponseError,
+} = errors;
+
+const issues = [{ path: ['amount'], message: 'must be a number' }];
+
+/** One error of every class, with every field that it can have. */
+const makeAll = (from: Errors) => ({
+  InvalidOptionError: new from.InvalidOptionError('timeoutMs', 'm', { requestOutcome: 'not-sent' }),
+  InvalidRequestError: new from.InvalidRequestError(issues),
+  ApiError: new from.ApiError('m', {
+    httpStatus: 429,
+    code: 'RATE_LIMITED',
+    requestId: 'r-1',
+    retryAfterSeconds: 0,
+    requestOutcome: 'rejected',
+  }),
+  InvalidCredentialsError: new from.InvalidCredentialsError('m', {
+    httpStatus: 401,
+    code: 'INVALID_CREDENTIALS',
+    requestOutcome: 'rejected',
+  }),
+  ConnectionError: new from.ConnectionError('m', { requestOutcome: 'unknown' }),
+  RequestTimeoutError: new from.RequestTimeoutError('m', { requestOutcome: 'unknown' }),
+  RequestAbortedError: new from.RequestAbortedError('m', { requestOutcome: 'not-sent' }),
+  ResponseError: new from.ResponseError('m', { requestOutcome: 'accepted', issues }),
+  CallbackVerificationError: new from.CallbackVerificationError('TIMESTAMP_OUTSIDE_WINDOW', 'm', {
+    skewSeconds: 301,
+    issues,
+  }),
+});
+type ClassName = keyof ReturnType<typeof makeAll>;
+const all = Object.entries(makeAll(errors)) as [ClassName, errors.MerchantPaymentsError][];
+
+describe.each(all)('%s', (name, error) => {
+  it('is an Error with its own name, also at the top of its stack', () => {
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toBeInstanceOf(MerchantPaymentsError);
+    expect(error).toBeInstanceOf(classes[name]);
+    expect(error.name).toBe(name);
+    expect(Object.keys(error)).not.toContain('name');
+    expect(String(error)).toBe(`${name}: ${error.message}`);
+    expect(error.stack).toMatch(new RegExp(`^${name}: `));
+    expect(inspect(error)).toContain(`${name}: `);
+  });
+
+  it('is told apart from every other class but its own base', () => {
+    for (const [other] of all) {
+      const related =
+        other === name || (name === 'InvalidCredentialsError' && other === 'ApiError');
+      expect(error instanceof classes[other]).toBe(related);
+    }
+  });
+});
+
+describe('toJSON', () => {
+  it.each<[ClassName, object]>([
+    [
+      'InvalidOptionError',
+      { code: 'INVALID_OPTION', option: 'timeoutMs', requestOutcome: 'not-sent' },
+    ],
+    [
+      'InvalidRequestError',
+      {
+        code: 'INVALID_REQUEST',
+        message: 'The request was not sent: amount must be a number',
+        requestOutcome: 'not-sent',
+        issues,
+      },
+    ],
+    [
+      'ApiError',
+      {
+        code: 'RATE_LIMITED',
+        httpStatus: 429,
+        requestId: 'r-1',
+        retryAfterSeconds: 0,
+        requestOutcome: 'rejected',
+      },
+    ],
+    [
+      'InvalidCredentialsError',
+      { code: 'INVALID_CREDENTIALS', httpStatus: 401, requestOutcome: 'rejected' },
+    ],
+    ['ConnectionError', { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }],
+    ['RequestTimeoutError', { code: 'TIMEOUT', requestOutcome: 'unknown' }],
+    ['RequestAbortedError', { code: 'ABORTED', requestOutcome: 'not-sent' }],
+    ['ResponseError', { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', issues }],
+    ['CallbackVerificationError', { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues }],
+  ])('of %s has its code and its fields', (name, fields) => {
+    expect(JSON.parse(JSON.stringify(makeAll(errors)[name]))).toEqual({
+      name,
+      message: 'm',
+      ...fields,
+    });
+  });
+
+  it('leaves out what is absent, cause and stack', () => {
+    const cause = new Error('below');
+    const error = new ApiError('m', { httpStatus: 500, code: 'API_ERROR', cause });
+    expect(error.cause).toBe(cause);
+    expect(error.toJSON()).toEqual({
+      name: 'ApiError',
+      code: 'API_ERROR',
+      httpStatus: 500,
+      message: 'm',
+    });
+    expect(Object.keys(error)).not.toContain('requestOutcome');
+    expect('cause' in new ConnectionError('m')).toBe(false);
+    expect(new ResponseError('m', {}).toJSON()).not.toHaveProperty('issues');
+    expect(new InvalidOptionError('a', 'm').toJSON()).not.toHaveProperty('requestOutcome');
+    const bare = new CallbackVerificationError('MISSING_SIGNATURE', 'm');
+    expect(bare.toJSON()).toEqual({
+      name: 'CallbackVerificationError',
+      code: 'MISSING_SIGNATURE',
+      message: 'm',
+    });
+  });
+});
+
+describe('errorCodes', () => {
+  it('is frozen, and names each code once', () => {
+    expect(Object.isFrozen(errorCodes)).toBe(true);
+    expect(new Set(errorCodes).size).toBe(errorCodes.length);
+  });
+
+  it('names the literal code of every class', () => {
+    for (const [name, error] of all) {
+      if (name !== 'ApiError') expect(errorCodes).toContain(error.code);
+    }
+    expect(errorCodes).toContain('API_ERROR');
+  });
+});
+
+describe('instanceof', () => {
+  const copies: { name: string; copy: Errors }[] = [];
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'merchant-payments-errors-'));
+    const bundle = async (format: 'esm' | 'cjs') => {
+      const outfile = join(directory, format === 'esm' ? 'errors.mjs' : 'errors.cjs');
+      await build({
+        entryPoints: [new URL('../src/errors.ts', import.meta.url).pathname],
+        outfile,
+        format,
+        target: 'node20',
+        bundle: true,
+      });
+      return outfile;
+    };
+    const [esm, cjs] = [await bundle('esm'), await bundle('cjs')];
+    copies.push(
+      { name: 'ESM', copy: await import(/* @vite-ignore */ esm) },
+      { name: 'CJS', copy: createRequire(import.meta.url)(cjs) },
+    );
+  });
+
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('works between copies of the package, in both directions', () => {
+    const everyone = [{ name: 'source', copy: errors }, ...copies];
+    expect(everyone).toHaveLength(3);
+    for (const { copy: one } of everyone) {
+      for (const { copy: other } of everyone) {
+        for (const [name, error] of Object.entries(makeAll(one)) as [ClassName, object][]) {
+          expect(error instanceof other[name]).toBe(true);
+          expect(error instanceof other.MerchantPaymentsError).toBe(true);
+          expect(error instanceof other.ApiError).toBe(/ApiError|Credentials/.test(name));
+          if (one !== other) expect(Object.getPrototypeOf(error)).not.toBe(other[name].prototype);
+        }
+      }
+    }
+  });
+
+  it("keeps its ordinary meaning for a user's own subclass", () => {
+    class OwnError extends ConnectionError {}
+    class OtherError extends ConnectionError {}
+    const own = new OwnError('m');
+    expect(own).toBeInstanceOf(OwnError);
+    expect(own).toBeInstanceOf(ConnectionError);
+    expect(own).toBeInstanceOf(MerchantPaymentsError);
+    expect(own).not.toBeInstanceOf(OtherError);
+    expect(new ConnectionError('m')).not.toBeInstanceOf(OwnError);
+    for (const { copy } of copies) expect(own).toBeInstanceOf(copy.ConnectionError);
+  });
+
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'ConnectionError'],
+    ['a number', 7],
+    ['a function', () => {}],
+    ['a plain object', { name: 'ConnectionError', code: 'CONNECTION_FAILED' }],
+    ['an ordinary error', new Error('m')],
+  ])('is false for %s', (_what, value) => {
+    expect((value as unknown) instanceof MerchantPaymentsError).toBe(false);
+    expect((value as unknown) instanceof ConnectionError).toBe(false);
+  });
+});
+
+it('the classes have the fields that they promise', () => {
+  const made = makeAll(errors);
+  expect(made.InvalidOptionError).toBeInstanceOf(InvalidOptionError);
+  expect(made.InvalidRequestError).toBeInstanceOf(InvalidRequestError);
+  expect(made.InvalidCredentialsError).toBeInstanceOf(InvalidCredentialsError);
+  expect(made.RequestTimeoutError).toBeInstanceOf(RequestTimeoutError);
+  expect(made.RequestAbortedError).toBeInstanceOf(RequestAbortedError);
+  expect(made.CallbackVerificationError.skewSeconds).toBe(301);
+  expect(made.ResponseError.issues).toEqual(issues);
+});
+
+describe('describeIssues', () => {
+  it('names places from the outside in, and the whole value by nothing', () => {
+    const nested = { path: ['items', 0, Symbol('s')], message: 'must be there' };
+    expect(describeIssues([nested, { path: [], message: 'must be an object' }])).toBe(
+      'items.0.Symbol(s) must be there; must be an object',
+    );
+  });
+
+  it.each([
+    [5, 'a must be; b must be; c must be; d must be; e must be'],
+    [6, 'a must be; b must be; c must be; d must be; e must be; and 1 more'],
+    [9, 'a must be; b must be; c must be; d must be; e must be; and 4 more'],
+  ])('of %i shows five', (count, text) => {
+    const many = [...'abcdefghi']
+      .slice(0, count)
+      .map((key) => ({ path: [key], message: 'must be' }));
+    expect(describeIssues(many)).toBe(text);
+  });
+});
