@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,6 +7,7 @@ import {
   apiKey,
   apiSecret,
   authorization,
+  connectionsClosed,
   createClient,
   created,
   failureOf,
@@ -24,16 +24,15 @@ describe.each(transports)('connections, with $name,', ({ name, options }) => {
     for (let call = 0; call < 10; call += 1) await client.payments.create(order);
     expect(server.requests).toHaveLength(10);
     // fetch gives its connection back a turn of the event loop later, when the next call has begun.
-    expect(server.connections).toHaveLength(name === 'undici' ? 1 : 2);
+    expect(server.connections.length).toBeLessThanOrEqual(name === 'undici' ? 1 : 2);
   });
 
   it('that the server closed while they were idle do not fail the next call', async () => {
     const server = await startRawServer({ answer: () => created });
     const client = createClient(server.url, options);
     await client.payments.create(order);
-    const idle = server.connections[0];
-    const closed = once(idle as NonNullable<typeof idle>, 'close');
-    idle?.end();
+    const closed = connectionsClosed(server);
+    server.connections[0]?.end();
     await closed;
     // The client's side has ended as well, since the server's has closed.
     expect((await client.payments.create(order)).response.attempts).toBe(1);
@@ -67,7 +66,7 @@ describe('close()', () => {
     await Promise.race(calls);
     await new Promise(setImmediate);
     expect(closed).toBe(false);
-    const ended = Promise.all(server.connections.map((socket) => once(socket, 'close')));
+    const ended = connectionsClosed(server);
     server.requests[1]?.socket.write(created);
     await Promise.all(calls);
     await closing;
@@ -143,7 +142,7 @@ describe('close()', () => {
     const client = createClient(server.url);
     await Promise.all([client.payments.create(order), client.payments.create(order)]);
     expect(sockets()).toBeGreaterThan(before);
-    const ended = Promise.all(server.connections.map((socket) => once(socket, 'close')));
+    const ended = connectionsClosed(server);
     await client.close();
     await ended;
     await new Promise(setImmediate);

@@ -155,11 +155,11 @@ export function answerBegun(): Promise<void> {
   });
 }
 
-/** Settles when the server's side of its first connection has closed. */
-export async function connectionClosed({ connections }: RawServer): Promise<void> {
-  const [socket] = connections;
-  // Not by events.once, which would reject for the reset that the close may come with.
-  if (socket?.closed === false) await new Promise((resolve) => socket.once('close', resolve));
+/** Settles when the server's side of its connections so far has closed, by an end or a reset. */
+export async function connectionsClosed({ connections }: Pick<RawServer, 'connections'>) {
+  const open = connections.filter(({ closed }) => !closed);
+  // Not by events.once, which would reject for the error that comes with a reset.
+  await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('close', resolve))));
 }
 
 /** A port of this machine that refuses connections. */

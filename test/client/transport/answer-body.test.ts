@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   answerBegun,
-  connectionClosed,
+  connectionsClosed,
   createClient,
   failureOf,
   holdDeadline,
@@ -88,7 +88,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
       expect(error.message).toContain('with a body larger than maxResponseBytes');
       expect(server.requests).toHaveLength(1);
       // The rest is not read: the connection ends.
-      await connectionClosed(server);
+      await connectionsClosed(server);
     },
   );
 
@@ -118,7 +118,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     await begun;
     controller.abort();
     expect(await failure).toMatchObject({ code: 'ABORTED', requestOutcome: 'accepted' });
-    await connectionClosed(server);
+    await connectionsClosed(server);
   });
 
   it.each([

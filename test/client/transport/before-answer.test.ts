@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RequestOutcome } from '../../../src/errors.js';
 import {
-  connectionClosed,
+  connectionsClosed,
   createClient,
   created,
   failureOf,
@@ -159,6 +159,6 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
     expect(error.message).toContain('was aborted by its signal');
     expect(server.requests).toHaveLength(1);
     // The connection is not kept for an answer that nobody waits for.
-    await connectionClosed(server);
+    await connectionsClosed(server);
   });
 });
