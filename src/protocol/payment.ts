@@ -1,4 +1,4 @@
-import { number, object, string } from 'zod';
+import { maximum, minimum, minLength, number, object, regex, string } from 'zod/mini';
 import type { Issue } from '../errors.js';
 import { describeValue } from './describe-value.js';
 
@@ -54,12 +54,12 @@ const dateTime = expected(
 
 const statusRecordSchema = object(
   {
-    referenceNumber: string(text).min(1, text),
-    merchantPaymentReference: string(text).min(1, text),
+    referenceNumber: string(text).check(minLength(1, text)),
+    merchantPaymentReference: string(text).check(minLength(1, text)),
     providerReference: string(expected('a string')),
-    status: string(text).min(1, text),
-    createdAt: string(dateTime).regex(ISO_DATE_TIME, dateTime),
-    updatedAt: string(dateTime).regex(ISO_DATE_TIME, dateTime),
+    status: string(text).check(minLength(1, text)),
+    createdAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
+    updatedAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
   },
   expected('an object with the fields of a payment status record'),
 );
@@ -70,11 +70,12 @@ const currency = expected('three capital letters such as EUR');
 
 const createPaymentSchema = object(
   {
-    merchantPaymentReference: string(reference).regex(/\S/, reference),
-    amount: number(amount)
-      .min(Number.MIN_SAFE_INTEGER, amount)
-      .max(Number.MAX_SAFE_INTEGER, amount),
-    currency: string(currency).regex(/^[A-Z]{3}$/, currency),
+    merchantPaymentReference: string(reference).check(regex(/\S/, reference)),
+    amount: number(amount).check(
+      minimum(Number.MIN_SAFE_INTEGER, amount),
+      maximum(Number.MAX_SAFE_INTEGER, amount),
+    ),
+    currency: string(currency).check(regex(/^[A-Z]{3}$/, currency)),
   },
   expected('an object with merchantPaymentReference, amount and currency'),
 );
