@@ -45,23 +45,19 @@ export interface AttemptReport {
 
 const channel = tracingChannel<unknown, RequestTrace>('merchant-payments:request');
 
-/** Runs one attempt and tells whoever listens; costs nothing when nobody does. */
-export function observe<Result>(
+/** Whether anybody listens. When not, an attempt is spared the bookkeeping. */
+export function isObserved(logger: Logger | undefined): boolean {
+  return logger !== undefined || channel.hasSubscribers;
+}
+
+/** Runs one attempt and tells whoever listens. */
+export async function observe<Result>(
   subject: Pick<RequestTrace, 'method' | 'path' | 'attempt'>,
   logger: Logger | undefined,
   run: () => Promise<Result>,
   report: (result: Result) => AttemptReport,
 ): Promise<Result> {
-  if (logger === undefined && !channel.hasSubscribers) return run();
-  return runObserved({ ...subject }, logger, run, report);
-}
-
-async function runObserved<Result>(
-  trace: RequestTrace,
-  logger: Logger | undefined,
-  run: () => Promise<Result>,
-  report: (result: Result) => AttemptReport,
-): Promise<Result> {
+  const trace: RequestTrace = { ...subject };
   const startedAtMs = performance.now();
   const results: Result[] = [];
   // Returns nothing and throws the scrubbed error, because the channel hands both to subscribers.

@@ -47,11 +47,12 @@ export class RequestFactory {
    * @throws {InvalidRequestError} naming every field that can't be right
    */
   createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): PreparedRequest {
-    const issues = findCreatePaymentIssues(input) ?? [];
-    const misplaced = [...findUnknownFields(input), ...findExtraBodyIssues(extraBody)];
-    if (issues.length + misplaced.length > 0) {
-      throw new InvalidRequestError([...issues, ...misplaced]);
-    }
+    const issues = [
+      ...(findCreatePaymentIssues(input) ?? []),
+      ...findUnknownFields(input),
+      ...findExtraBodyIssues(extraBody),
+    ];
+    if (issues.length > 0) throw new InvalidRequestError(issues);
     const { merchantPaymentReference, amount, currency } = input;
     const fields = { merchantPaymentReference, amount, currency };
     const body =

@@ -43,7 +43,10 @@ export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown 
 const BYTE_ORDER_MARK = 0xfeff;
 
 function decodeText(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const buffer = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 

@@ -1,6 +1,6 @@
 import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
 import { type FailureContext, givenUpError, outcomeOf, toError } from './failure.js';
-import { type AttemptReport, type Logger, observe } from './observation.js';
+import { type AttemptReport, isObserved, type Logger, observe } from './observation.js';
 import { parseBody, type ServiceResponse } from './response.js';
 import { combineOutcomes, decideRetry, parseRetryAfter } from './retry.js';
 import type { Answer, Exchange, Transport } from './transport/transport.js';
@@ -34,16 +34,18 @@ interface FailedAttempt {
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, logger } = context;
+  const { request, deadline, transport, logger } = context;
   let known: RequestOutcome = 'not-sent';
   for (let attempt = 1; ; attempt += 1) {
     const earlier: RequestOutcome = known;
-    const result: AttemptResult = await observe(
-      { method: request.method, path: request.path, attempt },
-      logger,
-      () => sendOnce(context, attempt, earlier),
-      toReport,
-    );
+    const result: AttemptResult = isObserved(logger)
+      ? await observe(
+          { method: request.method, path: request.path, attempt },
+          logger,
+          async () => judge(await transport.send(request, deadline), context, attempt, earlier),
+          toReport,
+        )
+      : judge(await transport.send(request, deadline), context, attempt, earlier);
     if (result.error === undefined) {
       const { status, headers } = result.answer;
       return { status, headers, body: result.body, attempts: attempt };
@@ -55,13 +57,13 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
   }
 }
 
-async function sendOnce(
+function judge(
+  exchange: Exchange,
   context: SendContext,
   attempt: number,
   earlier: RequestOutcome,
-): Promise<AttemptResult> {
-  const { request, deadline, transport, maxRetries, retryUnknownOutcome } = context;
-  const exchange = await transport.send(request, deadline);
+): AttemptResult {
+  const { deadline, maxRetries, retryUnknownOutcome } = context;
   const own = outcomeOf(exchange);
   if (own === undefined) {
     const answer = exchange as Answer;

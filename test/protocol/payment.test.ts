@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   findCreatePaymentIssues,
+  findCreatePaymentIssuesBySchema,
   findStatusRecordIssues,
   findStatusRecordIssuesBySchema,
   statusRecordFields,
@@ -81,6 +82,32 @@ describe('findCreatePaymentIssues', () => {
   const amountRule = 'must be a finite number within ±9007199254740991, which JSON carries exactly';
   const referenceRule = 'must be a string that is not blank';
   const currencyRule = 'must be three capital letters such as EUR';
+
+  it('agrees with the schema on any input', () => {
+    const almost = {
+      merchantPaymentReference: fc.oneof(
+        fc.string({ maxLength: 3, unit: fc.constantFrom('a', ' ', '\t', '\u00a0', '\n') }),
+        fc.anything(),
+      ),
+      amount: fc.oneof(
+        fc.double(),
+        fc.maxSafeInteger(),
+        fc.constantFrom(2 ** 53, -(2 ** 53), -0, 1e300),
+        fc.anything(),
+      ),
+      currency: fc.oneof(
+        fc.string({ maxLength: 4, unit: fc.constantFrom('A', 'Z', 'z', 'É', '\n') }),
+        fc.anything(),
+      ),
+    };
+    const values = fc.oneof(fc.record(almost, { requiredKeys: [] }), fc.anything());
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(findCreatePaymentIssues(value)).toEqual(findCreatePaymentIssuesBySchema(value));
+      }),
+      { numRuns: 5000 },
+    );
+  });
 
   it.each([
     ['a whole amount', {}],
