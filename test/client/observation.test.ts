@@ -1,6 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Logger, observe } from '../../src/client/observation.js';
+import { isObserved, type Logger, observe } from '../../src/client/observation.js';
 import type { MerchantPaymentsError } from '../../src/errors.js';
 import {
   apiKey,
