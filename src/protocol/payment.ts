@@ -55,33 +55,40 @@ const dateTime = expected(
   'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00',
 );
 
-const statusRecordSchema = object(
-  {
-    referenceNumber: string(text).check(minLength(1, text)),
-    merchantPaymentReference: string(text).check(minLength(1, text)),
-    providerReference: string(expected('a string')),
-    status: string(text).check(minLength(1, text)),
-    createdAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
-    updatedAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
-  },
-  expected('an object with the fields of a payment status record'),
-);
+// Built when first needed, which for most processes is never.
+let statusRecordSchema: ReturnType<typeof createStatusRecordSchema> | undefined;
+
+const createStatusRecordSchema = () =>
+  object(
+    {
+      referenceNumber: string(text).check(minLength(1, text)),
+      merchantPaymentReference: string(text).check(minLength(1, text)),
+      providerReference: string(expected('a string')),
+      status: string(text).check(minLength(1, text)),
+      createdAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
+      updatedAt: string(dateTime).check(regex(ISO_DATE_TIME, dateTime)),
+    },
+    expected('an object with the fields of a payment status record'),
+  );
 
 const amount = expected('a finite number within ±9007199254740991, which JSON carries exactly');
 const reference = expected('a string that is not blank');
 const currency = expected('three capital letters such as EUR');
 
-const createPaymentSchema = object(
-  {
-    merchantPaymentReference: string(reference).check(regex(NOT_BLANK, reference)),
-    amount: number(amount).check(
-      minimum(Number.MIN_SAFE_INTEGER, amount),
-      maximum(Number.MAX_SAFE_INTEGER, amount),
-    ),
-    currency: string(currency).check(regex(CURRENCY, currency)),
-  },
-  expected('an object with merchantPaymentReference, amount and currency'),
-);
+let createPaymentSchema: ReturnType<typeof createCreatePaymentSchema> | undefined;
+
+const createCreatePaymentSchema = () =>
+  object(
+    {
+      merchantPaymentReference: string(reference).check(regex(NOT_BLANK, reference)),
+      amount: number(amount).check(
+        minimum(Number.MIN_SAFE_INTEGER, amount),
+        maximum(Number.MAX_SAFE_INTEGER, amount),
+      ),
+      currency: string(currency).check(regex(CURRENCY, currency)),
+    },
+    expected('an object with merchantPaymentReference, amount and currency'),
+  );
 
 /** What is wrong with `value` as a status record; nothing when it is one. */
 export function findStatusRecordIssues(value: unknown): readonly Issue[] | undefined {
@@ -90,6 +97,7 @@ export function findStatusRecordIssues(value: unknown): readonly Issue[] | undef
 
 /** As {@link findStatusRecordIssues}, without its shortcut. */
 export function findStatusRecordIssuesBySchema(value: unknown): readonly Issue[] | undefined {
+  statusRecordSchema ??= createStatusRecordSchema();
   const result = statusRecordSchema.safeParse(value);
   return result.success ? undefined : firstIssuePerPath(result.error.issues);
 }
@@ -120,6 +128,7 @@ export function findCreatePaymentIssues(value: unknown): readonly Issue[] | unde
 
 /** As {@link findCreatePaymentIssues}, without its shortcut. */
 export function findCreatePaymentIssuesBySchema(value: unknown): readonly Issue[] | undefined {
+  createPaymentSchema ??= createCreatePaymentSchema();
   const result = createPaymentSchema.safeParse(value);
   return result.success ? undefined : firstIssuePerPath(result.error.issues);
 }
