@@ -45,6 +45,7 @@ export interface VerificationPolicy {
   /**
    * A further check of the record, after the package's own: any Standard Schema. It can refuse the
    * record (`INVALID_RECORD`), and what it converts is not used: `payment` stays what was signed.
+   * What it throws is passed on as it is.
    */
   recordSchema?: StandardSchemaV1 | undefined;
 }

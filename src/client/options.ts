@@ -50,7 +50,8 @@ export interface PaymentClientOptions {
   dispatcher?: Dispatcher | undefined;
   /**
    * Send by this function instead of undici: for msw, and for other runtimes. It can't tell
-   * when a request left this machine, so more failures are reported as `unknown`.
+   * when a request left this machine, so more failures are reported as `unknown`. It must send
+   * a request once: one that retries by itself can create a payment twice.
    */
   fetch?: typeof globalThis.fetch | undefined;
   /** Gets a line for every request: pino, or console. No bodies, no header values. */
