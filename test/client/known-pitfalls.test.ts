@@ -29,9 +29,9 @@ import {
   withoutJitter,
 } from './raw-server.js';
 
-// What users of other SDKs ran into, by the numbers of the project's list of findings.
+// What users of other SDKs ran into: each of these was reported against at least one of them.
 
-it('8: new credentials take effect by a new client, while the old one finishes its calls', async () => {
+it('new credentials take effect by a new client, while the old one finishes its calls', async () => {
   const server = await startRawServer({});
   const old = createClient(server.url);
   const call = old.payments.create(order);
@@ -53,7 +53,7 @@ describe.each(transports)('with $name', ({ options }) => {
   it.each([
     ['a 429', httpAnswer(429, '', { 'retry-after': '0' })],
     ['a 500', httpAnswer(500)],
-  ])('11: maxRetries 0 means one request, after %s too', async (_what, answer) => {
+  ])('maxRetries 0 means one request, after %s too', async (_what, answer) => {
     const server = await startRawServer({ answer: () => answer });
     const client = createClient(server.url, {
       ...options,
@@ -64,7 +64,7 @@ describe.each(transports)('with $name', ({ options }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('12: a POST that may have been processed is not sent again', async () => {
+  it('a POST that may have been processed is not sent again', async () => {
     withoutJitter();
     const server = await startRawServer({ answer: ({ socket }) => void socket.resetAndDestroy() });
     const error = await failureOf(createClient(server.url, options).payments.create(order));
@@ -72,7 +72,7 @@ describe.each(transports)('with $name', ({ options }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('13: a body that stalls does not hang for ever', async () => {
+  it('a body that stalls does not hang for ever', async () => {
     const server = await startRawServer({
       answer: () => 'HTTP/1.1 201 Created\r\ncontent-length: 10\r\n\r\n{"a"',
     });
@@ -80,7 +80,7 @@ describe.each(transports)('with $name', ({ options }) => {
     expect(await failureOf(call)).toMatchObject({ code: 'TIMEOUT' });
   });
 
-  it('13: a body that comes a byte at a time does not outlast the deadline', async () => {
+  it('a body that comes a byte at a time does not outlast the deadline', async () => {
     const { timeoutMs, expire } = holdDeadline();
     const server = await startRawServer({
       answer: ({ socket }) => {
@@ -99,7 +99,7 @@ describe.each(transports)('with $name', ({ options }) => {
     expect((await failure).code).toBe('TIMEOUT');
   });
 
-  it('14: a 201 of an unexpected shape is a success, since the payment exists', async () => {
+  it('a 201 of an unexpected shape is a success, since the payment exists', async () => {
     const body = { ...record, status: null, createdAt: 'yesterday', extra: [1] };
     const server = await startRawServer({ answer: () => httpAnswer(201, body) });
     const { payment, response } = await createClient(server.url, options).payments.create(order);
@@ -135,7 +135,7 @@ const classes = {
   ResponseError,
 };
 
-it('15: every error type exists at run time', () => {
+it('every error type exists at run time', () => {
   expect(Object.values(classes)).toHaveLength(10);
   for (const [name, errorClass] of Object.entries(classes)) {
     expect(errorClass.prototype).toBeInstanceOf(Error);
@@ -143,14 +143,14 @@ it('15: every error type exists at run time', () => {
   }
 });
 
-it('17: the environment is read when it is asked for, and a missing key fails there', () => {
+it('the environment is read when it is asked for, and a missing key fails there', () => {
   expect(() => PaymentClient.fromEnv({}, {})).toThrow('MERCHANT_PAYMENTS_BASE_URL');
   const env = { MERCHANT_PAYMENTS_BASE_URL: 'https://payments.example' };
   expect(() => PaymentClient.fromEnv({}, env)).toThrow('MERCHANT_PAYMENTS_API_KEY');
   expect(PaymentClient.fromEnv({ apiKey, apiSecret }, env)).toBeInstanceOf(PaymentClient);
 });
 
-it('18: a client that is printed shows no credentials', async () => {
+it('a client that is printed shows no credentials', async () => {
   const server = await startRawServer({ answer: () => created });
   const client = createClient(server.url, { logger: console });
   const printed = [
