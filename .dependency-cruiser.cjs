@@ -1,5 +1,6 @@
 // The layers of the house: imports point one way, and there are no cycles.
-//   errors, protocol <- client | callback
+//   errors, protocol <- client | callback | inbox
+//   callback, inbox <- receiver <- node | fetch | fastify | lambda
 //   protocol <- mock-server <- msw | testing
 const only = (room, ...allowed) => ({
   name: `${room}-imports-only-what-is-below`,
@@ -39,6 +40,11 @@ module.exports = {
     only('protocol', 'errors\\.ts$'),
     only('client', 'errors\\.ts$', 'protocol/'),
     only('callback', 'errors\\.ts$', 'protocol/'),
+    only('inbox', 'errors\\.ts$', 'protocol/'),
+    only('receiver', 'errors\\.ts$', 'protocol/', 'callback/', 'inbox/(inbox|memory)\\.ts$'),
+    ...['node', 'fetch', 'fastify', 'lambda'].map((adapter) =>
+      only(adapter, 'errors\\.ts$', 'protocol/', 'callback/', 'receiver/'),
+    ),
     only('mock-server', 'errors\\.ts$', 'protocol/'),
     only('msw', 'errors\\.ts$', 'protocol/', 'mock-server/'),
     only('testing', 'errors\\.ts$', 'protocol/', 'mock-server/'),
@@ -68,12 +74,26 @@ module.exports = {
       to: { path: 'node_modules/zod/' },
     },
     {
+      name: 'inbox-and-adapters-know-no-package',
+      comment: "The merchant's clients and frameworks are taken as they come, by their shape.",
+      severity: 'error',
+      from: { path: '^src/(inbox|receiver|node|fetch|fastify|lambda)/' },
+      to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
+    },
+    {
       name: 'web-uses-no-node-module',
+      comment: 'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|protocol|errors)',
+        path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|fetch|inbox/(inbox|memory|production-warning)|receiver/(body|observation|occurred-at|options|receiver|reply|report|verifier-source|web-body)|protocol|errors)',
       },
-      to: { dependencyTypes: ['core'] },
+      to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'fetch-reaches-no-node-module',
+      severity: 'error',
+      from: { path: '^src/(fetch|callback/web)/' },
+      to: { path: '^src/(callback/verify|receiver/(callback-receiver|node-))', reachable: true },
     },
     {
       name: 'nothing-undeclared',

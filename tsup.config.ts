@@ -1,9 +1,20 @@
+import { cpSync } from 'node:fs';
 import { defineConfig, type Options } from 'tsup';
 
 const entries = {
   index: 'src/index.ts',
   'callback/index': 'src/callback/index.ts',
   'callback/web/index': 'src/callback/web/index.ts',
+  'receiver/index': 'src/receiver/index.ts',
+  'node/index': 'src/node/index.ts',
+  'fetch/index': 'src/fetch/index.ts',
+  'fastify/index': 'src/fastify/index.ts',
+  'lambda/index': 'src/lambda/index.ts',
+  'inbox/index': 'src/inbox/index.ts',
+  'inbox/contract/index': 'src/inbox/contract/index.ts',
+  'inbox/postgres/index': 'src/inbox/postgres/index.ts',
+  'inbox/redis/index': 'src/inbox/redis/index.ts',
+  'inbox/sqlite/index': 'src/inbox/sqlite/index.ts',
   'mock-server/index': 'src/mock-server/index.ts',
   'msw/index': 'src/msw/index.ts',
   'testing/index': 'src/testing/index.ts',
@@ -27,6 +38,8 @@ export default defineConfig([
     ...common,
     entry: others,
     splitting: true,
+    // The schema as a file, for migrations that are plain SQL.
+    onSuccess: async () => cpSync('src/inbox/postgres/schema.sql', 'dist/inbox/postgres/schema.sql'),
     dts: { entry: entries, compilerOptions: { ignoreDeprecations: '6.0' } },
   },
   {

@@ -21,6 +21,9 @@ export type CallbackVerificationErrorCode =
   | 'INVALID_RECORD'
   | 'RAW_BODY_REQUIRED';
 
+/** The `code` of an {@link InboxError}. */
+export type InboxErrorCode = 'LEASE_LOST' | 'TRANSACTION_LOST' | 'INBOX_TIMEOUT';
+
 /**
  * Every `code` this package sets by itself. An {@link ApiError} carries the service's own code
  * when the answer has one, so it can hold a string that is not in this list.
@@ -34,7 +37,8 @@ export type ErrorCode =
   | 'TIMEOUT'
   | 'ABORTED'
   | 'RESPONSE_UNUSABLE'
-  | CallbackVerificationErrorCode;
+  | CallbackVerificationErrorCode
+  | InboxErrorCode;
 
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
 export const errorCodes: readonly ErrorCode[] = Object.freeze([
@@ -54,6 +58,9 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze([
   'SIGNATURE_MISMATCH',
   'INVALID_RECORD',
   'RAW_BODY_REQUIRED',
+  'LEASE_LOST',
+  'TRANSACTION_LOST',
+  'INBOX_TIMEOUT',
 ]);
 
 /** One thing that is wrong with an input or a record. */
@@ -261,6 +268,26 @@ export class CallbackVerificationError extends MerchantPaymentsError {
     this.code = code;
     if (details.skewSeconds !== undefined) this.skewSeconds = details.skewSeconds;
     if (details.issues !== undefined) this.issues = details.issues;
+  }
+}
+
+/**
+ * An inbox could not process a callback and recorded nothing, so a later delivery runs it again.
+ *
+ * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
+ * - `TRANSACTION_LOST`: the work ended or broke the transaction it was handed.
+ * - `INBOX_TIMEOUT`: the store did not answer in time.
+ */
+export class InboxError extends MerchantPaymentsError {
+  static {
+    defineErrorClass(this, 'InboxError');
+  }
+  readonly code: InboxErrorCode;
+
+  /** @internal */
+  constructor(code: InboxErrorCode, message: string, details?: ErrorDetails) {
+    super(message, details);
+    this.code = code;
   }
 }
 

@@ -14,6 +14,7 @@ export type { ResponseHeaders } from './client/transport/transport.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
+  InboxErrorCode,
   Issue,
   RequestOutcome,
 } from './errors.js';
@@ -22,6 +23,7 @@ export {
   CallbackVerificationError,
   ConnectionError,
   errorCodes,
+  InboxError,
   InvalidCredentialsError,
   InvalidOptionError,
   InvalidRequestError,

@@ -15,5 +15,10 @@ export type { RawBody } from '../body.js';
 export type { CallbackHeaders, FetchHeaders } from '../headers.js';
 export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from '../options.js';
 export type { TimestampUnit } from '../timestamp.js';
-export type { WebCryptoKey, WebSigningSecret, WebVerifyCallbackOptions } from './verify.js';
+export type {
+  NodeSecretKey,
+  WebCryptoKey,
+  WebSigningSecret,
+  WebVerifyCallbackOptions,
+} from './verify.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './verify.js';

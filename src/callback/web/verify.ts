@@ -27,11 +27,18 @@ export interface WebCryptoKey {
   readonly usages: readonly string[];
 }
 
+/** The part of Node's secret `KeyObject` that is used. */
+export interface NodeSecretKey {
+  readonly type: string;
+  /** The key's bytes. */
+  export(): unknown;
+}
+
 /**
- * A callback signing secret: text (its UTF-8 bytes are the key), bytes, or an HMAC SHA-256
- * `CryptoKey` with the usage `verify`.
+ * A callback signing secret: text (its UTF-8 bytes are the key), bytes, an HMAC SHA-256
+ * `CryptoKey` with the usage `verify`, or a secret `KeyObject` of Node.
  */
-export type WebSigningSecret = string | Uint8Array | WebCryptoKey;
+export type WebSigningSecret = string | Uint8Array | WebCryptoKey | NodeSecretKey;
 
 /** Options of the WebCrypto `verifyCallback` and `createCallbackVerifier`. */
 export interface WebVerifyCallbackOptions extends VerificationPolicy {
@@ -187,12 +194,18 @@ function toKeyMaterial(
     assertUsableSecret(secret, option);
     return Uint8Array.from(secret);
   }
+  if (isNodeSecretKey(secret)) return toKeyMaterial(secret.export() as Uint8Array, option);
   if (isVerifyingKey(secret)) return secret;
   throw wrongSecretType(
     secret,
     option,
-    "a string, a Uint8Array or an HMAC SHA-256 CryptoKey with the usage 'verify'",
+    "a string, a Uint8Array, a secret KeyObject or an HMAC SHA-256 CryptoKey with the usage 'verify'",
   );
+}
+
+function isNodeSecretKey(value: unknown): value is NodeSecretKey {
+  const key = value as Partial<NodeSecretKey> | null | undefined;
+  return key?.type === 'secret' && typeof key.export === 'function';
 }
 
 function isVerifyingKey(value: unknown): value is WebCryptoKey {

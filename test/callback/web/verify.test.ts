@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { callbackKey as syncCallbackKey } from '../../../src/callback/verify.js';
@@ -59,7 +59,6 @@ describe('a CryptoKey as signingSecret', () => {
           ])
         ).publicKey,
     ],
-    ['that is a KeyObject of node:crypto', async () => createSecretKey(SECRET, 'utf8')],
     [
       'of a type that is not secret',
       async () => ({
@@ -78,8 +77,31 @@ describe('a CryptoKey as signingSecret', () => {
     const signingSecret = (await make()) as never;
     const error = await optionErrorOf(() => createCallbackVerifier({ signingSecret }));
     expect(error.message).toBe(
-      "signingSecret must be a string, a Uint8Array or an HMAC SHA-256 CryptoKey with the usage 'verify', but an object came",
+      "signingSecret must be a string, a Uint8Array, a secret KeyObject or an HMAC SHA-256 CryptoKey with the usage 'verify', but an object came",
     );
+  });
+});
+
+describe('a KeyObject of node:crypto as signingSecret', () => {
+  it('verifies, so that one set of options serves every adapter', async () => {
+    const signingSecret = createSecretKey(SECRET, 'utf8');
+    expect((await verifyCallback(sampleRequest(), { signingSecret, now })).secretIndex).toBe(0);
+    const other = createSecretKey(`${SECRET}.`, 'utf8');
+    const refusal = await refusalOf(() =>
+      verifyCallback(sampleRequest(), { signingSecret: other, now }),
+    );
+    expect(refusal.code).toBe('SIGNATURE_MISMATCH');
+  });
+
+  it.each([
+    ['that is empty', () => createSecretKey(Buffer.alloc(0))],
+    ['that is public', () => generateKeyPairSync('ed25519').publicKey],
+    ['that is private', () => generateKeyPairSync('ed25519').privateKey],
+  ])('is refused %s', async (_what, make) => {
+    const error = await optionErrorOf(() =>
+      createCallbackVerifier({ signingSecret: make() as never }),
+    );
+    expect(error.option).toBe('signingSecret');
   });
 });
 

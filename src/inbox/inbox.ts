@@ -1,0 +1,60 @@
+/** One status change, as an inbox sees it. */
+export interface InboxEvent {
+  /** The same for every delivery of the change, and of no other change of the payment. */
+  key: string;
+  /** The payment: the service's `referenceNumber`. */
+  paymentReference: string;
+  /** When the change happened at the service: its `updatedAt`. */
+  occurredAt: Date;
+  /**
+   * What `updatedAt` says beyond the millisecond of `occurredAt`, in whole microseconds from 0 to
+   * 999. Without it two changes within one millisecond could not be told apart.
+   * @default 0
+   */
+  microseconds?: number | undefined;
+  /** Whether `work` is to run for a change older than the last one processed too. */
+  processStale: boolean;
+}
+
+/** What `work` is given. */
+export interface InboxContext<Tx> {
+  /** The store's transaction, where it has one: what is written through it is done with the event or not at all. */
+  tx: Tx;
+  /** Aborts when the event is no longer this process's to handle: its lease or connection is lost. */
+  signal: AbortSignal;
+}
+
+/**
+ * What became of an event.
+ *
+ * - `processed`: `work` ran and completed.
+ * - `duplicate`: `work` completed for this event before.
+ * - `stale`: a later change of the payment was processed before.
+ * - `busy`: this change, or another of the same payment, is being processed right now.
+ */
+export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
+
+/**
+ * Remembers which changes were processed, so that each is processed once however often it is
+ * delivered (interface section 6). `merchant-payments/inbox/contract` tests an implementation.
+ *
+ * For one event `work` completes at most once; if it throws, or the process dies, the event is free
+ * again and a later delivery runs it; two runs for one payment never overlap, as long as the
+ * holder of a lease lives. A change older than the last one processed is `stale`.
+ */
+export interface CallbackInbox<Tx = undefined> {
+  /**
+   * Runs `work` unless the event was processed before, is stale, or is being processed.
+   *
+   * Rejects with what `work` throws, and when the store fails; the event is then not processed.
+   */
+  process(
+    event: InboxEvent,
+    work: (context: InboxContext<Tx>) => Promise<void>,
+  ): Promise<InboxOutcome>;
+}
+
+/** When the change happened, in microseconds since 1970: what decides which of two is older. */
+export function toEpochMicroseconds({ occurredAt, microseconds = 0 }: InboxEvent): number {
+  return occurredAt.getTime() * 1000 + microseconds;
+}

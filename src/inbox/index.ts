@@ -1,0 +1,5 @@
+export type { InboxErrorCode } from '../errors.js';
+export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from './inbox.js';
+export type { MemoryInboxOptions } from './memory.js';
+export { memoryInbox } from './memory.js';

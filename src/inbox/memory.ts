@@ -1,0 +1,127 @@
+import {
+  assertFunction,
+  assertOptionsObject,
+  assertWholeNumber,
+} from '../protocol/assert-option.js';
+import {
+  type CallbackInbox,
+  type InboxContext,
+  type InboxEvent,
+  type InboxOutcome,
+  toEpochMicroseconds,
+} from './inbox.js';
+import { warnInProduction } from './production-warning.js';
+
+/** Options of {@link memoryInbox}. */
+export interface MemoryInboxOptions {
+  /**
+   * How many processed changes are remembered. Beyond it the payment that was longest without a
+   * change is forgotten, and a callback for it that comes again is processed again. A whole number
+   * from 1.
+   * @default 100_000
+   */
+  maxEntries?: number | undefined;
+  /**
+   * How long a payment is remembered after its last processed change, in milliseconds. A whole
+   * number from 1.
+   * @default 86_400_000 (one day)
+   */
+  maxAgeMs?: number | undefined;
+  /**
+   * The clock, in epoch milliseconds.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined;
+}
+
+interface RememberedPayment {
+  readonly keys: Set<string>;
+  /** When the latest processed change happened, in epoch microseconds. */
+  watermark: number;
+  /** In epoch milliseconds. */
+  changedAtMs: number;
+}
+
+/**
+ * An inbox in this process's memory: for one process, for tests and for development. What it knows
+ * is gone when the process ends, and a second process knows nothing of it. In production it says
+ * so once, in a process warning (`MERCHANT_PAYMENTS_MEMORY_INBOX`).
+ *
+ * While a change of a payment is being processed, every callback for that payment is `busy`.
+ *
+ * @throws {InvalidOptionError} when an option can't be right
+ */
+export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
+  assertOptionsObject('options', options, 'maxEntries, maxAgeMs and now');
+  const { maxEntries = 100_000, maxAgeMs = 86_400_000, now = Date.now } = options;
+  assertWholeNumber('maxEntries', maxEntries, { min: 1, unit: 'entries' });
+  assertWholeNumber('maxAgeMs', maxAgeMs, { min: 1, unit: 'milliseconds' });
+  assertFunction('now', now, 'that returns epoch milliseconds');
+
+  // In the order of their last change, the oldest first.
+  const payments = new Map<string, RememberedPayment>();
+  const running = new Set<string>();
+  let entries = 0;
+
+  const forgetOld = (): void => {
+    const oldestMs = now() - maxAgeMs;
+    for (const [reference, { keys, changedAtMs }] of payments) {
+      if (entries <= maxEntries && changedAtMs > oldestMs) return;
+      payments.delete(reference);
+      entries -= keys.size;
+    }
+  };
+
+  const remember = (reference: string, key: string, occurredAt: number): void => {
+    const known = payments.get(reference);
+    const payment = known ?? { keys: new Set(), watermark: occurredAt, changedAtMs: 0 };
+    payment.keys.add(key);
+    entries += 1;
+    payment.watermark = Math.max(payment.watermark, occurredAt);
+    payment.changedAtMs = now();
+    if (known !== undefined) payments.delete(reference);
+    payments.set(reference, payment);
+    forgetOld();
+  };
+
+  const check = (event: InboxEvent): InboxOutcome | undefined => {
+    forgetOld();
+    const payment = payments.get(event.paymentReference);
+    if (payment?.keys.has(event.key)) return 'duplicate';
+    if (!event.processStale && payment && toEpochMicroseconds(event) < payment.watermark) {
+      return 'stale';
+    }
+    return running.has(event.paymentReference) ? 'busy' : undefined;
+  };
+
+  return {
+    async process(event, work) {
+      warnInProduction();
+      const known = check(event);
+      if (known !== undefined) return known;
+      // Copied: the caller's object may change while the work runs.
+      const { key, paymentReference } = event;
+      const occurredAt = toEpochMicroseconds(event);
+      running.add(paymentReference);
+      try {
+        await work(createContext());
+        remember(paymentReference, key, occurredAt);
+      } finally {
+        running.delete(paymentReference);
+      }
+      return 'processed';
+    },
+  };
+}
+
+// The signal is made when it is asked for: nothing here can abort it, and most handlers never look.
+function createContext(): InboxContext<undefined> {
+  let signal: AbortSignal | undefined;
+  return {
+    tx: undefined,
+    get signal() {
+      signal ??= new AbortController().signal;
+      return signal;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { RawBody } from '../callback/body.js';
+import type { CallbackHeaders } from '../callback/headers.js';
+
+/** What is read of an event of API Gateway (REST and HTTP API), a function URL or an ALB. */
+export interface LambdaEvent {
+  /** The method: REST API and ALB. */
+  readonly httpMethod?: string | undefined;
+  /** Holds the method as `http.method`: HTTP API (payload 2.0) and function URLs. */
+  readonly requestContext?: object | undefined;
+  /** Names in any case. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  /** REST API; an ALB when multi-value headers are on. */
+  readonly multiValueHeaders?:
+    | Readonly<Record<string, readonly string[] | undefined>>
+    | null
+    | undefined;
+  /** The body as text, in base64 when `isBase64Encoded`. */
+  readonly body?: string | null | undefined;
+  /** Whether `body` is base64. */
+  readonly isBase64Encoded?: boolean | undefined;
+}
+
+/** What API Gateway, function URLs and ALBs take for an answer. */
+export interface LambdaResult {
+  /** HTTP status. */
+  statusCode: number;
+  /** Headers. */
+  headers: Record<string, string>;
+  /** The headers once more, for an ALB with multi-value headers, which reads only these. */
+  multiValueHeaders?: Record<string, string[]>;
+  /** Empty. */
+  body: string;
+}
+
+export function readMethod({ httpMethod, requestContext }: LambdaEvent): string {
+  const context = requestContext as { http?: { method?: string } } | undefined;
+  return httpMethod ?? context?.http?.method ?? '';
+}
+
+// The lists come first: `headers` has but the last value of a header that was sent twice.
+export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
+  return multiValueHeaders ?? headers ?? {};
+}
+
+export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
+  if (isBase64Encoded && typeof body === 'string') return Buffer.from(body, 'base64');
+  return body ?? '';
+}
+
+export function writeResult(
+  { headers, multiValueHeaders }: LambdaEvent,
+  reply: { status: number; headers: Record<string, string> },
+): LambdaResult {
+  const result = { statusCode: reply.status, headers: reply.headers, body: '' };
+  if (headers || !multiValueHeaders) return result;
+  const lists = Object.entries(reply.headers).map(([name, value]) => [name, [value]]);
+  return { ...result, multiValueHeaders: Object.fromEntries(lists) };
+}

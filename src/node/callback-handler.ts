@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createCallbackVerifier } from '../callback/verify.js';
+import type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
+import { readNodeBody } from '../receiver/node-body.js';
+import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
+import { createReceiver } from '../receiver/receiver.js';
+
+/**
+ * Makes a request handler for node:http and what is built on it: Express 4 and 5, NestJS, Koa
+ * (`ctx.req`, `ctx.res`), Next.js pages. Mount it where nothing has parsed the body before it; a
+ * `rawBody` on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`) is
+ * used. The promise never rejects.
+ *
+ * @throws {InvalidOptionError} when an option can't be right
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { callbackHandler } from 'merchant-payments/node';
+ *
+ * const handler = callbackHandler({
+ *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+ *   async onPayment({ payment }) {
+ *     console.log(payment.merchantPaymentReference, payment.status);
+ *   },
+ * });
+ * createServer(handler).listen(3000);
+ * ```
+ */
+export function callbackHandler<Tx = undefined>(
+  options: CallbackReceiverOptions<Tx>,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const receive = createReceiver(options, createCallbackVerifier);
+
+  return async function handlePaymentCallback(request, response) {
+    const { status, headers } = await receive({
+      method: request.method ?? '',
+      headers: request.headers,
+      readBody: (limits) => readNodeBody(request, limits),
+      getSignal: () => signalWhenGone(response),
+    });
+    // Somebody else, such as a timeout of the framework, was faster.
+    if (response.headersSent) return;
+    response.statusCode = status;
+    for (const name in headers) response.setHeader(name, headers[name] as string);
+    closeIfUnread(request, response);
+    response.end();
+  };
+}

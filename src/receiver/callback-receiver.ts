@@ -1,0 +1,70 @@
+import type { CallbackRequest } from '../callback/options.js';
+import { createCallbackVerifier, type SigningSecret } from '../callback/verify.js';
+import { assertOptionsObject } from '../protocol/assert-option.js';
+import type { ReceiverOptions } from './options.js';
+import { createReceiver } from './receiver.js';
+import type { CallbackReply } from './reply.js';
+
+/** Options of {@link createCallbackReceiver} and of the adapters for Node. */
+export interface CallbackReceiverOptions<Tx = undefined>
+  extends ReceiverOptions<Tx, SigningSecret> {}
+
+/** A request to the callback endpoint, as any framework can give it. */
+export interface ReceivedRequest extends CallbackRequest {
+  /** HTTP method, in capital letters. */
+  method: string;
+  /** Aborts when the client goes away. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Takes requests to the callback endpoint. */
+export interface CallbackReceiver {
+  /**
+   * Verifies the callback, processes it once, and says what to answer. It does not reject for
+   * anything that is in the request or that your own functions do; that becomes the reply, and
+   * `onError` is told.
+   *
+   * @throws {InvalidOptionError} when `request` is no object at all
+   */
+  receive(request: ReceivedRequest): Promise<CallbackReply>;
+}
+
+/**
+ * Makes a receiver for payment callbacks (interface sections 4.2, 5.2 and 6): request in, reply out.
+ * It verifies, has the inbox tell duplicates, older changes and concurrent deliveries apart, calls
+ * `onPayment`, and answers 200 only for what is done. The adapters (`merchant-payments/node`,
+ * `/fetch`, `/fastify`, `/lambda`) are built on it; use it by itself for a framework they don't fit.
+ *
+ * @throws {InvalidOptionError} when an option can't be right
+ *
+ * @example
+ * ```ts
+ * import { createCallbackReceiver } from 'merchant-payments/receiver';
+ *
+ * declare const request: { method: string; headers: Record<string, string>; body: Buffer };
+ *
+ * const receiver = createCallbackReceiver({
+ *   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+ *   async onPayment({ payment }) {
+ *     console.log(payment.merchantPaymentReference, payment.status);
+ *   },
+ * });
+ * const { status, headers } = await receiver.receive({
+ *   method: request.method,
+ *   headers: request.headers,
+ *   rawBody: request.body,
+ * });
+ * ```
+ */
+export function createCallbackReceiver<Tx = undefined>(
+  options: CallbackReceiverOptions<Tx>,
+): CallbackReceiver {
+  const handle = createReceiver(options, createCallbackVerifier);
+  return {
+    async receive(request) {
+      assertOptionsObject('request', request, 'method, headers and rawBody');
+      const { method, headers, rawBody, signal } = request;
+      return handle({ method, headers, readBody: () => rawBody, getSignal: () => signal });
+    },
+  };
+}

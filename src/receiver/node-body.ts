@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream';
+import { isUint8Array, type RawBody } from '../callback/body.js';
+import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
+
+/** A request of node:http, or of a framework that adds what it has read to it. */
+export type NodeBodySource = Readable & { readonly rawBody?: unknown; readonly body?: unknown };
+
+const REMEDY =
+  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route; " +
+  'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
+  'Next.js pages: export const config = { api: { bodyParser: false } }';
+
+/**
+ * The body of a Node request as it was received: what the framework kept of it, or the stream's
+ * bytes, counted as they arrive. Beyond the limit nothing more is read.
+ *
+ * @throws {UnreadableBody} when it broke off, took too long or is too large
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when somebody else has read it
+ */
+export async function readNodeBody(source: NodeBodySource, limits: BodyLimits): Promise<RawBody> {
+  const { rawBody } = source;
+  if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
+  if (isUntouched(source)) return collect(source, limits);
+  // Only now: on some platforms `body` is a getter that parses.
+  const { body } = source;
+  if (isUint8Array(body)) return body;
+  throw bodyWasRead(REMEDY);
+}
+
+// With an encoding set the stream gives text, decoded by somebody else's choice.
+function isUntouched(source: Readable): boolean {
+  return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
+}
+
+function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+
+    const settle = (): void => {
+      clearTimeout(timer);
+      source.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken);
+      // A stream that breaks afterwards must not end the process.
+      source.on('error', ignore);
+    };
+    const refuse = (status: 400 | 408 | 413): void => {
+      settle();
+      source.pause();
+      reject(new UnreadableBody(status));
+    };
+    const onData = (chunk: Uint8Array): void => {
+      size += chunk.length;
+      if (size > limits.maxBodyBytes) refuse(413);
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      settle();
+      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));
+    };
+    const onBroken = (): void => refuse(400);
+
+    const timer = setTimeout(() => refuse(408), limits.bodyTimeoutMs);
+    source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
+    // Destroyed before we listened: none of the events will come.
+    if (source.destroyed) onBroken();
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,48 @@
+import type * as DiagnosticsChannel from 'node:diagnostics_channel';
+import type { CallbackOutcome, CallbackReply } from './reply.js';
+
+/**
+ * What is told about one callback to subscribers of the tracing channel `merchant-payments:callback`.
+ * This list is all: no secret, no header, and of the body nothing but the change's `key`.
+ */
+export interface CallbackTrace {
+  /** The request's method. */
+  readonly method: string;
+  /** HTTP status of the reply. */
+  status?: number;
+  /** What became of the request. */
+  outcome?: CallbackOutcome;
+  /** The `code` of the error behind a reply that is not 200, when it is one of this package. */
+  code?: string;
+  /** The key of the status change, once the callback is verified. */
+  key?: string;
+  /** From the request's arrival at the receiver to the reply, in milliseconds. */
+  durationMs?: number;
+}
+
+interface ProcessLike {
+  getBuiltinModule?(name: 'node:diagnostics_channel'): typeof DiagnosticsChannel | undefined;
+}
+
+// Not imported: some runtimes of the fetch adapter have no Node modules.
+const { process } = globalThis as { process?: ProcessLike };
+const channel = process
+  ?.getBuiltinModule?.('node:diagnostics_channel')
+  ?.tracingChannel<unknown, CallbackTrace>('merchant-payments:callback');
+
+/** Runs one callback and tells whoever listens. */
+export function observe(
+  method: string,
+  run: (trace: CallbackTrace | undefined) => Promise<CallbackReply>,
+): Promise<CallbackReply> {
+  if (!channel?.hasSubscribers) return run(undefined);
+  const trace: CallbackTrace = { method };
+  const startedAtMs = performance.now();
+  return channel.tracePromise(async () => {
+    const reply = await run(trace);
+    trace.status = reply.status;
+    trace.outcome = reply.outcome;
+    trace.durationMs = performance.now() - startedAtMs;
+    return reply;
+  }, trace);
+}

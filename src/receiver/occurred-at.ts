@@ -1,0 +1,35 @@
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
+
+/** An instant, as finely as an inbox compares it. */
+export interface Instant {
+  /** To the millisecond. */
+  readonly occurredAt: Date;
+  /** Whole microseconds beyond it, from 0 to 999. */
+  readonly microseconds: number;
+}
+
+/**
+ * Reads `updatedAt` (interface section 2.2). A parser of its own, because Date.parse knows neither
+ * every spelling of ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
+ *
+ * @param text a date-time that the record's own check has accepted
+ */
+export function parseInstant(text: string): Instant {
+  const [, year, month, day, hour, minute, second = '0', fraction = '', sign, ...offset] =
+    DATE_TIME.exec(text) ?? [];
+  const [offsetHours = '0', offsetMinutes = '0'] = offset;
+  const micros = Number(fraction.slice(0, 6).padEnd(6, '0'));
+  const offsetMinutesTotal =
+    (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
+  const date = new Date(0);
+  // Unlike Date.UTC it takes the years 0 to 99 for what they are.
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  date.setUTCHours(
+    Number(hour),
+    Number(minute) - offsetMinutesTotal,
+    Number(second),
+    Math.floor(micros / 1000),
+  );
+  return { occurredAt: date, microseconds: micros % 1000 };
+}

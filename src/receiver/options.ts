@@ -1,0 +1,130 @@
+import {
+  resolvePolicy,
+  type VerificationPolicy,
+  type VerifiedCallback,
+} from '../callback/options.js';
+import { InvalidOptionError } from '../errors.js';
+import type { CallbackInbox } from '../inbox/inbox.js';
+import { memoryInbox } from '../inbox/memory.js';
+import {
+  assertFunction,
+  assertOneOf,
+  assertOptionsObject,
+  assertWholeNumber,
+} from '../protocol/assert-option.js';
+import { describeValue } from '../protocol/describe-value.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
+import { reportToConsole } from './report.js';
+
+/** A value, or a promise of it. */
+export type Awaitable<Value> = Value | PromiseLike<Value>;
+
+/** What {@link ReceiverOptions.onPayment} is given besides the callback. */
+export interface PaymentContext<Tx> {
+  /** The inbox's transaction where it has one, as with `postgresInbox`; otherwise `undefined`. */
+  tx: Tx;
+  /**
+   * Aborts when the work is in vain: the service closed the connection, or the inbox lost its lease
+   * or its connection. Stop then, by throwing; the service comes again.
+   */
+  signal: AbortSignal;
+}
+
+/** Options of a receiver; those of every adapter too. `Secret` is what the runtime takes as a signing secret. */
+export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
+  /**
+   * The signing secret of the merchant account, or several while rotating. As a function it is asked
+   * for every callback, so that a secret can change without a restart: cache what is slow to get. A
+   * secret that is unusable, or a function that throws, gives 500.
+   */
+  signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
+  /**
+   * Your part: called once for each status change. When it returns, the change is recorded as
+   * processed and the service gets its 200; when it throws, the service gets 500 and comes again.
+   */
+  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Awaitable<void>;
+  /**
+   * Where processed changes are remembered.
+   * @default memoryInbox(), which serves one process
+   */
+  inbox?: CallbackInbox<Tx> | undefined;
+  /**
+   * What to do with a change older than the last one processed for its payment: `acknowledge`
+   * answers 200 and does not call `onPayment`; `process` calls it.
+   * @default 'acknowledge'
+   */
+  onStale?: 'acknowledge' | 'process' | undefined;
+  /**
+   * The largest body that is read, in bytes: a whole number from 1. More gives 413.
+   * @default 65_536
+   */
+  maxBodyBytes?: number | undefined;
+  /**
+   * How long the body may take to arrive, in milliseconds: a whole number from 1 to 2147483647.
+   * Longer gives 408.
+   * @default 10_000
+   */
+  bodyTimeoutMs?: number | undefined;
+  /**
+   * Told of everything that needs a person: what `onPayment`, the inbox, `signingSecret` or
+   * `recordSchema` threw; a body that was read too early; an authentic callback that is no status
+   * record. Not of callbacks that fail verification: anybody can send those. What it throws itself
+   * is ignored.
+   * @default console.error
+   */
+  onError?: ((error: unknown, callback?: VerifiedCallback) => Awaitable<void>) | undefined;
+}
+
+export interface ResolvedReceiverOptions<Tx> {
+  readonly onPayment: ReceiverOptions<Tx, unknown>['onPayment'];
+  readonly inbox: CallbackInbox<Tx>;
+  readonly processStale: boolean;
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly onError: NonNullable<ReceiverOptions<Tx, unknown>['onError']>;
+  readonly recordSchema: StandardSchemaV1 | undefined;
+}
+
+/** @throws {InvalidOptionError} naming the option */
+export function resolveReceiverOptions<Tx>(
+  options: ReceiverOptions<Tx, unknown>,
+): ResolvedReceiverOptions<Tx> {
+  assertOptionsObject('options', options, 'signingSecret and onPayment');
+  const { recordSchema } = resolvePolicy(options);
+  const {
+    onPayment,
+    inbox = memoryInbox() as CallbackInbox<Tx>,
+    onStale = 'acknowledge',
+    maxBodyBytes = 65_536,
+    bodyTimeoutMs = 10_000,
+    onError = reportToConsole,
+  } = options;
+  assertFunction('onPayment', onPayment, 'that handles one payment callback');
+  assertInbox(inbox);
+  assertOneOf('onStale', onStale, ['acknowledge', 'process']);
+  assertWholeNumber('maxBodyBytes', maxBodyBytes, { min: 1, unit: 'bytes' });
+  assertWholeNumber('bodyTimeoutMs', bodyTimeoutMs, {
+    min: 1,
+    max: 2_147_483_647,
+    unit: 'milliseconds',
+  });
+  assertFunction('onError', onError, 'that takes an error');
+  return Object.freeze({
+    // Called as methods of the options, as which they were written.
+    onPayment: onPayment.bind(options),
+    inbox,
+    processStale: onStale === 'process',
+    maxBodyBytes,
+    bodyTimeoutMs,
+    onError: onError.bind(options),
+    recordSchema,
+  });
+}
+
+function assertInbox(inbox: unknown): void {
+  if (typeof (inbox as Partial<CallbackInbox> | null)?.process === 'function') return;
+  throw new InvalidOptionError(
+    'inbox',
+    `inbox must be an inbox (memoryInbox(), redisInbox(client), postgresInbox(pool), …), but ${describeValue(inbox)} came`,
+  );
+}

@@ -1,0 +1,144 @@
+import type { RawBody } from '../callback/body.js';
+import type { CallbackHeaders } from '../callback/headers.js';
+import type { VerificationPolicy, VerifiedCallback } from '../callback/options.js';
+import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
+import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
+import type { InboxContext, InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
+import { type CallbackTrace, observe } from './observation.js';
+import { parseInstant } from './occurred-at.js';
+import {
+  type Awaitable,
+  type PaymentContext,
+  type ReceiverOptions,
+  type ResolvedReceiverOptions,
+  resolveReceiverOptions,
+} from './options.js';
+import { acknowledge, askToComeAgain, type CallbackReply, fail, reject } from './reply.js';
+import { report } from './report.js';
+import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
+
+/** A request as an adapter has it. */
+export interface IncomingCallback {
+  readonly method: string;
+  readonly headers: CallbackHeaders;
+  /** Called once, and only for a request whose body is wanted. */
+  readBody(limits: BodyLimits): Awaitable<RawBody>;
+  /** A signal that aborts when the client goes away. Called when somebody wants to know. */
+  getSignal?(): AbortSignal | undefined;
+}
+
+interface Receiver<Tx> extends ResolvedReceiverOptions<Tx> {
+  readonly getVerifier: () => Awaitable<Verifier>;
+}
+
+/**
+ * Makes the function that every adapter calls: request in, reply out. It never rejects.
+ *
+ * @throws {InvalidOptionError} when an option can't be right
+ */
+export function createReceiver<Tx, Secret>(
+  options: ReceiverOptions<Tx, Secret>,
+  createVerifier: (
+    options: VerificationPolicy & { signingSecret: Secret | readonly Secret[] },
+  ) => Verifier,
+): (incoming: IncomingCallback) => Promise<CallbackReply> {
+  const resolved = resolveReceiverOptions(options);
+  // The schema is run by the receiver, which can wait for one that is asynchronous.
+  const policy = { ...options, recordSchema: undefined };
+  const create: CreateVerifier<Secret> = (signingSecret) =>
+    createVerifier({ ...policy, signingSecret });
+  const receiver: Receiver<Tx> = {
+    ...resolved,
+    getVerifier: createVerifierSource(options.signingSecret, create),
+  };
+  return (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace));
+}
+
+async function receive<Tx>(
+  receiver: Receiver<Tx>,
+  incoming: IncomingCallback,
+  trace: CallbackTrace | undefined,
+): Promise<CallbackReply> {
+  if (incoming.method !== 'POST') return reject(405);
+  let callback: VerifiedCallback | undefined;
+  try {
+    const verified = await verify(receiver, incoming);
+    const event = toInboxEvent(verified, receiver.processStale);
+    await check(receiver, verified);
+    callback = verified;
+    if (trace !== undefined) trace.key = verified.key;
+    return toReply(
+      await receiver.inbox.process(event, async (context) => {
+        await receiver.onPayment(verified, toPaymentContext(context, incoming));
+      }),
+    );
+  } catch (error) {
+    if (trace !== undefined && error instanceof MerchantPaymentsError) trace.code = error.code;
+    const reply = callback === undefined ? refuse(error) : fail();
+    // Anybody can send what fails verification, so nobody is told of that.
+    if (reply.status === 500 || reply.status === 422) report(receiver.onError, error, callback);
+    return reply;
+  }
+}
+
+async function verify<Tx>(
+  receiver: Receiver<Tx>,
+  incoming: IncomingCallback,
+): Promise<VerifiedCallback> {
+  const rawBody = await incoming.readBody(receiver);
+  assertBodySize(rawBody, receiver.maxBodyBytes);
+  const verifier = await receiver.getVerifier();
+  return verifier({ rawBody, headers: incoming.headers });
+}
+
+function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean): InboxEvent {
+  const { referenceNumber, updatedAt } = payment;
+  return { key, paymentReference: referenceNumber, ...parseInstant(updatedAt), processStale };
+}
+
+// After the event is made: the schema is handed the record and could write to it.
+async function check<Tx>(
+  { recordSchema }: Receiver<Tx>,
+  { payment }: VerifiedCallback,
+): Promise<void> {
+  if (recordSchema !== undefined) assertSchemaAccepts(await runRecordSchema(recordSchema, payment));
+}
+
+// The signal is made when it is asked for: it costs as much as the rest, and most handlers never look.
+function toPaymentContext<Tx>(
+  context: InboxContext<Tx>,
+  incoming: IncomingCallback,
+): PaymentContext<Tx> {
+  let signal: AbortSignal | undefined;
+  return {
+    tx: context.tx,
+    get signal() {
+      signal ??= joinSignals(context.signal, incoming.getSignal?.());
+      return signal;
+    },
+  };
+}
+
+function joinSignals(lease: AbortSignal, client: AbortSignal | undefined): AbortSignal {
+  return client === undefined ? lease : AbortSignal.any([lease, client]);
+}
+
+function toReply(outcome: InboxOutcome): CallbackReply {
+  if (outcome === 'busy') return askToComeAgain();
+  if (outcome === 'processed' || outcome === 'duplicate' || outcome === 'stale') {
+    return acknowledge(outcome);
+  }
+  // An inbox of the merchant's own: what it did not say is not taken for done.
+  throw new TypeError(
+    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy', but ${typeof outcome} came`,
+  );
+}
+
+function refuse(error: unknown): CallbackReply {
+  if (error instanceof UnreadableBody) return reject(error.status);
+  if (!(error instanceof CallbackVerificationError) || error.code === 'RAW_BODY_REQUIRED') {
+    return fail();
+  }
+  return reject(error.code === 'INVALID_RECORD' ? 422 : 401);
+}

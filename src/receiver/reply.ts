@@ -1,0 +1,29 @@
+/** What became of a request to the callback endpoint. */
+export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
+
+/** What to answer. It has no body: nothing more than the status is said. */
+export interface CallbackReply {
+  /** HTTP status. */
+  status: number;
+  /** Headers to set; names in lower case. */
+  headers: Record<string, string>;
+  /** What became of the request. */
+  outcome: CallbackOutcome;
+}
+
+export function acknowledge(outcome: 'processed' | 'duplicate' | 'stale'): CallbackReply {
+  return { status: 200, headers: {}, outcome };
+}
+
+/** The service's own schedule is not known; one second is when it is worth asking again. */
+export function askToComeAgain(): CallbackReply {
+  return { status: 503, headers: { 'retry-after': '1' }, outcome: 'busy' };
+}
+
+export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply {
+  return { status, headers: status === 405 ? { allow: 'POST' } : {}, outcome: 'rejected' };
+}
+
+export function fail(): CallbackReply {
+  return { status: 500, headers: {}, outcome: 'failed' };
+}

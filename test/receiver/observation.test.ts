@@ -1,0 +1,75 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { callbackKey } from '../../src/callback/verify.js';
+import type { CallbackTrace } from '../../src/receiver/observation.js';
+import { OTHER_SECRET, SECRET, sampleRecord, sign } from '../callback/sample-callback.js';
+import { createScene, post, postBody } from './scene.js';
+
+function subscribe() {
+  const started: CallbackTrace[] = [];
+  const ended: CallbackTrace[] = [];
+  const ignore = () => undefined;
+  const listeners = {
+    start: (trace: object) => void started.push({ ...(trace as CallbackTrace) }),
+    asyncEnd: (trace: object) => void ended.push({ ...(trace as CallbackTrace) }),
+    end: ignore,
+    asyncStart: ignore,
+    error: ignore,
+  };
+  const channel = tracingChannel<object, object>('merchant-payments:callback');
+  channel.subscribe(listeners);
+  onTestFinished(() => void channel.unsubscribe(listeners));
+  return { started, ended };
+}
+
+const key = callbackKey(sampleRecord());
+
+describe('the tracing channel merchant-payments:callback', () => {
+  it('tells the start, and at the end what became of the callback', async () => {
+    const { started, ended } = subscribe();
+    const reply = await createScene().receive(post());
+    expect(started).toEqual([{ method: 'POST' }]);
+    expect(ended).toEqual([
+      {
+        method: 'POST',
+        status: 200,
+        outcome: 'processed',
+        key,
+        durationMs: expect.any(Number),
+        result: reply,
+      },
+    ]);
+  });
+
+  it.each([
+    ['no signature', { ...post(), headers: {} }, 401, 'rejected', 'MISSING_TIMESTAMP'],
+    ['another secret', post({}, { secret: OTHER_SECRET }), 401, 'rejected', 'SIGNATURE_MISMATCH'],
+    ['no record', postBody('{}'), 422, 'rejected', 'INVALID_RECORD'],
+    ['another method', { ...post(), method: 'GET' }, 405, 'rejected', undefined],
+  ])('tells why a callback was refused: %s', async (_, request, status, outcome, code) => {
+    const { ended } = subscribe();
+    await createScene().receive(request);
+    expect(ended).toMatchObject([{ status, outcome }]);
+    expect(ended[0]?.code).toBe(code);
+    expect(ended[0]).not.toHaveProperty('key');
+  });
+
+  it('shows neither secret, signature nor body, whatever happens', async () => {
+    const { started, ended } = subscribe();
+    const scene = createScene({ onPayment: () => Promise.reject(new Error('trouble')) });
+    const requests = [post(), post({}, { secret: OTHER_SECRET }), postBody('{"a":"order-1001"}')];
+    for (const request of requests) await scene.receive(request);
+    const shown = inspect([started, ended], { depth: 9 });
+    for (const planted of [
+      SECRET,
+      'order-1001',
+      'prov-77',
+      sampleRecord().referenceNumber,
+      sign(JSON.stringify(sampleRecord())),
+    ]) {
+      expect(shown).not.toContain(planted);
+    }
+    expect(ended).toHaveLength(3);
+  });
+});

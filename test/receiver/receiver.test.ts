@@ -1,0 +1,540 @@
+import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { callbackKey } from '../../src/callback/verify.js';
+import {
+  CallbackVerificationError,
+  InvalidOptionError,
+  type MerchantPaymentsError,
+} from '../../src/errors.js';
+import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/inbox/inbox.js';
+import { memoryInbox } from '../../src/inbox/memory.js';
+import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
+import { NOW_SECONDS, OTHER_SECRET, SECRET, sampleRecord } from '../callback/sample-callback.js';
+import { createGate, createScene, post, postBody } from './scene.js';
+
+const processed = { status: 200, headers: {}, outcome: 'processed' };
+const duplicate = { status: 200, headers: {}, outcome: 'duplicate' };
+const stale = { status: 200, headers: {}, outcome: 'stale' };
+const busy = { status: 503, headers: { 'retry-after': '1' }, outcome: 'busy' };
+const failed = { status: 500, headers: {}, outcome: 'failed' };
+const rejected = (status: number) => ({ status, headers: {}, outcome: 'rejected' });
+
+const codeOf = (error: unknown) => (error as MerchantPaymentsError).code;
+
+describe('a callback that is right', () => {
+  it('is handed to onPayment, then acknowledged', async () => {
+    const scene = createScene();
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(scene.handled).toEqual([
+      {
+        payment: sampleRecord(),
+        key: callbackKey(sampleRecord()),
+        timestamp: new Date(NOW_SECONDS * 1000),
+        secretIndex: 0,
+      },
+    ]);
+    expect(scene.reports).toEqual([]);
+  });
+
+  it('is acknowledged only when onPayment is done', async () => {
+    const gate = createGate();
+    const scene = createScene({ onPayment: () => gate.opened });
+    let settled = false;
+    const reply = scene.receive(post()).finally(() => {
+      settled = true;
+    });
+    await vi.waitFor(() => expect(scene.handled).toHaveLength(1));
+    expect(settled).toBe(false);
+    gate.open();
+    expect(await reply).toEqual(processed);
+  });
+
+  it('is acknowledged but not processed again when it is repeated', async () => {
+    const scene = createScene();
+    await scene.receive(post());
+    const later = post({}, { timestamp: String(NOW_SECONDS + 200) });
+    expect(await scene.receive(later)).toEqual(duplicate);
+    expect(scene.handled).toHaveLength(1);
+  });
+
+  it('is told to come again while the same change is being processed', async () => {
+    const gate = createGate();
+    const scene = createScene({ onPayment: () => gate.opened });
+    const first = scene.receive(post());
+    await vi.waitFor(() => expect(scene.handled).toHaveLength(1));
+    expect(await scene.receive(post())).toEqual(busy);
+    gate.open();
+    expect(await first).toEqual(processed);
+    expect(await scene.receive(post())).toEqual(duplicate);
+    expect(scene.handled).toHaveLength(1);
+  });
+
+  it('is processed by the next delivery when onPayment threw', async () => {
+    const trouble = new Error('the order book is down');
+    let attempts = 0;
+    const scene = createScene({
+      onPayment() {
+        attempts += 1;
+        if (attempts === 1) throw trouble;
+      },
+    });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toEqual([{ error: trouble, callback: scene.handled[0] }]);
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(scene.handled).toHaveLength(2);
+  });
+
+  it.each([undefined, null, 'text', 0])('fails when onPayment rejects with %s', async (reason) => {
+    const scene = createScene({ onPayment: () => Promise.reject(reason) });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports.map(({ error }) => error)).toEqual([reason]);
+  });
+
+  it('fails when onPayment throws an error of verification', async () => {
+    const error = new CallbackVerificationError('SIGNATURE_MISMATCH', 'of something else');
+    const scene = createScene({ onPayment: () => Promise.reject(error) });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toHaveLength(1);
+  });
+
+  it('keeps its fields that the interface does not show', async () => {
+    const scene = createScene();
+    await scene.receive(post({ fee: 12 }));
+    expect(scene.handled[0]?.payment).toEqual(sampleRecord({ fee: 12 }));
+  });
+});
+
+describe('the order of changes', () => {
+  const at = (time: string, status: string) => post({ updatedAt: time, status });
+  const older = '2026-01-31T12:00:01+00:00';
+  const newer = '2026-01-31T12:00:02+00:00';
+
+  it('acknowledges an older change without processing it', async () => {
+    const scene = createScene();
+    await scene.receive(at(newer, 'paid'));
+    expect(await scene.receive(at(older, 'authorized'))).toEqual(stale);
+    expect(scene.handled.map(({ payment }) => payment.status)).toEqual(['paid']);
+  });
+
+  it("processes it with onStale: 'process'", async () => {
+    const scene = createScene({ onStale: 'process' });
+    await scene.receive(at(newer, 'paid'));
+    expect(await scene.receive(at(older, 'authorized'))).toEqual(processed);
+    expect(scene.handled).toHaveLength(2);
+  });
+
+  it.each([
+    ['another offset', '2026-01-31T14:00:02+02:00', '2026-01-31T12:00:01+00:00', 'stale'],
+    ['another offset', '2026-01-31T12:00:02+00:00', '2026-01-31T14:00:03+02:00', 'processed'],
+    ['a microsecond', '2026-01-31T12:00:01.000002Z', '2026-01-31T12:00:01.000001Z', 'stale'],
+    ['nothing', '2026-01-31T12:00:01.5Z', '2026-01-31T12:00:01,500Z', 'processed'],
+  ])('sees through %s', async (_, first, second, outcome) => {
+    const scene = createScene();
+    await scene.receive(at(first, 'first'));
+    expect((await scene.receive(at(second, 'second'))).outcome).toBe(outcome);
+  });
+
+  it('does not mix payments up', async () => {
+    const scene = createScene();
+    await scene.receive(at(newer, 'paid'));
+    const other = post({ referenceNumber: 'another', updatedAt: older });
+    expect(await scene.receive(other)).toEqual(processed);
+  });
+});
+
+describe('a request that is refused', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', '', 'post'])(
+    'is answered 405 for the method "%s", with Allow',
+    async (method) => {
+      const scene = createScene();
+      const reply = await scene.receive({ ...post(), method });
+      expect(reply).toEqual({ status: 405, headers: { allow: 'POST' }, outcome: 'rejected' });
+    },
+  );
+
+  it.each([
+    ['without a timestamp', { ...post(), headers: { 'x-signature': 'a' } }],
+    ['without a signature', { ...post(), headers: { 'x-timestamp': String(NOW_SECONDS) } }],
+    ['with another secret', post({}, { secret: OTHER_SECRET })],
+    ['with a tampered body', { ...post(), rawBody: JSON.stringify(sampleRecord({ status: 'x' })) }],
+    ['301 s old', post({}, { timestamp: String(NOW_SECONDS - 301) })],
+    ['301 s ahead', post({}, { timestamp: String(NOW_SECONDS + 301) })],
+    ['with a timestamp in milliseconds', post({}, { timestamp: String(NOW_SECONDS * 1000) })],
+  ])('is answered 401 %s, and nobody is told', async (_, request) => {
+    const scene = createScene();
+    expect(await scene.receive(request)).toEqual(rejected(401));
+    expect(scene).toMatchObject({ handled: [], reports: [] });
+  });
+
+  it.each(['no JSON', '{}', JSON.stringify(sampleRecord({ status: 7 }))])(
+    'is answered 422 when it is authentic but no status record, and onError is told: %s',
+    async (body) => {
+      const scene = createScene();
+      expect(await scene.receive(postBody(body))).toEqual(rejected(422));
+      expect(scene.handled).toEqual([]);
+      expect(scene.reports).toMatchObject([
+        { error: { code: 'INVALID_RECORD' }, callback: undefined },
+      ]);
+    },
+  );
+
+  it('is not told apart by 422 when it is no status record and not authentic either', async () => {
+    const scene = createScene();
+    expect(await scene.receive(postBody('{}', { secret: OTHER_SECRET }))).toEqual(rejected(401));
+  });
+
+  it.each([
+    ['bytes', (size: number) => new Uint8Array(size)],
+    ['text', (size: number) => 'x'.repeat(size)],
+    ['text of two-byte characters', (size: number) => 'é'.repeat(size / 2)],
+    [
+      'text of three-byte characters',
+      (size: number) => `${'€'.repeat(size / 3)}${'x'.repeat(size % 3)}`,
+    ],
+    [
+      'text of four-byte characters',
+      (size: number) => `${'😀'.repeat(size / 4)}${'x'.repeat(size % 4)}`,
+    ],
+    ['an ArrayBuffer', (size: number) => new ArrayBuffer(size)],
+  ])('is answered 413 beyond maxBodyBytes, counted in bytes of %s', async (_, create) => {
+    const scene = createScene({ maxBodyBytes: 1200 });
+    const fits = { ...post(), rawBody: create(1200) };
+    expect(await scene.receive(fits)).toEqual(rejected(401));
+    const tooLarge = createScene({ maxBodyBytes: 1199 });
+    expect(await tooLarge.receive(fits)).toEqual(rejected(413));
+    expect(tooLarge.reports).toEqual([]);
+  });
+
+  it('fails when its body was parsed, and onError is told the remedy', async () => {
+    const scene = createScene();
+    const request = { ...post(), rawBody: sampleRecord() as unknown as string };
+    expect(await scene.receive(request)).toEqual(failed);
+    expect(scene.reports).toHaveLength(1);
+    expect(codeOf(scene.reports[0]?.error)).toBe('RAW_BODY_REQUIRED');
+    expect(String(scene.reports[0]?.error)).toContain('express.raw');
+  });
+
+  it('fails when it has no body or headers at all', async () => {
+    const scene = createScene();
+    expect(await scene.receive({ ...post(), rawBody: undefined as never })).toEqual(failed);
+    expect(await scene.receive({ ...post(), headers: undefined as never })).toEqual(failed);
+    expect(scene.reports.map(({ error }) => codeOf(error))).toEqual([
+      'RAW_BODY_REQUIRED',
+      'INVALID_OPTION',
+    ]);
+  });
+
+  it('rejects when it is no object, which only a programmer can send', async () => {
+    await expect(createScene().receive(undefined as never)).rejects.toThrow(InvalidOptionError);
+  });
+});
+
+describe('signingSecret as a function', () => {
+  it('is asked for every callback, so that a secret can change without a restart', async () => {
+    const secrets = [SECRET, OTHER_SECRET];
+    const scene = createScene({ signingSecret: () => secrets.shift() ?? '' });
+    expect((await scene.receive(post({ status: 'a' }))).status).toBe(200);
+    expect((await scene.receive(post({ status: 'b' }))).status).toBe(401);
+    expect((await scene.receive(post({ status: 'c' }))).status).toBe(500);
+  });
+
+  it('may be asynchronous and give several', async () => {
+    const scene = createScene({ signingSecret: async () => [OTHER_SECRET, SECRET] });
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(scene.handled[0]?.secretIndex).toBe(1);
+  });
+
+  it('sees a list that is changed in place, and bytes too', async () => {
+    const list = [SECRET];
+    const byList = createScene({ signingSecret: () => list });
+    expect((await byList.receive(post())).status).toBe(200);
+    list[0] = OTHER_SECRET;
+    expect((await byList.receive(post())).status).toBe(401);
+
+    const bytes = new TextEncoder().encode(SECRET);
+    const byBytes = createScene({ signingSecret: () => bytes });
+    expect((await byBytes.receive(post())).status).toBe(200);
+    bytes[0] = 0;
+    expect((await byBytes.receive(post())).status).toBe(401);
+  });
+
+  it('is not asked for a request of another method or with too large a body', async () => {
+    const signingSecret = vi.fn(() => SECRET);
+    const scene = createScene({ signingSecret, maxBodyBytes: 10 });
+    await scene.receive({ ...post(), method: 'GET' });
+    await scene.receive(post());
+    expect(signingSecret).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the vault is sealed');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the vault is sealed'))],
+    ['gives nothing', () => undefined as unknown as string],
+    ['gives an empty list', () => []],
+    ['gives a blank', () => ' '],
+  ])('fails when it %s, and onError is told', async (_, signingSecret) => {
+    const scene = createScene({ signingSecret });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toHaveLength(1);
+    expect(scene.handled).toEqual([]);
+  });
+});
+
+describe('recordSchema', () => {
+  it('answers 422 for a record that it refuses', async () => {
+    const scene = createScene({ recordSchema: z.object({ status: z.literal('paid') }) });
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(await scene.receive(post({ status: 'other' }))).toEqual(rejected(422));
+    expect(scene.reports).toMatchObject([{ error: { code: 'INVALID_RECORD' } }]);
+  });
+
+  it('may be asynchronous', async () => {
+    const recordSchema = z.object({ status: z.string().refine(async (text) => text === 'paid') });
+    const scene = createScene({ recordSchema });
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(await scene.receive(post({ status: 'other' }))).toEqual(rejected(422));
+  });
+
+  it('fails when it throws', async () => {
+    const recordSchema = z.object({
+      status: z.string().transform(() => {
+        throw new Error('odd');
+      }),
+    });
+    const scene = createScene({ recordSchema });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toHaveLength(1);
+  });
+
+  it('cannot change which payment and time the inbox is told', async () => {
+    const events: InboxEvent[] = [];
+    const inbox = memoryInbox();
+    const scene = createScene({
+      inbox: {
+        process(event, work) {
+          events.push(event);
+          return inbox.process(event, work);
+        },
+      },
+      recordSchema: {
+        '~standard': {
+          version: 1,
+          vendor: 'test',
+          validate(value) {
+            Object.assign(value as object, { referenceNumber: 'other', updatedAt: 'garbage' });
+            return { value };
+          },
+        },
+      },
+    });
+    await scene.receive(post());
+    expect(events).toEqual([
+      {
+        key: callbackKey(sampleRecord()),
+        paymentReference: sampleRecord().referenceNumber,
+        occurredAt: new Date('2026-01-31T12:00:05Z'),
+        microseconds: 0,
+        processStale: false,
+      },
+    ]);
+  });
+});
+
+describe('the inbox', () => {
+  const answering = (answer: () => Promise<InboxOutcome>): CallbackInbox => ({ process: answer });
+
+  it.each([
+    ['processed', processed],
+    ['duplicate', duplicate],
+    ['stale', stale],
+    ['busy', busy],
+  ] as const)('decides the reply: %s', async (outcome, reply) => {
+    const scene = createScene({ inbox: answering(async () => outcome) });
+    expect(await scene.receive(post())).toEqual(reply);
+  });
+
+  it.each([undefined, null, 'done', true, {}])(
+    'that answers %s is not taken for done',
+    async (answer) => {
+      const scene = createScene({ inbox: answering(async () => answer as never) });
+      expect(await scene.receive(post())).toEqual(failed);
+      expect(String(scene.reports[0]?.error)).toContain('inbox.process must resolve with');
+    },
+  );
+
+  it('that fails gives 500, and onError is told with the callback', async () => {
+    const trouble = new Error('connection refused');
+    const scene = createScene({ inbox: answering(() => Promise.reject(trouble)) });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toMatchObject([
+      { error: trouble, callback: { payment: { status: 'paid' } } },
+    ]);
+  });
+
+  it('that throws synchronously gives 500 too', async () => {
+    const scene = createScene({
+      inbox: {
+        process() {
+          throw new Error('not connected');
+        },
+      },
+    });
+    expect(await scene.receive(post())).toEqual(failed);
+  });
+
+  it('hands its transaction on', async () => {
+    const seen: unknown[] = [];
+    const scene = createScene<{ id: number }>({
+      inbox: {
+        async process(_event, work) {
+          await work({ tx: { id: 7 }, signal: new AbortController().signal });
+          return 'processed';
+        },
+      },
+      onPayment: (_callback, { tx }) => void seen.push(tx),
+    });
+    await scene.receive(post());
+    expect(seen).toEqual([{ id: 7 }]);
+  });
+
+  it('is not asked before the callback is verified', async () => {
+    const process = vi.fn(async (): Promise<InboxOutcome> => 'processed');
+    const scene = createScene({ inbox: { process } });
+    await scene.receive(post({}, { secret: OTHER_SECRET }));
+    await scene.receive(postBody('{}'));
+    expect(process).not.toHaveBeenCalled();
+  });
+});
+
+describe('the signal', () => {
+  const abortedBy = async (from: 'client' | 'inbox' | 'nobody') => {
+    const client = new AbortController();
+    const lease = new AbortController();
+    const signals: AbortSignal[] = [];
+    const scene = createScene({
+      inbox: {
+        async process(_event, work) {
+          await work({ tx: undefined, signal: lease.signal });
+          return 'processed';
+        },
+      },
+      async onPayment(_callback, context) {
+        const { signal } = context;
+        signals.push(signal, context.signal);
+        if (from === 'client') client.abort(new Error('gone'));
+        if (from === 'inbox') lease.abort(new Error('lost'));
+      },
+    });
+    await scene.receive({ ...post(), signal: client.signal });
+    expect(signals[0]).toBe(signals[1]);
+    return signals[0];
+  };
+
+  it('aborts when the client goes away', async () => {
+    expect((await abortedBy('client'))?.reason).toEqual(new Error('gone'));
+  });
+
+  it('aborts when the inbox loses its lease', async () => {
+    expect((await abortedBy('inbox'))?.reason).toEqual(new Error('lost'));
+  });
+
+  it('does not abort otherwise', async () => {
+    expect((await abortedBy('nobody'))?.aborted).toBe(false);
+  });
+
+  it('is there with the memory inbox and without one of the request', async () => {
+    const signals: AbortSignal[] = [];
+    const scene = createScene({ onPayment: (_, { signal }) => void signals.push(signal) });
+    await scene.receive(post());
+    expect(signals).toMatchObject([{ aborted: false }]);
+  });
+});
+
+describe('onError', () => {
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no logs today');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no logs today'))],
+  ])('changes nothing about the reply when it %s', async (_, onError) => {
+    const scene = createScene({ onError, onPayment: () => Promise.reject(new Error('trouble')) });
+    expect(await scene.receive(post())).toEqual(failed);
+  });
+
+  it('is console.error when none is given', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const trouble = new Error('trouble');
+    const scene = createScene({ onError: undefined, onPayment: () => Promise.reject(trouble) });
+    await scene.receive(post());
+    await scene.receive(postBody('{}'));
+    expect(error.mock.calls).toEqual([
+      [
+        `merchant-payments: a payment callback could not be processed (key ${callbackKey(sampleRecord())}):`,
+        trouble,
+      ],
+      [
+        'merchant-payments: a payment callback could not be processed:',
+        expect.objectContaining({ code: 'INVALID_RECORD' }),
+      ],
+    ]);
+  });
+
+  it('is called as a method of the options, like onPayment', async () => {
+    const calls: unknown[] = [];
+    const options = {
+      signingSecret: SECRET,
+      now: () => NOW_SECONDS * 1000,
+      onError() {
+        calls.push(this);
+      },
+      onPayment() {
+        calls.push(this);
+        throw new Error('trouble');
+      },
+    };
+    await createCallbackReceiver(options).receive(post());
+    expect(calls).toEqual([options, options]);
+  });
+});
+
+describe('construction', () => {
+  const right = { signingSecret: SECRET, onPayment: () => undefined };
+
+  it.each([
+    ['options', undefined],
+    ['signingSecret', { ...right, signingSecret: '' }],
+    ['signingSecret', { ...right, signingSecret: [] }],
+    ['signingSecret', { ...right, signingSecret: undefined }],
+    ['signingSecret', { ...right, signingSecret: ` ${SECRET}` }],
+    ['onPayment', { signingSecret: SECRET }],
+    ['inbox', { ...right, inbox: {} }],
+    ['inbox', { ...right, inbox: null }],
+    ['onStale', { ...right, onStale: 'ignore' }],
+    ['maxBodyBytes', { ...right, maxBodyBytes: 0 }],
+    ['maxBodyBytes', { ...right, maxBodyBytes: Number.NaN }],
+    ['bodyTimeoutMs', { ...right, bodyTimeoutMs: 0 }],
+    ['bodyTimeoutMs', { ...right, bodyTimeoutMs: 2_147_483_648 }],
+    ['onError', { ...right, onError: 'log' }],
+    ['toleranceSeconds', { ...right, toleranceSeconds: -1 }],
+    ['toleranceSeconds', { ...right, signingSecret: () => SECRET, toleranceSeconds: -1 }],
+    ['recordSchema', { ...right, recordSchema: {} }],
+  ])('refuses a wrong %s and names it', (option, options) => {
+    const create = () => createCallbackReceiver(options as never);
+    expect(create).toThrow(InvalidOptionError);
+    expect(create).toThrow(expect.objectContaining({ option }));
+  });
+
+  it('does not ask for the secret, which a build may not have', () => {
+    const signingSecret = vi.fn(() => SECRET);
+    createCallbackReceiver({ ...right, signingSecret });
+    expect(signingSecret).not.toHaveBeenCalled();
+  });
+});

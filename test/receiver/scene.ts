@@ -1,0 +1,70 @@
+import type { VerifiedCallback } from '../../src/callback/options.js';
+import {
+  type CallbackReceiver,
+  type CallbackReceiverOptions,
+  createCallbackReceiver,
+  type ReceivedRequest,
+} from '../../src/receiver/callback-receiver.js';
+import {
+  now,
+  SECRET,
+  sampleRecord,
+  type sampleRequest,
+  sampleRequest as signedRequest,
+} from '../callback/sample-callback.js';
+
+export interface Report {
+  readonly error: unknown;
+  readonly callback: VerifiedCallback | undefined;
+}
+
+export interface Scene extends CallbackReceiver {
+  /** The callbacks that `onPayment` was called with. */
+  readonly handled: VerifiedCallback[];
+  /** What `onError` was told. */
+  readonly reports: Report[];
+}
+
+/** A receiver whose clock stands where the sample callbacks were signed. */
+export function createScene<Tx = undefined>(
+  options: Partial<CallbackReceiverOptions<Tx>> = {},
+): Scene {
+  const handled: VerifiedCallback[] = [];
+  const reports: Report[] = [];
+  const receiver = createCallbackReceiver<Tx>({
+    signingSecret: SECRET,
+    now,
+    onError: (error, callback) => void reports.push({ error, callback }),
+    ...options,
+    async onPayment(callback, context) {
+      handled.push(callback);
+      await options.onPayment?.(callback, context);
+    },
+  });
+  return { ...receiver, handled, reports };
+}
+
+/** A signed POST of a record with these fields. */
+export function post(
+  fields: Record<string, unknown> = {},
+  how: Omit<Parameters<typeof sampleRequest>[0] & object, 'body'> = {},
+): ReceivedRequest {
+  return postBody(JSON.stringify(sampleRecord(fields)), how);
+}
+
+/** A signed POST of any body. */
+export function postBody(
+  body: string | Uint8Array,
+  how: Omit<Parameters<typeof sampleRequest>[0] & object, 'body'> = {},
+): ReceivedRequest {
+  return { method: 'POST', ...signedRequest({ ...how, body }) };
+}
+
+/** Something that can be held until the test lets it go. */
+export function createGate(): { opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
