@@ -26,7 +26,6 @@ writeFileSync(
   path.join(FOLDER, 'tsconfig.json'),
   JSON.stringify({
     extends: '../tsconfig.json',
-    compilerOptions: { noPropertyAccessFromIndexSignature: false },
     include: ['*.ts'],
     exclude: [],
   }),

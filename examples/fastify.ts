@@ -1,0 +1,23 @@
+// Payment callbacks in Fastify 4 or 5.
+//
+//   MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/fastify.ts
+
+import fastify from 'fastify';
+import { callbackPlugin } from 'merchant-payments/fastify';
+
+const app = fastify();
+
+// Encapsulated: the raw parser it needs is its own, other routes get parsed bodies as before.
+app.register(callbackPlugin, {
+  path: '/callbacks/payments',
+  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  async onPayment({ payment }) {
+    console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
+  },
+});
+
+app.post('/orders', async (request) => ({ ordered: request.body }));
+
+const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });
+console.log(`Waiting for callbacks at ${address}/callbacks/payments`);
+process.once('SIGTERM', () => app.close());

@@ -1,0 +1,28 @@
+// Payment callbacks in Hono. The same handler serves Bun, Deno and Workers, where `app` itself is exported.
+//
+//   MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/hono.ts
+
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { callbackHandler } from 'merchant-payments/fetch';
+
+const handleCallback = callbackHandler({
+  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  async onPayment({ payment }) {
+    console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
+  },
+});
+
+const app = new Hono();
+app.all('/callbacks/payments', (context) => handleCallback(context.req.raw));
+app.post('/orders', async (context) => context.json({ ordered: await context.req.json() }));
+
+const options = {
+  fetch: app.fetch,
+  hostname: '127.0.0.1',
+  port: Number(process.env.PORT ?? 3000),
+};
+const server = serve(options, ({ port }) => {
+  console.log(`Waiting for callbacks at http://127.0.0.1:${port}/callbacks/payments`);
+});
+process.once('SIGTERM', () => server.close());

@@ -1,0 +1,63 @@
+// Slow work in a queue, in the very transaction that records the callback: the job and the merchant's
+// own rows are there together or not at all. pg-boss keeps its jobs in the same Postgres.
+//
+//   DATABASE_URL=postgres://… MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/pg-boss.ts
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PaymentStatusRecord } from 'merchant-payments';
+import { postgresInbox } from 'merchant-payments/inbox/postgres';
+import { callbackHandler } from 'merchant-payments/node';
+import pg from 'pg';
+import PgBoss from 'pg-boss';
+
+const connectionString = process.env.DATABASE_URL ?? '';
+const queue = 'payment-callbacks';
+
+const pool = new pg.Pool({ connectionString });
+const inbox = postgresInbox(pool);
+await inbox.setup();
+
+const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
+boss.on('error', (error) => console.error(error));
+await boss.start();
+await boss.createQueue(queue);
+
+const handler = callbackHandler({
+  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  inbox,
+  async onPayment({ payment, key }, { tx }) {
+    const db = { executeSql: (text: string, values: unknown[]) => tx.query(text, values) };
+    await boss.send(queue, payment, { id: toUuid(key), retryLimit: 10, retryBackoff: true, db });
+  },
+});
+
+await boss.work<PaymentStatusRecord>(queue, { pollingIntervalSeconds: 0.5 }, async (jobs) => {
+  for (const { data } of jobs) {
+    console.log(`${data.merchantPaymentReference} is ${data.status}`);
+  }
+});
+
+/** pg-boss wants a UUID: the first half of the key's 32 bytes, written as one. */
+function toUuid(key: string): string {
+  const hex = Buffer.from(key, 'base64url').toString('hex');
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map((part) => hex.slice(...part))
+    .join('-');
+}
+
+const server = createServer(handler).listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Waiting for callbacks at http://127.0.0.1:${port}/callbacks/payments`);
+});
+process.once('SIGTERM', async () => {
+  server.close();
+  await boss.stop();
+  await pool.end();
+});
