@@ -3,81 +3,54 @@
 //
 //   npm run quickstart
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tracingChannel } from 'node:diagnostics_channel';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  CallbackVerificationError,
-  createCallbackVerifier,
-  PaymentClient,
-} from 'merchant-payments';
+import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
+import { callbackHandler } from 'merchant-payments/node';
+import type { CallbackTrace } from 'merchant-payments/receiver';
 
 const step = (title: string) => console.log(`\n${title}`);
 const say = (who: string, what: string) => console.log(`  ${who.padEnd(9)} ${what}`);
 
 // --- The merchant: an order book and an endpoint for callbacks ---------------------------------
 
+const signingSecret = 'whsec_of_the_quickstart';
 const orders = new Map([['order-1001', 'waiting for payment']]);
-const handled = new Set<string>();
 let databaseIsDown = false;
 
-function handleCallback(rawBody: Buffer, headers: IncomingMessage['headers']): number {
-  try {
-    const { payment, key } = verify({ rawBody, headers });
+const handleCallback = callbackHandler({
+  signingSecret,
+  // Called once for each change of status, with a callback that is authentic and fresh.
+  onPayment({ payment }) {
     if (databaseIsDown) {
       databaseIsDown = false;
-      say('merchant', 'authentic, but our database is down: 500, so that the service comes again');
-      return 500;
+      throw new Error('our database is down');
     }
-    if (handled.has(key)) {
-      say('merchant', `a duplicate of ${key.slice(0, 8)}…: nothing to do, 200`);
-      return 200;
-    }
-    handled.add(key);
     orders.set(payment.merchantPaymentReference, payment.status);
-    say(
-      'merchant',
-      `authentic: ${payment.merchantPaymentReference} is now "${payment.status}", 200`,
-    );
-    return 200;
-  } catch (error) {
-    if (!(error instanceof CallbackVerificationError)) throw error;
-    say('merchant', `refused with ${error.code}, 401`);
-    say('', `${error.message.split(':')[0]}`);
-    return error.code === 'INVALID_RECORD' ? 422 : 401;
-  }
-}
-
-const MAX_BODY_BYTES = 65_536;
-
-async function onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      response.writeHead(413, { connection: 'close' }).end();
-      return;
-    }
-    chunks.push(chunk);
-  }
-  // The bytes as they came, before anything parses them.
-  response.writeHead(handleCallback(Buffer.concat(chunks), request.headers)).end();
-}
-
-const merchant = createServer((request, response) => {
-  onRequest(request, response).catch(() => response.destroy());
+    say('merchant', `authentic: ${payment.merchantPaymentReference} is now "${payment.status}"`);
+  },
+  onError: (error) => say('merchant', `failed: ${(error as Error).message}`),
 });
+
+// What the handler answers, and why, for whoever wants to know.
+tracingChannel<object, object>('merchant-payments:callback').asyncEnd.subscribe((message) => {
+  const { status, outcome, code } = message as CallbackTrace;
+  say('merchant', `answered ${status}: ${outcome}${code === undefined ? '' : `, ${code}`}`);
+});
+
+const merchant = createServer(handleCallback);
 await new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve));
 const { port } = merchant.address() as AddressInfo;
 
 // --- The service: a fake one, on this machine --------------------------------------------------
 
 const service = await startMockServer({
+  signingSecret,
   callbackUrl: `http://127.0.0.1:${port}/callbacks/payments`,
   retryScheduleMs: [300, 300],
 });
-const verify = createCallbackVerifier({ signingSecret: service.signingSecret });
 
 // --- 1. A payment is created -------------------------------------------------------------------
 
@@ -119,7 +92,7 @@ databaseIsDown = true;
 await service.setStatus(referenceNumber, 'paid');
 await service.waitForDelivery({ referenceNumber, attempt: 2, status: 'paid' });
 
-step('6. The service repeats itself; the merchant acts once');
+step('6. The service repeats itself; the merchant acts once, and answers 200');
 await service.resend(referenceNumber);
 
 step('What the service saw');

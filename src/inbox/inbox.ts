@@ -1,3 +1,7 @@
+import { InvalidOptionError } from '../errors.js';
+import { assertWholeNumber } from '../protocol/assert-option.js';
+import { describeValue } from '../protocol/describe-value.js';
+
 /** One status change, as an inbox sees it. */
 export interface InboxEvent {
   /** The same for every delivery of the change, and of no other change of the payment. */
@@ -54,7 +58,20 @@ export interface CallbackInbox<Tx = undefined> {
   ): Promise<InboxOutcome>;
 }
 
-/** When the change happened, in microseconds since 1970: what decides which of two is older. */
+/**
+ * When the change happened, in microseconds since 1970: what decides which of two is older.
+ *
+ * @throws {InvalidOptionError} when `occurredAt` is no valid date or `microseconds` not from 0 to 999:
+ * what compares with nothing would never be stale
+ */
 export function toEpochMicroseconds({ occurredAt, microseconds = 0 }: InboxEvent): number {
-  return occurredAt.getTime() * 1000 + microseconds;
+  assertWholeNumber('microseconds', microseconds, { min: 0, max: 999, unit: 'microseconds' });
+  const epochMs = Number(occurredAt);
+  if (Number.isNaN(epochMs)) {
+    throw new InvalidOptionError(
+      'occurredAt',
+      `occurredAt must be a valid date, but ${describeValue(occurredAt)} that is none came`,
+    );
+  }
+  return epochMs * 1000 + microseconds;
 }

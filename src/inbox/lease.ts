@@ -60,7 +60,7 @@ function keepRenewing(lease: Lease, onLost: () => void): () => void {
     if (renewed === true) confirmedAtMs = askedAtMs;
     // A store that can't be reached may have let the lease expire meanwhile.
     const expired = performance.now() - confirmedAtMs >= lease.durationMs;
-    if (renewed === false || (renewed === undefined && expired)) onLost();
+    if (renewed === false || expired) onLost();
     else schedule(renewed === true ? confirmedAtMs + pauseMs - performance.now() : pauseMs);
   };
   const schedule = (delayMs: number): void => {

@@ -84,27 +84,25 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
     forgetOld();
   };
 
-  const check = (event: InboxEvent): InboxOutcome | undefined => {
+  const check = (event: InboxEvent, occurredAt: number): InboxOutcome | undefined => {
     forgetOld();
     const payment = payments.get(event.paymentReference);
     if (payment?.keys.has(event.key)) return 'duplicate';
-    if (!event.processStale && payment && toEpochMicroseconds(event) < payment.watermark) {
-      return 'stale';
-    }
+    if (!event.processStale && payment && occurredAt < payment.watermark) return 'stale';
     return running.has(event.paymentReference) ? 'busy' : undefined;
   };
 
   return {
     async process(event, work) {
       warnInProduction();
-      const known = check(event);
+      const occurredAt = toEpochMicroseconds(event);
+      const known = check(event, occurredAt);
       if (known !== undefined) return known;
       // Copied: the caller's object may change while the work runs.
       const { key, paymentReference } = event;
-      const occurredAt = toEpochMicroseconds(event);
       running.add(paymentReference);
       try {
-        await work(createContext());
+        await work(new LazyContext());
         remember(paymentReference, key, occurredAt);
       } finally {
         running.delete(paymentReference);
@@ -115,13 +113,12 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
 }
 
 // The signal is made when it is asked for: nothing here can abort it, and most handlers never look.
-function createContext(): InboxContext<undefined> {
-  let signal: AbortSignal | undefined;
-  return {
-    tx: undefined,
-    get signal() {
-      signal ??= new AbortController().signal;
-      return signal;
-    },
-  };
+class LazyContext implements InboxContext<undefined> {
+  readonly tx = undefined;
+  #signal: AbortSignal | undefined;
+
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal;
+  }
 }

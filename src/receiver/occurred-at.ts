@@ -9,6 +9,9 @@ export interface Instant {
   readonly microseconds: number;
 }
 
+// How most services write it. Date.parse reads this spelling right, in a tenth of the time.
+const PLAIN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-]\d\d:\d\d)$/;
+
 /**
  * Reads `updatedAt` (interface section 2.2). A parser of its own, because Date.parse knows neither
  * every spelling of ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
@@ -16,6 +19,7 @@ export interface Instant {
  * @param text a date-time that the record's own check has accepted
  */
 export function parseInstant(text: string): Instant {
+  if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0 };
   const [, year, month, day, hour, minute, second = '0', fraction = '', sign, ...offset] =
     DATE_TIME.exec(text) ?? [];
   const [offsetHours = '0', offsetMinutes = '0'] = offset;

@@ -65,12 +65,15 @@ async function receive<Tx>(
   try {
     const verified = await verify(receiver, incoming);
     const event = toInboxEvent(verified, receiver.processStale);
-    await check(receiver, verified);
+    // After the event is made: the schema is handed the record and could write to it.
+    if (receiver.recordSchema !== undefined) {
+      assertSchemaAccepts(await runRecordSchema(receiver.recordSchema, verified.payment));
+    }
     callback = verified;
     if (trace !== undefined) trace.key = verified.key;
     return toReply(
       await receiver.inbox.process(event, async (context) => {
-        await receiver.onPayment(verified, toPaymentContext(context, incoming));
+        await receiver.onPayment(verified, new LazyPaymentContext(context, incoming));
       }),
     );
   } catch (error) {
@@ -97,27 +100,23 @@ function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean)
   return { key, paymentReference: referenceNumber, ...parseInstant(updatedAt), processStale };
 }
 
-// After the event is made: the schema is handed the record and could write to it.
-async function check<Tx>(
-  { recordSchema }: Receiver<Tx>,
-  { payment }: VerifiedCallback,
-): Promise<void> {
-  if (recordSchema !== undefined) assertSchemaAccepts(await runRecordSchema(recordSchema, payment));
-}
-
 // The signal is made when it is asked for: it costs as much as the rest, and most handlers never look.
-function toPaymentContext<Tx>(
-  context: InboxContext<Tx>,
-  incoming: IncomingCallback,
-): PaymentContext<Tx> {
-  let signal: AbortSignal | undefined;
-  return {
-    tx: context.tx,
-    get signal() {
-      signal ??= joinSignals(context.signal, incoming.getSignal?.());
-      return signal;
-    },
-  };
+class LazyPaymentContext<Tx> implements PaymentContext<Tx> {
+  readonly tx: Tx;
+  readonly #inbox: InboxContext<Tx>;
+  readonly #incoming: IncomingCallback;
+  #signal: AbortSignal | undefined;
+
+  constructor(inbox: InboxContext<Tx>, incoming: IncomingCallback) {
+    this.tx = inbox.tx;
+    this.#inbox = inbox;
+    this.#incoming = incoming;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= joinSignals(this.#inbox.signal, this.#incoming.getSignal?.());
+    return this.#signal;
+  }
 }
 
 function joinSignals(lease: AbortSignal, client: AbortSignal | undefined): AbortSignal {

@@ -15,7 +15,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 // What a newcomer gets: the tarball, installed in an empty folder.
 
-const SUBPATHS = ['', '/callback', '/callback/web', '/mock-server', '/msw', '/testing'];
+const SUBPATHS = [
+  '',
+  '/callback',
+  '/callback/web',
+  '/receiver',
+  '/node',
+  '/fetch',
+  '/fastify',
+  '/lambda',
+  '/inbox',
+  '/inbox/contract',
+  '/inbox/postgres',
+  '/inbox/redis',
+  '/inbox/sqlite',
+  '/mock-server',
+  '/msw',
+  '/testing',
+];
 
 const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-'));
 const bare = path.join(root, 'bare');
@@ -151,9 +168,12 @@ describe('the installed package', () => {
     const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
     expect(blocks).toHaveLength(3);
     for (const [index, [, code = '']] of blocks.entries()) {
-      const { outputText } = ts.transpileModule(code.replace('127.0.0.1:3000', '127.0.0.1:0'), {
-        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-      });
+      const { outputText } = ts.transpileModule(
+        code.replace('127.0.0.1:3000', '127.0.0.1:0').replace('listen(3000', 'listen(0'),
+        {
+          compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+        },
+      );
       write(bare, `readme-${index + 1}.mjs`, outputText);
     }
     const code = `
@@ -169,18 +189,23 @@ describe('the installed package', () => {
       await import('./readme-1.mjs');
       console.log(service.payments.list().length);
 
-      const { handleCallback } = await import('./readme-2.mjs');
+      const { server } = await import('./readme-2.mjs');
+      await new Promise((resolve) => server.once('listening', resolve));
       const { rawBody, headers } = signCallback({
         payment: { merchantPaymentReference: 'order-1001' },
         signingSecret: service.signingSecret,
       });
-      handleCallback(rawBody, headers);
+      const url = 'http://127.0.0.1:' + server.address().port;
+      const { status } = await fetch(url, { method: 'POST', headers, body: rawBody });
+      console.log(status);
+      server.closeAllConnections();
+      server.close();
 
       await import('./readme-3.mjs');
       await service.close();
     `;
     expect(runModule(bare, 'readme.mjs', code)).toMatch(
-      /^[\da-f-]{36} created\n1\n[\w-]{43} order-1001 paid\n$/,
+      /^[\da-f-]{36} created\n1\norder-1001 paid\n200\n$/,
     );
   });
 });
@@ -189,6 +214,16 @@ describe('the types', () => {
   const CONSUMER = `
     import { PaymentClient, verifyCallback, type VerifiedCallback } from 'merchant-payments';
     import { createCallbackVerifier } from 'merchant-payments/callback';
+    import { callbackPlugin } from 'merchant-payments/fastify';
+    import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
+    import { memoryInbox } from 'merchant-payments/inbox';
+    import { inboxContract } from 'merchant-payments/inbox/contract';
+    import { postgresInbox, type Queryable } from 'merchant-payments/inbox/postgres';
+    import { redisInbox } from 'merchant-payments/inbox/redis';
+    import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
+    import { callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
+    import { callbackHandler } from 'merchant-payments/node';
+    import { createCallbackReceiver } from 'merchant-payments/receiver';
     import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
     import { type Fault, startMockServer } from 'merchant-payments/mock-server';
     import { paymentServiceHandlers } from 'merchant-payments/msw';
@@ -214,6 +249,14 @@ describe('the types', () => {
       const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
       createCallbackVerifier({ signingSecret })(callback);
       await verifyOnWeb(callback, { signingSecret });
+      const options = { signingSecret, inbox: memoryInbox(), onPayment: () => undefined };
+      const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
+      const stores = [callbackPlugin, postgresInbox, redisInbox, sqliteInbox, inboxContract];
+      callbackHandler({ ...options, inbox: {} as ReturnType<typeof postgresInbox>, async onPayment({ key }, { tx }) {
+        const queryable: Queryable = tx;
+        await queryable.query(key);
+      } });
+      if (stores.length > 5) [fetchHandler(options), lambdaHandler(options), outcome].map(String);
       const [handler] = paymentServiceHandlers();
       return response.body.referenceNumber + verified.key + String(handler?.isUsed);
     }

@@ -1,0 +1,70 @@
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import type { Script } from './scripts.js';
+
+/** What is used of an ioredis client or its Cluster. */
+export interface IoredisClient {
+  evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+}
+
+/** What is used of a node-redis client, pool, cluster or sentinel. */
+export interface NodeRedisClient {
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** A client of either kind. */
+export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** Runs a script on one key and resolves to its answer as text. */
+export type ScriptRunner = (script: Script, key: string, args: string[]) => Promise<string>;
+
+/** @throws {InvalidOptionError} when `client` is of neither kind */
+export function createScriptRunner(client: RedisClient): ScriptRunner {
+  const { evalsha, eval: evaluate } = toScriptCommands(client);
+  return async (script, key, args) => {
+    const reply = await evalsha(script.sha1, key, args).catch((error: unknown) => {
+      if (!isScriptMissing(error)) throw error;
+      return evaluate(script.source, key, args);
+    });
+    // A client can be set to give numbers as text, or text as bytes.
+    return String(reply);
+  };
+}
+
+interface ScriptCommands {
+  evalsha(sha1: string, key: string, args: string[]): Promise<unknown>;
+  eval(source: string, key: string, args: string[]): Promise<unknown>;
+}
+
+function toScriptCommands(client: RedisClient): ScriptCommands {
+  if (hasMethods(client, 'evalSha', 'eval')) {
+    const nodeRedis = client as NodeRedisClient;
+    return {
+      evalsha: async (sha1, key, args) => nodeRedis.evalSha(sha1, { keys: [key], arguments: args }),
+      eval: async (source, key, args) => nodeRedis.eval(source, { keys: [key], arguments: args }),
+    };
+  }
+  if (hasMethods(client, 'evalsha', 'eval')) {
+    const ioredis = client as IoredisClient;
+    return {
+      evalsha: async (sha1, key, args) => ioredis.evalsha(sha1, 1, key, ...args),
+      eval: async (source, key, args) => ioredis.eval(source, 1, key, ...args),
+    };
+  }
+  throw new InvalidOptionError(
+    'client',
+    `client must be a client of ioredis or redis (node-redis), but ${describeValue(client)} without evalsha or evalSha came`,
+  );
+}
+
+function hasMethods(client: unknown, ...names: string[]): boolean {
+  const methods = client as Record<string, unknown> | null | undefined;
+  return names.every((name) => typeof methods?.[name] === 'function');
+}
+
+// The reply has no code besides its first word, and each client has an error class of its own.
+function isScriptMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

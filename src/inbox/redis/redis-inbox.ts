@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { InboxError, InvalidOptionError } from '../../errors.js';
+import { type CallbackInbox, type InboxOutcome, toEpochMicroseconds } from '../inbox.js';
+import { type Lease, runUnderLease } from '../lease.js';
+import { toStoredName } from '../stored-name.js';
+import { createScriptRunner, type RedisClient } from './client.js';
+import { type RedisInboxOptions, resolveOptions } from './options.js';
+import { CLAIM, FINISH, RELEASE, RENEW } from './scripts.js';
+
+/**
+ * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
+ * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
+ * runs `work` again; so does one whose answer from Redis is lost after the work is done.
+ *
+ * What a 200 promises is as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
+ * or what was processed may be forgotten before `retentionMs`. Replication is asynchronous: a
+ * failover can lose a claim, or the note that a change was processed, and `work` runs again.
+ * Commands are scripts of one key on the server's clock, so a cluster needs nothing further.
+ *
+ * While a change of a payment is being processed, every callback for that payment that is neither
+ * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so nothing evicts it; one left
+ * by a process that died stays until a callback for its payment comes again.
+ *
+ * `process` rejects with an {@link InboxError}: `INBOX_TIMEOUT` when Redis does not answer within
+ * `commandTimeoutMs`, `LEASE_LOST` when another process took over; and with the client's own errors.
+ *
+ * @param client - of ioredis (its Cluster too) or redis (node-redis: client, pool, cluster,
+ * sentinel), connected or connecting; not closed by the inbox
+ * @throws {InvalidOptionError} when the client or an option can't be right
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis';
+ * import { redisInbox } from 'merchant-payments/inbox/redis';
+ *
+ * const inbox = redisInbox(new Redis('redis://127.0.0.1:6379'), { prefix: 'shop:payments:' });
+ * ```
+ */
+export function redisInbox(client: RedisClient, options: RedisInboxOptions = {}): CallbackInbox {
+  const runScript = createScriptRunner(client);
+  const { prefix, leaseMs, retentionMs, commandTimeoutMs } = resolveOptions(options);
+  const lease = String(leaseMs);
+  const retention = String(retentionMs);
+
+  return {
+    async process(event, work) {
+      const hash = `${prefix}{${toStoredName(event.paymentReference)}}`;
+      const key = toStoredName(event.key);
+      const occurredAt = String(toEpochMicroseconds(event));
+      // Not a counter in the hash: it would begin again once the hash is deleted, and let in a late
+      // finisher that had the same number before.
+      const owner = randomUUID();
+      const answerInTime = (answer: Promise<string>) => within(commandTimeoutMs, answer);
+
+      const claim: Lease = {
+        durationMs: leaseMs,
+        askedAtMs: performance.now(),
+        renew: async () => (await answerInTime(runScript(RENEW, hash, [owner, lease]))) === '1',
+        async finish() {
+          const args = [owner, key, occurredAt, retention];
+          return (await answerInTime(runScript(FINISH, hash, args))) === '1';
+        },
+        async release() {
+          await answerInTime(runScript(RELEASE, hash, [owner, retention]));
+        },
+      };
+
+      const args = [owner, key, occurredAt, event.processStale ? '1' : '0', lease];
+      const answer = runScript(CLAIM, hash, args);
+      const outcome = await answerInTime(answer).catch((error: unknown) => {
+        giveBackLater(answer, claim);
+        throw error;
+      });
+      if (outcome !== 'claimed') return toOutcome(outcome);
+      await runUnderLease(claim, (signal) => work({ tx: undefined, signal }));
+      return 'processed';
+    },
+  };
+}
+
+/** A claim may be granted after nobody waits for it any more, or have been, with the answer lost. */
+function giveBackLater(answer: Promise<string>, claim: Lease): void {
+  const release = () => claim.release();
+  answer.then(release, release).catch(() => undefined);
+}
+
+async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timedOut(limitMs)), limitMs);
+  });
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function timedOut(limitMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it delivers again, and see whether Redis can be reached`,
+  );
+}
+
+const OUTCOMES: readonly string[] = ['duplicate', 'stale', 'busy'] satisfies InboxOutcome[];
+
+function toOutcome(answer: string): InboxOutcome {
+  if (OUTCOMES.includes(answer)) return answer as InboxOutcome;
+  throw new InvalidOptionError(
+    'client',
+    'client must answer EVALSHA with what the script returns, but something else came: give the client itself, not a pipeline or transaction of it',
+  );
+}

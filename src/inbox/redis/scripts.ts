@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script of one key, and the digest under which Redis keeps it. */
+export interface Script {
+  readonly source: string;
+  readonly sha1: string;
+}
+
+// One hash per payment. Its fields:
+//   watermark            when the latest processed change happened, in epoch microseconds
+//   done:<key>           the owner that processed that change
+//   owner, key, until    the running claim: by whom, of which change, to which millisecond
+//
+// A client that lost its connection may send a script again that was run, so each gives the same
+// answer the second time. The clock is the server's: the merchant's machines need not agree.
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** ARGV: owner, key, occurredAt, processStale (1 or 0), leaseMs. */
+export const CLAIM = toScript(`
+local done = 'done:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'until', 'owner')
+if claim[1] then return 'duplicate' end
+if ARGV[4] == '0' and claim[2] and tonumber(ARGV[3]) < tonumber(claim[2]) then return 'stale' end
+${NOW}
+if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then return 'busy' end
+local deadline = string.format('%.0f', now + ARGV[5])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[2], 'until', deadline)
+redis.call('PERSIST', KEYS[1])
+return 'claimed'
+`);
+
+/** ARGV: owner, leaseMs. */
+export const RENEW = toScript(`
+if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+${NOW}
+redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + ARGV[2]))
+return 1
+`);
+
+/** ARGV: owner, key, occurredAt, retentionMs. */
+export const FINISH = toScript(`
+local done = 'done:' .. ARGV[2]
+local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'owner')
+if claim[1] == ARGV[1] then return 1 end
+if claim[3] ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], done, ARGV[1])
+if not claim[2] or tonumber(ARGV[3]) > tonumber(claim[2]) then
+  redis.call('HSET', KEYS[1], 'watermark', ARGV[3])
+end
+redis.call('HDEL', KEYS[1], 'owner', 'key', 'until')
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`);
+
+/** ARGV: owner, retentionMs. With its last field a hash is gone, and the expiry finds nothing. */
+export const RELEASE = toScript(`
+if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], 'owner', 'key', 'until')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`);
+
+function toScript(source: string): Script {
+  return { source, sha1: createHash('sha1').update(source).digest('hex') };
+}

@@ -1,0 +1,81 @@
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+
+/** What is used of a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  /** better-sqlite3: whether the connection is in a transaction. */
+  readonly inTransaction?: boolean | undefined;
+  /** node:sqlite: whether the connection is in a transaction. */
+  readonly isTransaction?: boolean | undefined;
+}
+
+/** What is used of a prepared statement. */
+export interface SqliteStatement {
+  run(...parameters: SqliteValue[]): { changes: number | bigint };
+  get(...parameters: SqliteValue[]): unknown;
+}
+
+/** A value that is bound to a statement. */
+export type SqliteValue = string | number | null;
+
+/** @throws {InvalidOptionError} when `database` is of neither kind */
+export function assertDatabase(database: unknown): void {
+  const methods = database as Partial<SqliteDatabase> | null | undefined;
+  if (typeof methods?.exec === 'function' && typeof methods.prepare === 'function') return;
+  throw new InvalidOptionError(
+    'database',
+    `database must be a DatabaseSync of node:sqlite or a Database of better-sqlite3, but ${describeValue(database)} without exec and prepare came`,
+  );
+}
+
+/** Whether somebody's transaction is open on the connection. What is written now would be part of it. */
+export function isInTransaction(database: SqliteDatabase): boolean {
+  return database.inTransaction === true || database.isTransaction === true;
+}
+
+/** @throws {InvalidOptionError} when somebody's transaction is open on the connection */
+export function assertNoTransaction(database: SqliteDatabase): void {
+  if (!isInTransaction(database)) return;
+  throw new InvalidOptionError(
+    'database',
+    'database must not be in a transaction when the inbox is used, for the claim would be undone with it: end the transaction before an await, or give the inbox a connection of its own',
+  );
+}
+
+/** Runs `body` in a transaction that holds the write lock from its beginning. */
+export function runInTransaction<T>(database: SqliteDatabase, body: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = body();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {
+    // After some failures, a full disk for one, SQLite has rolled back already.
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+/** Whether another connection holds a lock that is in the way. */
+export function isLocked(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) return true;
+  // Extended codes hold the kind in their low byte.
+  return typeof errcode === 'number' && (errcode & 0xff) === SQLITE_BUSY;
+}
+
+/** The only column of a row, which is an array when the database is set to give those. */
+export function readValue(row: unknown): unknown {
+  return Object.values(row as object)[0];
+}

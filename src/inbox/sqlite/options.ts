@@ -1,0 +1,54 @@
+import { InvalidOptionError } from '../../errors.js';
+import {
+  assertFunction,
+  assertOptionsObject,
+  assertWholeNumber,
+} from '../../protocol/assert-option.js';
+import { describeValue } from '../../protocol/describe-value.js';
+
+/** Options of `sqliteInbox`. */
+export interface SqliteInboxOptions {
+  /**
+   * What the names of the two tables, `payments` and `events`, begin with: ASCII letters, digits
+   * and underscores, no digit first, at most 64 characters, and not `sqlite_`.
+   * @default 'payment_inbox_'
+   */
+  tablePrefix?: string | undefined;
+  /**
+   * How long a claim lives without being renewed, in milliseconds: how long a payment stays `busy`
+   * after a process died over it. It is renewed while the work runs. A whole number from 100 to
+   * 2_147_483_647.
+   * @default 30_000
+   */
+  leaseMs?: number | undefined;
+  /**
+   * The clock, in epoch milliseconds. Processes that share the file must share it.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined;
+}
+
+export type ResolvedSqliteInboxOptions = {
+  readonly [Option in keyof SqliteInboxOptions]-?: NonNullable<SqliteInboxOptions[Option]>;
+};
+
+/** @throws {InvalidOptionError} naming the option that can't be right */
+export function resolveOptions(options: SqliteInboxOptions): ResolvedSqliteInboxOptions {
+  assertOptionsObject('options', options, 'tablePrefix, leaseMs and now');
+  const { tablePrefix = 'payment_inbox_', leaseMs = 30_000, now = Date.now } = options;
+  assertTablePrefix(tablePrefix);
+  const milliseconds = { min: 100, max: 2_147_483_647, unit: 'milliseconds' };
+  assertWholeNumber('leaseMs', leaseMs, milliseconds);
+  assertFunction('now', now, 'that returns epoch milliseconds');
+  return Object.freeze({ tablePrefix, leaseMs, now });
+}
+
+const PLAIN_IDENTIFIER = /^(?!sqlite_)[a-z_][a-z0-9_]{0,63}$/i;
+
+function assertTablePrefix(value: unknown): asserts value is string {
+  if (typeof value === 'string' && PLAIN_IDENTIFIER.test(value)) return;
+  throw new InvalidOptionError(
+    'tablePrefix',
+    `tablePrefix must be 1 to 64 ASCII letters, digits and underscores, with no digit first and not beginning with sqlite_, but ${describeValue(value)} came`,
+  );
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { InboxError, InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import {
+  type CallbackInbox,
+  type InboxEvent,
+  type InboxOutcome,
+  toEpochMicroseconds,
+} from '../inbox.js';
+import { type Lease, runUnderLease } from '../lease.js';
+import { toStoredName } from '../stored-name.js';
+import {
+  assertDatabase,
+  assertNoTransaction,
+  isInTransaction,
+  isLocked,
+  type SqliteDatabase,
+} from './database.js';
+import { resolveOptions, type SqliteInboxOptions } from './options.js';
+import { SqliteStore, type StoredClaim } from './store.js';
+
+/** An inbox in SQLite. */
+export interface SqliteInbox extends CallbackInbox {
+  /** Creates the two tables where they are missing. To call once, before the inbox is used. */
+  setup(): void;
+  /**
+   * Forgets the payments that were last changed before `olderThan`, but for those being processed
+   * right now. A callback for one of them that comes again is processed again: keep longer than the
+   * service retries.
+   *
+   * @returns how many processed changes were forgotten
+   * @throws {InvalidOptionError} when `olderThan` is no valid Date, or the tables are missing
+   */
+  prune(olderThan: Date): number;
+}
+
+/**
+ * An inbox in a SQLite file, for the processes of one machine: durable, and at least once (interface
+ * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
+ * runs `work` again. `work` is outside of any transaction of the inbox: what it writes is not undone
+ * when recording the event fails.
+ *
+ * The inbox leaves the connection's settings alone. WAL is recommended
+ * (`PRAGMA journal_mode = WAL`), for readers then don't block it. A file that another connection has
+ * locked makes a callback `busy` when it comes; at the end of the work the inbox tries again, without
+ * blocking, for as long as the lease lives. The connection's own busy timeout (better-sqlite3: 5 s)
+ * does block the process; it may be short. The connection may be the merchant's own, as long as no
+ * transaction on it is open across an `await`.
+ *
+ * While a change of a payment is being processed, every callback for that payment that is neither
+ * `duplicate` nor `stale` is `busy`.
+ *
+ * `process` rejects with an {@link InboxError}: `LEASE_LOST` when another process took over,
+ * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired; with an
+ * {@link InvalidOptionError} when the tables are missing or the connection is in a transaction; and
+ * with the driver's own errors.
+ *
+ * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed
+ * by the inbox
+ * @throws {InvalidOptionError} when the database or an option can't be right
+ *
+ * @example
+ * ```ts
+ * import Database from 'better-sqlite3';
+ * import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
+ *
+ * const database = new Database('/var/lib/shop/payments.db');
+ * database.pragma('journal_mode = WAL');
+ * const inbox = sqliteInbox(database);
+ * inbox.setup();
+ * ```
+ */
+export function sqliteInbox(
+  database: SqliteDatabase,
+  options: SqliteInboxOptions = {},
+): SqliteInbox {
+  assertDatabase(database);
+  const { tablePrefix, leaseMs, now } = resolveOptions(options);
+  const store = new SqliteStore(database, tablePrefix);
+
+  return {
+    async process(event, work) {
+      const claim = toClaim(event);
+      const lease = createLease({ database, store, claim, leaseMs, now });
+      const known = claimUnlessLocked(() => lease.claim(event.processStale));
+      if (known !== undefined) return known;
+      await runUnderLease(lease, (signal) => work({ tx: undefined, signal }));
+      return 'processed';
+    },
+    setup: () => store.createTables(),
+    prune(olderThan) {
+      assertDate(olderThan);
+      assertNoTransaction(database);
+      return store.prune(olderThan.getTime(), now());
+    },
+  };
+}
+
+function toClaim(event: InboxEvent): StoredClaim {
+  return {
+    reference: toStoredName(event.paymentReference),
+    key: toStoredName(event.key),
+    occurredAt: toEpochMicroseconds(event),
+    owner: randomUUID(),
+  };
+}
+
+function claimUnlessLocked(claim: () => InboxOutcome | undefined): InboxOutcome | undefined {
+  try {
+    return claim();
+  } catch (error) {
+    if (isLocked(error)) return 'busy';
+    throw error;
+  }
+}
+
+interface LeaseInput {
+  readonly database: SqliteDatabase;
+  readonly store: SqliteStore;
+  readonly claim: StoredClaim;
+  readonly leaseMs: number;
+  readonly now: () => number;
+}
+
+interface SqliteLease extends Lease {
+  /** Returns undefined when the claim is granted, else why it is not. */
+  claim(processStale: boolean): InboxOutcome | undefined;
+}
+
+function createLease({ database, store, claim, leaseMs, now }: LeaseInput): SqliteLease {
+  let expiresAtMs = 0;
+  const whenUnlocked = <T>(step: () => T): Promise<T> =>
+    retryWhileLocked(database, step, () => now() < expiresAtMs);
+
+  return {
+    durationMs: leaseMs,
+    askedAtMs: performance.now(),
+    claim(processStale) {
+      assertNoTransaction(database);
+      // Read first: most callbacks that come again need no write lock.
+      const known =
+        store.check(claim, processStale, now()) ??
+        store.claim(claim, { processStale, leaseMs, now });
+      expiresAtMs = now() + leaseMs;
+      return known;
+    },
+    async renew() {
+      assertNoTransaction(database);
+      const untilMs = now() + leaseMs;
+      const renewed = store.renew(claim, untilMs);
+      if (renewed) expiresAtMs = untilMs;
+      return renewed;
+    },
+    finish: () => whenUnlocked(() => store.finish(claim, now())),
+    release: () => whenUnlocked(() => store.release(claim)),
+  };
+}
+
+const RETRY_PAUSE_MS = 20;
+
+/**
+ * Tries again after a pause in which the process does other things, while `mayRetry`.
+ *
+ * @throws {InboxError} `INBOX_TIMEOUT` when it may not any more
+ */
+async function retryWhileLocked<T>(
+  database: SqliteDatabase,
+  step: () => T,
+  mayRetry: () => boolean,
+): Promise<T> {
+  for (;;) {
+    let cause: unknown;
+    // Not within somebody's transaction: what is recorded would be undone with it.
+    if (!isInTransaction(database)) {
+      try {
+        return step();
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+        cause = error;
+      }
+    }
+    if (!mayRetry()) throw stillLocked(cause);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+  }
+}
+
+function stillLocked(cause: unknown): InboxError {
+  const blocked =
+    cause === undefined
+      ? 'a transaction was open on the connection'
+      : 'another connection had the file locked';
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and none open across an await, or raise leaseMs`,
+    { cause },
+  );
+}
+
+function assertDate(olderThan: unknown): void {
+  if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return;
+  const came = olderThan instanceof Date ? 'an invalid one' : describeValue(olderThan);
+  throw new InvalidOptionError('olderThan', `olderThan must be a valid Date, but ${came} came`);
+}

@@ -1,0 +1,180 @@
+import { InvalidOptionError } from '../../errors.js';
+import type { InboxOutcome } from '../inbox.js';
+import {
+  readValue,
+  runInTransaction,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from './database.js';
+
+/** An event as the tables hold it. */
+export interface StoredEvent {
+  readonly reference: string;
+  readonly key: string;
+  /** In epoch microseconds. */
+  readonly occurredAt: number;
+}
+
+/** A claim on a payment for one of its events. */
+export interface StoredClaim extends StoredEvent {
+  /** A token that nobody else has. */
+  readonly owner: string;
+}
+
+type Statements = Record<
+  'check' | 'claim' | 'renew' | 'finish' | 'remember' | 'release' | 'forgetNew',
+  SqliteStatement
+>;
+
+/**
+ * The two tables. Every method is one short transaction or one statement: none leaves a
+ * transaction open, for the connection is the merchant's too. Times are in epoch milliseconds.
+ */
+export class SqliteStore {
+  readonly #database: SqliteDatabase;
+  readonly #payments: string;
+  readonly #events: string;
+  #prepared: Statements | undefined;
+
+  constructor(database: SqliteDatabase, tablePrefix: string) {
+    this.#database = database;
+    this.#payments = `"${tablePrefix}payments"`;
+    this.#events = `"${tablePrefix}events"`;
+  }
+
+  createTables(): void {
+    this.#database.exec(`
+      CREATE TABLE IF NOT EXISTS ${this.#payments} (
+        reference TEXT PRIMARY KEY,
+        watermark INTEGER,
+        owner TEXT,
+        owner_event_key TEXT,
+        owner_until_ms INTEGER,
+        changed_at_ms INTEGER NOT NULL
+      ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS ${this.#events} (
+        reference TEXT NOT NULL,
+        event_key TEXT NOT NULL,
+        PRIMARY KEY (reference, event_key)
+      ) WITHOUT ROWID;
+    `);
+  }
+
+  /** Why the event can't be claimed; undefined when it can. Takes no write lock. */
+  check(event: StoredEvent, processStale: boolean, nowMs: number): InboxOutcome | undefined {
+    const { reference, key, occurredAt } = event;
+    // Nothing is less than a watermark that is compared with NULL.
+    const comparable = processStale ? null : occurredAt;
+    const row = this.#statements.check.get(reference, key, comparable, nowMs, reference);
+    return (readValue(row) as InboxOutcome | null) ?? undefined;
+  }
+
+  /** Claims the event and returns undefined, or returns why it can't be claimed. */
+  claim(
+    claim: StoredClaim,
+    { processStale, leaseMs, now }: { processStale: boolean; leaseMs: number; now: () => number },
+  ): InboxOutcome | undefined {
+    return runInTransaction(this.#database, () => {
+      // Asked here: the driver may have waited for the write lock.
+      const nowMs = now();
+      const known = this.check(claim, processStale, nowMs);
+      if (known !== undefined) return known;
+      this.#statements.claim.run(claim.reference, claim.owner, claim.key, nowMs + leaseMs, nowMs);
+      return undefined;
+    });
+  }
+
+  /** False when the claim is no longer its owner's. */
+  renew({ reference, owner }: StoredClaim, untilMs: number): boolean {
+    return hasChanged(this.#statements.renew.run(untilMs, reference, owner));
+  }
+
+  /** Records the event as processed; false when the claim is no longer its owner's. */
+  finish({ reference, key, occurredAt, owner }: StoredClaim, nowMs: number): boolean {
+    return runInTransaction(this.#database, () => {
+      const { finish, remember } = this.#statements;
+      if (!hasChanged(finish.run(occurredAt, occurredAt, nowMs, reference, owner))) return false;
+      remember.run(reference, key);
+      return true;
+    });
+  }
+
+  /** Gives the claim back, and forgets the payment when nothing of it was processed. */
+  release({ reference, owner }: StoredClaim): void {
+    runInTransaction(this.#database, () => {
+      this.#statements.forgetNew.run(reference, owner);
+      this.#statements.release.run(reference, owner);
+    });
+  }
+
+  /** Forgets the payments last changed before a time, but for those being processed; counts their events. */
+  prune(olderThanMs: number, nowMs: number): number {
+    const old = 'changed_at_ms < ? AND (owner IS NULL OR owner_until_ms <= ?)';
+    return runInTransaction(this.#database, () => {
+      const { changes } = this.#prepare(
+        `DELETE FROM ${this.#events} WHERE reference IN (SELECT reference FROM ${this.#payments} WHERE ${old})`,
+      ).run(olderThanMs, nowMs);
+      this.#prepare(`DELETE FROM ${this.#payments} WHERE ${old}`).run(olderThanMs, nowMs);
+      return Number(changes);
+    });
+  }
+
+  get #statements(): Statements {
+    this.#prepared ??= this.#prepareAll();
+    return this.#prepared;
+  }
+
+  #prepareAll(): Statements {
+    const mine = 'WHERE reference = ? AND owner = ?';
+    const free = 'owner = NULL, owner_event_key = NULL, owner_until_ms = NULL';
+    return {
+      check: this.#prepare(`
+        SELECT CASE
+          WHEN EXISTS (SELECT 1 FROM ${this.#events} WHERE reference = ? AND event_key = ?)
+            THEN 'duplicate'
+          WHEN ? < watermark THEN 'stale'
+          WHEN owner_until_ms > ? THEN 'busy'
+        END
+        FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
+      claim: this.#prepare(`
+        INSERT INTO ${this.#payments}
+          (reference, owner, owner_event_key, owner_until_ms, changed_at_ms)
+        VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (reference) DO UPDATE SET
+          owner = excluded.owner,
+          owner_event_key = excluded.owner_event_key,
+          owner_until_ms = excluded.owner_until_ms`),
+      renew: this.#prepare(`UPDATE ${this.#payments} SET owner_until_ms = ? ${mine}`),
+      finish: this.#prepare(`
+        UPDATE ${this.#payments}
+        SET watermark = max(coalesce(watermark, ?), ?), changed_at_ms = ?, ${free} ${mine}`),
+      remember: this.#prepare(`INSERT OR IGNORE INTO ${this.#events} VALUES (?, ?)`),
+      release: this.#prepare(`UPDATE ${this.#payments} SET ${free} ${mine}`),
+      forgetNew: this.#prepare(`DELETE FROM ${this.#payments} ${mine} AND watermark IS NULL`),
+    };
+  }
+
+  #prepare(sql: string): SqliteStatement {
+    try {
+      return this.#database.prepare(sql);
+    } catch (error) {
+      // SQLite has no code of its own for a missing table.
+      if (this.#hasTables()) throw error;
+      throw new InvalidOptionError(
+        'database',
+        `database must hold the tables ${this.#payments} and ${this.#events}, but they are missing: call setup() of the inbox once, before it is used`,
+        { cause: error },
+      );
+    }
+  }
+
+  #hasTables(): boolean {
+    const names = [this.#payments, this.#events].map((name) => `'${name.slice(1, -1)}'`).join();
+    const count = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name COLLATE NOCASE IN (${names})`;
+    return Number(readValue(this.#database.prepare(count).get())) === 2;
+  }
+}
+
+function hasChanged({ changes }: { changes: number | bigint }): boolean {
+  return Number(changes) > 0;
+}

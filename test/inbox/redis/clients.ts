@@ -1,0 +1,91 @@
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis';
+import type { RedisClient } from '../../../src/inbox/redis/client.js';
+
+export const redisUrl = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+
+export interface ConnectedClient {
+  readonly client: RedisClient;
+  close(): void;
+}
+
+/** A way to connect to the server at `url`. */
+export interface ClientKind {
+  readonly name: string;
+  /** What the client itself puts before every key. */
+  readonly keyPrefix?: string;
+  connect(url: string): Promise<ConnectedClient>;
+}
+
+// The clients are told to stay quiet about connections that the tests break.
+const ignore = () => {};
+
+function fromIoredis(client: Redis | Cluster): ConnectedClient {
+  client.on('error', ignore);
+  return { client, close: () => client.disconnect() };
+}
+
+async function fromNodeRedis<
+  Client extends RedisClient & {
+    on(event: 'error', listener: () => void): unknown;
+    connect(): Promise<unknown>;
+    destroy(): void;
+  },
+>(client: Client): Promise<ConnectedClient> {
+  client.on('error', ignore);
+  await client.connect();
+  return { client, close: () => client.destroy() };
+}
+
+/** The two clients as they are by default. */
+export const plainKinds: readonly ClientKind[] = [
+  { name: 'ioredis', connect: async (url) => fromIoredis(new Redis(url)) },
+  { name: 'node-redis', connect: (url) => fromNodeRedis(createClient({ url })) },
+];
+
+export const clientKinds: readonly ClientKind[] = [
+  ...plainKinds,
+  {
+    name: 'ioredis with a key prefix',
+    keyPrefix: 'shop:',
+    connect: async (url) => fromIoredis(new Redis(url, { keyPrefix: 'shop:' })),
+  },
+  {
+    name: 'ioredis on RESP3 with numbers as text',
+    connect: async (url) => fromIoredis(new Redis(url, { protocol: 3, stringNumbers: true })),
+  },
+  {
+    name: 'node-redis with a key prefix',
+    keyPrefix: 'shop:',
+    connect: (url) => fromNodeRedis(createClient({ url, keyPrefix: 'shop:' })),
+  },
+  {
+    name: 'node-redis on RESP2',
+    connect: (url) => fromNodeRedis(createClient({ url, RESP: 2 })),
+  },
+  {
+    name: 'node-redis on RESP3 with text as bytes and numbers as text',
+    connect: (url) =>
+      fromNodeRedis(
+        createClient({
+          url,
+          RESP: 3,
+          commandOptions: {
+            typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String },
+          },
+        }),
+      ),
+  },
+  { name: 'a pool of node-redis', connect: (url) => fromNodeRedis(createClientPool({ url })) },
+];
+
+export const clusterKinds: readonly ClientKind[] = [
+  {
+    name: 'a Cluster of ioredis',
+    connect: async (url) => fromIoredis(new Cluster([url])),
+  },
+  {
+    name: 'a cluster of node-redis',
+    connect: (url) => fromNodeRedis(createCluster({ rootNodes: [{ url }] })),
+  },
+];

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { IoredisClient, RedisClient } from '../../../src/inbox/redis/client.js';
+import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { deliver, hold } from '../held-delivery.js';
+import { type ConnectedClient, plainKinds, redisUrl } from './clients.js';
+import { type PausableProxy, startPausableProxy } from './pausable-proxy.js';
+
+const event = {
+  key: 'key-1',
+  paymentReference: 'payment-1',
+  occurredAt: new Date('2026-01-31T12:00:00Z'),
+  processStale: false,
+};
+
+let admin: Redis;
+let prefix: string;
+let hash: string;
+
+beforeAll(() => {
+  admin = new Redis(redisUrl);
+});
+afterAll(() => admin.disconnect());
+beforeEach(() => {
+  prefix = `test-redis-inbox-${randomUUID()}:`;
+  hash = `${prefix}{payment-1}`;
+});
+afterEach(async () => {
+  await admin.del(hash);
+});
+
+describe.each(plainKinds)('with $name', (kind) => {
+  let proxy: PausableProxy;
+  let connected: ConnectedClient;
+
+  beforeEach(async () => {
+    proxy = await startPausableProxy(redisUrl);
+    connected = await kind.connect(proxy.url);
+    // The scripts are there, so that what is held back is the command itself.
+    await deliver(redisInbox(connected.client, { prefix }), event);
+    await admin.del(hash);
+  });
+  afterEach(() => {
+    connected.close();
+    proxy.close();
+  });
+
+  const openImpatient = () => redisInbox(connected.client, { prefix, commandTimeoutMs: 400 });
+  const openPatient = () => redisInbox(connected.client, { prefix });
+
+  test('a claim that is not answered in time rejects and runs no work', async () => {
+    const work = vi.fn(async () => {});
+    proxy.holdCommands();
+    await expect(openImpatient().process(event, work)).rejects.toMatchObject({
+      name: 'InboxError',
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('within 400 ms (commandTimeoutMs)'),
+    });
+    proxy.resume();
+    await connectedAgain();
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  test('a claim that is granted after that is given back', async () => {
+    proxy.holdReplies();
+    await expect(deliver(openImpatient(), event)).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
+    proxy.resume();
+    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
+    expect(await deliver(openPatient(), event)).toBe('processed');
+  });
+
+  test('a finish that is not answered in time rejects, and holds once it is carried out', async () => {
+    const held = await hold(openImpatient(), event);
+    proxy.holdCommands();
+    await expect(held.complete()).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    proxy.resume();
+    expect(await deliver(openPatient(), event)).toBe('duplicate');
+  });
+
+  test('a failure of the work is what is rejected with, also when giving back times out', async () => {
+    const held = await hold(openImpatient(), event);
+    proxy.holdCommands();
+    await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
+  });
+
+  /** Everything that was kept back has been answered when this is. */
+  async function connectedAgain(): Promise<void> {
+    await deliver(openPatient(), { ...event, paymentReference: 'payment-2' });
+    await admin.del(`${prefix}{payment-2}`);
+  }
+});
+
+describe('a server that accepts and never answers', () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket));
+  let url: string;
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    url = `redis://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  });
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  test.each<[string, () => { client: RedisClient; close(): void }]>([
+    [
+      'ioredis',
+      () => {
+        const client = new Redis(url);
+        client.on('error', () => {});
+        return { client, close: () => client.disconnect() };
+      },
+    ],
+    [
+      'node-redis',
+      () => {
+        const client = createClient({ url });
+        client.on('error', () => {});
+        client.connect().catch(() => {});
+        return { client, close: () => client.destroy() };
+      },
+    ],
+  ])('makes a delivery reject with %s, which never connects', async (_, open) => {
+    const { client, close } = open();
+    const delivered = deliver(redisInbox(client, { prefix, commandTimeoutMs: 400 }), event);
+    await expect(delivered).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    close();
+  });
+});
+
+describe('a client', () => {
+  let ioredis: Redis;
+  beforeAll(() => {
+    ioredis = new Redis(redisUrl);
+  });
+  afterAll(() => ioredis.disconnect());
+
+  test('may send a command again whose answer it did not get', async () => {
+    const twice: IoredisClient = {
+      async evalsha(...command) {
+        await ioredis.evalsha(...command);
+        return ioredis.evalsha(...command);
+      },
+      async eval(...command) {
+        await ioredis.eval(...command);
+        return ioredis.eval(...command);
+      },
+    };
+    expect(await deliver(redisInbox(twice, { prefix }), event)).toBe('processed');
+    expect(await deliver(redisInbox(twice, { prefix }), event)).toBe('duplicate');
+  });
+
+  test('that fails after the claim was granted leaves the event free', async () => {
+    const lost = new Error('the connection was lost');
+    let losing = true;
+    const client: IoredisClient = {
+      async evalsha(...command) {
+        const answer = await ioredis.evalsha(...command);
+        if (!losing) return answer;
+        losing = false;
+        throw lost;
+      },
+      eval: (...command) => ioredis.eval(...command),
+    };
+    // The scripts are there, so that the first answer is a granted claim.
+    await deliver(redisInbox(ioredis, { prefix }), event);
+    await admin.del(hash);
+    await expect(deliver(redisInbox(client, { prefix }), event)).rejects.toBe(lost);
+    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
+    expect(await deliver(redisInbox(client, { prefix }), event)).toBe('processed');
+  });
+
+  test('that fails to finish leaves the event free', async () => {
+    const refused = new Error('READONLY');
+    let refusing = false;
+    const client: IoredisClient = {
+      async evalsha(...command) {
+        if (!refusing) return ioredis.evalsha(...command);
+        refusing = false;
+        throw refused;
+      },
+      eval: (...command) => ioredis.eval(...command),
+    };
+    const held = await hold(redisInbox(client, { prefix }), event);
+    refusing = true;
+    await expect(held.complete()).rejects.toBe(refused);
+    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
+  });
+});

@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { hasRedis } from '../../services/start-redis.js';
+import { deliver, hold } from '../held-delivery.js';
+import {
+  type ClientKind,
+  type ConnectedClient,
+  clientKinds,
+  clusterKinds,
+  redisUrl,
+} from './clients.js';
+import { type ClusterServer, startClusterServer } from './cluster-server.js';
+
+const RETENTION_MS = 1_000_000;
+
+function eventAt(occurredAt: string, more: Partial<InboxEvent> = {}): InboxEvent {
+  return {
+    key: `key-${occurredAt}-${more.microseconds ?? 0}`,
+    paymentReference: 'payment-1',
+    occurredAt: new Date(occurredAt),
+    processStale: false,
+    ...more,
+  };
+}
+
+const first = eventAt('2026-01-31T12:00:00Z');
+const second = eventAt('2026-01-31T12:00:01Z');
+
+describe.each(clientKinds)('with $name', (kind) => {
+  behavesAsRedisInbox(kind, () => redisUrl);
+});
+
+describe.skipIf(!hasRedis)('on a cluster', () => {
+  let server: ClusterServer | undefined;
+  beforeAll(async () => {
+    server = await startClusterServer();
+  });
+  afterAll(() => server?.stop());
+
+  describe.each(clusterKinds)('with $name', (kind) => {
+    behavesAsRedisInbox(kind, () => server?.url ?? '');
+  });
+});
+
+function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
+  let admin: Redis;
+  let connected: ConnectedClient;
+  let prefix: string;
+  let hash: string;
+
+  beforeAll(async () => {
+    admin = new Redis(getUrl());
+    connected = await kind.connect(getUrl());
+  });
+  afterAll(() => {
+    connected.close();
+    admin.disconnect();
+  });
+  beforeEach(() => {
+    prefix = `test-redis-inbox-${randomUUID()}:`;
+    hash = keyOf('payment-1');
+  });
+  afterEach(async () => {
+    const keys = await admin.keys(`${kind.keyPrefix ?? ''}${prefix}*`);
+    // One at a time: on a cluster they lie in several slots.
+    for (const key of keys) await admin.del(key);
+  });
+
+  function keyOf(reference: string): string {
+    return `${kind.keyPrefix ?? ''}${prefix}{${reference}}`;
+  }
+
+  function openInbox({ leaseMs = 30_000 } = {}) {
+    return redisInbox(connected.client, { prefix, leaseMs, retentionMs: RETENTION_MS });
+  }
+
+  /** As time does, without waiting for it. */
+  async function expireLease(): Promise<void> {
+    expect(await admin.hset(hash, 'until', '1')).toBe(0);
+  }
+
+  describe('what is stored', () => {
+    test('of a pending claim is one hash without an expiry', async () => {
+      const held = await hold(openInbox(), first);
+      expect(await admin.hgetall(hash)).toEqual({
+        owner: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        key: first.key,
+        until: expect.stringMatching(/^\d{13}$/),
+      });
+      expect(await admin.pttl(hash)).toBe(-1);
+      await held.complete();
+    });
+
+    test('of a processed event is its key and time, for retentionMs', async () => {
+      await deliver(openInbox(), first);
+      expect(await admin.hgetall(hash)).toEqual({
+        watermark: '1769860800000000',
+        [`done:${first.key}`]: expect.any(String),
+      });
+      const ttl = await admin.pttl(hash);
+      expect(ttl).toBeGreaterThan(RETENTION_MS / 2);
+      expect(ttl).toBeLessThanOrEqual(RETENTION_MS);
+    });
+
+    test('loses its expiry while a later event is pending, and gets a new one', async () => {
+      const inbox = openInbox();
+      await deliver(inbox, first);
+      await admin.pexpire(hash, RETENTION_MS / 10);
+      const held = await hold(inbox, second);
+      expect(await admin.pttl(hash)).toBe(-1);
+      expect(await held.complete()).toBe('processed');
+      expect(await admin.pttl(hash)).toBeGreaterThan(RETENTION_MS / 2);
+    });
+
+    test('is nothing after the first work for a payment failed', async () => {
+      const inbox = openInbox();
+      const error = new Error('the work failed');
+      const held = await hold(inbox, first);
+      await expect(held.fail(error)).rejects.toBe(error);
+      expect(await admin.exists(hash)).toBe(0);
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('is what it was, with an expiry, after later work failed', async () => {
+      const inbox = openInbox();
+      await deliver(inbox, first);
+      const before = await admin.hgetall(hash);
+      const held = await hold(inbox, second);
+      await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
+      expect(await admin.hgetall(hash)).toEqual(before);
+      expect(await admin.pttl(hash)).toBeGreaterThan(RETENTION_MS / 2);
+      expect(await deliver(inbox, second)).toBe('processed');
+    });
+
+    test.each([
+      'payment reference with blanks',
+      '{braces}',
+      '}{',
+      'ünïcödé 💶',
+      'nul\u0000nul',
+      'x'.repeat(10_240),
+      '',
+    ])('takes the odd reference and key %#', async (odd) => {
+      const inbox = openInbox();
+      const event = { ...first, paymentReference: odd, key: odd };
+      expect(await deliver(inbox, event)).toBe('processed');
+      expect(await deliver(inbox, event)).toBe('duplicate');
+      expect(await deliver(inbox, { ...event, key: `${odd}2` })).toBe('processed');
+      expect(await deliver(inbox, { ...event, paymentReference: `${odd}2` })).toBe('processed');
+      const keys = await admin.keys(`${kind.keyPrefix ?? ''}${prefix}*`);
+      expect(keys).toHaveLength(2);
+      for (const key of keys) {
+        expect(key).toMatch(/^[^{}]*\{[!-z|~]{1,128}\}$/);
+        for (const field of await admin.hkeys(key)) {
+          expect(field).toMatch(/^(watermark|done:[!-~]{1,128})$/);
+        }
+      }
+    });
+  });
+
+  describe('the order of changes', () => {
+    test.each([
+      ['2026-01-31T12:00:00.001Z', 1, '2026-01-31T12:00:00.001Z', 0],
+      ['2026-01-31T12:00:00.001Z', 0, '2026-01-31T12:00:00.000Z', 999],
+      ['0000-01-01T00:00:00.001Z', 0, '0000-01-01T00:00:00.000Z', 0],
+      ['1970-01-01T00:00:00Z', 0, '0000-01-01T00:00:00Z', 0],
+      ['9999-12-31T23:59:59.999Z', 0, '9999-12-31T23:59:59.998Z', 0],
+      ['9999-12-31T23:59:59.999Z', 0, '0000-01-01T00:00:00Z', 0],
+    ])('puts %s + %i µs after %s + %i µs', async (later, laterMicros, earlier, earlierMicros) => {
+      const inbox = openInbox();
+      const late = eventAt(later, { microseconds: laterMicros });
+      const early = eventAt(earlier, { microseconds: earlierMicros });
+      expect(await deliver(inbox, late)).toBe('processed');
+      expect(await deliver(inbox, early)).toBe('stale');
+      expect(await deliver(inbox, { ...late, key: 'same instant' })).toBe('processed');
+      expect(await deliver(inbox, { ...early, processStale: true })).toBe('processed');
+      expect(await deliver(inbox, { ...early, key: 'still stale' })).toBe('stale');
+
+      const rising = { paymentReference: 'payment-2' };
+      expect(await deliver(inbox, { ...early, ...rising })).toBe('processed');
+      expect(await deliver(inbox, { ...late, ...rising })).toBe('processed');
+      expect(await deliver(inbox, { ...early, ...rising, key: 'again' })).toBe('stale');
+    });
+
+    test('is looked at before whether the payment is being processed', async () => {
+      const inbox = openInbox();
+      await deliver(inbox, second);
+      const held = await hold(inbox, eventAt('2026-01-31T12:00:02Z'));
+      expect(await deliver(inbox, first)).toBe('stale');
+      expect(await deliver(inbox, second)).toBe('duplicate');
+      expect(await deliver(inbox, eventAt('2026-01-31T12:00:03Z'))).toBe('busy');
+      await held.complete();
+    });
+  });
+
+  describe('a claim', () => {
+    test('survives that the server forgets the scripts', async () => {
+      const inbox = openInbox();
+      await admin.script('FLUSH');
+      const held = await hold(inbox, first);
+      await admin.script('FLUSH');
+      expect(await held.complete()).toBe('processed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+
+    test('may be finished after its lease expired, when nobody took over', async () => {
+      const inbox = openInbox();
+      const slow = await hold(inbox, first);
+      await expireLease();
+      expect(await slow.complete()).toBe('processed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+
+    test('that was taken over records nothing and frees nothing', async () => {
+      const inbox = openInbox();
+      const late = await hold(inbox, first);
+      await expireLease();
+      const heir = await hold(inbox, first);
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await deliver(inbox, first)).toBe('busy');
+      await expireLease();
+      const heirOfHeir = await hold(inbox, second);
+      await expect(heir.fail(new Error('late too'))).rejects.toThrow('late too');
+      expect(await deliver(inbox, first)).toBe('busy');
+      expect(await heirOfHeir.complete()).toBe('processed');
+      expect(await deliver(inbox, second)).toBe('duplicate');
+    });
+
+    test('that was taken over is lost also when the heir processed the same event', async () => {
+      const inbox = openInbox();
+      const late = await hold(inbox, first);
+      await expireLease();
+      expect(await deliver(inbox, first)).toBe('processed');
+      const before = await admin.hgetall(hash);
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await admin.hgetall(hash)).toEqual(before);
+    });
+
+    test('that was taken over is lost also when the heir failed and the hash was deleted', async () => {
+      const inbox = openInbox();
+      const late = await hold(inbox, first);
+      await expireLease();
+      const heir = await hold(inbox, first);
+      await expect(heir.fail(new Error('the heir failed'))).rejects.toThrow('the heir failed');
+      expect(await admin.exists(hash)).toBe(0);
+      const third = await hold(inbox, first);
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await third.complete()).toBe('processed');
+    });
+
+    test('is renewed while the work runs', async () => {
+      const held = await hold(openInbox({ leaseMs: 300 }), first);
+      const until = async () => Number(await admin.hget(hash, 'until'));
+      for (const _ of [1, 2]) {
+        const before = await until();
+        await expect.poll(until).toBeGreaterThan(before);
+      }
+      expect(await admin.pttl(hash)).toBe(-1);
+      expect(held.signal.aborted).toBe(false);
+      expect(await held.complete()).toBe('processed');
+    });
+
+    test('that was taken over aborts the signal of the work', async () => {
+      const late = await hold(openInbox({ leaseMs: 300 }), first);
+      const aborted = once(late.signal, 'abort');
+      await admin.hset(hash, 'owner', 'another');
+      await aborted;
+      expect(late.signal.reason).toMatchObject({ code: 'LEASE_LOST' });
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+  });
+
+  test("rejects with the client's own error when Redis refuses a command", async () => {
+    await admin.set(hash, 'not a hash');
+    await expect(deliver(openInbox(), first)).rejects.toThrow('WRONGTYPE');
+  });
+}

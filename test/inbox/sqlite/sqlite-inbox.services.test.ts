@@ -1,0 +1,490 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { deliver, hold } from '../held-delivery.js';
+import { drivers, type OpenDatabase } from './open-database.js';
+
+const LEASE_MS = 30_000;
+
+function eventAt(occurredAt: string, more: Partial<InboxEvent> = {}): InboxEvent {
+  return {
+    key: `key-${occurredAt}-${more.microseconds ?? 0}`,
+    paymentReference: 'payment-1',
+    occurredAt: new Date(occurredAt),
+    processStale: false,
+    ...more,
+  };
+}
+
+const first = eventAt('2026-01-31T12:00:00Z');
+const second = eventAt('2026-01-31T12:00:01Z');
+
+describe.each(drivers)('with $name', ({ open }) => {
+  let folder: string;
+  let opened: OpenDatabase[];
+  let nowMs: number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sqlite-inbox-'));
+    opened = [];
+    nowMs = 1_769_860_800_000;
+  });
+
+  afterEach(() => {
+    for (const database of opened) database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Another connection to the same file, as another process has. */
+  function connect(): OpenDatabase {
+    const database = open(join(folder, 'inbox.db'));
+    opened.push(database);
+    return database;
+  }
+
+  function openInbox({ database = connect(), leaseMs = LEASE_MS } = {}) {
+    const inbox = sqliteInbox(database, { leaseMs, now: () => nowMs });
+    inbox.setup();
+    return { database, inbox };
+  }
+
+  function readAll(database: OpenDatabase, sql: string): unknown[] {
+    const row = database.prepare(sql).get();
+    return row === undefined ? [] : Object.values(row as object);
+  }
+
+  function countPayments(database: OpenDatabase): number {
+    return Number(readAll(database, 'SELECT count(*) FROM payment_inbox_payments')[0]);
+  }
+
+  describe('the tables', () => {
+    test('are asked for by name when setup was not called', async () => {
+      const inbox = sqliteInbox(connect());
+      await expect(deliver(inbox, first)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'database',
+        message: expect.stringMatching(
+          /"payment_inbox_payments" and "payment_inbox_events", but they are missing: call setup\(\)/,
+        ),
+      });
+      expect(() => inbox.prune(new Date())).toThrow('call setup()');
+    });
+
+    test('are used as soon as setup was called, also after a callback had failed for it', async () => {
+      const inbox = sqliteInbox(connect());
+      await expect(deliver(inbox, first)).rejects.toThrow('call setup()');
+      inbox.setup();
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('outlive the process, and setup keeps what is in them', async () => {
+      const { inbox, database } = openInbox();
+      expect(await deliver(inbox, first)).toBe('processed');
+      database.close();
+      opened.pop();
+      expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
+    });
+
+    test('have the names of tablePrefix', async () => {
+      const database = connect();
+      const shop = sqliteInbox(database, { tablePrefix: 'Shop_' });
+      shop.setup();
+      expect(await deliver(shop, first)).toBe('processed');
+      expect(await deliver(openInbox({ database }).inbox, first)).toBe('processed');
+      expect(readAll(database, 'SELECT count(*) FROM Shop_events').map(Number)).toEqual([1]);
+    });
+
+    test.each([
+      'payment reference with blanks',
+      '{braces}',
+      'ünïcödé 💶',
+      'nul\u0000nul',
+      "'; DROP TABLE payment_inbox_payments; --",
+      'x'.repeat(10_240),
+      '',
+    ])('take the odd reference and key %#', async (odd) => {
+      const { inbox, database } = openInbox();
+      const event = { ...first, paymentReference: odd, key: odd };
+      expect(await deliver(inbox, event)).toBe('processed');
+      for (const stored of readAll(database, 'SELECT * FROM payment_inbox_events')) {
+        expect(stored).toMatch(/^[!-~]{1,128}$/);
+      }
+      expect(await deliver(inbox, event)).toBe('duplicate');
+      expect(await deliver(inbox, { ...event, key: `${odd}2` })).toBe('processed');
+      expect(await deliver(inbox, { ...event, paymentReference: `${odd}2` })).toBe('processed');
+    });
+  });
+
+  describe('the order of changes', () => {
+    test.each([
+      ['2026-01-31T12:00:00.001Z', 1, '2026-01-31T12:00:00.001Z', 0],
+      ['2026-01-31T12:00:00.001Z', 0, '2026-01-31T12:00:00.000Z', 999],
+      ['0000-01-01T00:00:00.001Z', 0, '0000-01-01T00:00:00.000Z', 0],
+      ['1970-01-01T00:00:00Z', 0, '0000-01-01T00:00:00Z', 0],
+      ['9999-12-31T23:59:59.999Z', 0, '9999-12-31T23:59:59.998Z', 0],
+      ['9999-12-31T23:59:59.999Z', 0, '0000-01-01T00:00:00Z', 0],
+    ])('puts %s + %i µs after %s + %i µs', async (later, laterMicros, earlier, earlierMicros) => {
+      const { inbox } = openInbox();
+      const late = eventAt(later, { microseconds: laterMicros });
+      const early = eventAt(earlier, { microseconds: earlierMicros });
+      expect(await deliver(inbox, late)).toBe('processed');
+      expect(await deliver(inbox, early)).toBe('stale');
+      expect(await deliver(inbox, { ...late, key: 'same instant' })).toBe('processed');
+      expect(await deliver(inbox, { ...early, processStale: true })).toBe('processed');
+      expect(await deliver(inbox, { ...early, key: 'still stale' })).toBe('stale');
+
+      const other = openInbox().inbox;
+      const rising = { paymentReference: 'payment-2' };
+      expect(await deliver(other, { ...early, ...rising })).toBe('processed');
+      expect(await deliver(other, { ...late, ...rising })).toBe('processed');
+      expect(await deliver(other, { ...early, ...rising, key: 'again' })).toBe('stale');
+    });
+
+    test('is looked at before whether the payment is being processed', async () => {
+      const { inbox } = openInbox();
+      await deliver(inbox, second);
+      const held = await hold(inbox, eventAt('2026-01-31T12:00:02Z'));
+      expect(await deliver(inbox, first)).toBe('stale');
+      expect(await deliver(inbox, second)).toBe('duplicate');
+      expect(await deliver(inbox, eventAt('2026-01-31T12:00:03Z'))).toBe('busy');
+      await held.complete();
+    });
+  });
+
+  describe('a claim', () => {
+    test('holds off other connections until the work is done', async () => {
+      const [one, other] = [openInbox().inbox, openInbox().inbox];
+      const held = await hold(one, first);
+      expect(await deliver(other, first)).toBe('busy');
+      expect(await deliver(other, second)).toBe('busy');
+      expect(await deliver(other, { ...first, paymentReference: 'payment-2' })).toBe('processed');
+      expect(await held.complete()).toBe('processed');
+      expect(await deliver(other, first)).toBe('duplicate');
+      expect(await deliver(other, second)).toBe('processed');
+    });
+
+    test('holds no transaction open while the work runs, which may make its own', async () => {
+      const { inbox, database } = openInbox();
+      await inbox.process(first, async () => {
+        expect(database.inTransaction ?? database.isTransaction).toBe(false);
+        database.exec('BEGIN; CREATE TABLE orders (id); INSERT INTO orders VALUES (7); COMMIT');
+      });
+      expect(readAll(database, 'SELECT id FROM orders').map(Number)).toEqual([7]);
+      expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+
+    test('leaves nothing behind when the first work for a payment fails', async () => {
+      const { inbox, database } = openInbox();
+      const error = new Error('the work failed');
+      const held = await hold(inbox, first);
+      await expect(held.fail(error)).rejects.toBe(error);
+      expect(countPayments(database)).toBe(0);
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('leaves what was processed before when later work fails', async () => {
+      const { inbox } = openInbox();
+      await deliver(inbox, first);
+      const held = await hold(inbox, second);
+      await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+      expect(await deliver(inbox, eventAt('2026-01-31T11:59:59Z'))).toBe('stale');
+      expect(await deliver(inbox, second)).toBe('processed');
+    });
+
+    test('is not granted when another connection is granted one just before', async () => {
+      const { inbox, database } = openInbox();
+      const other = openInbox().inbox;
+      const exec = database.exec.bind(database);
+      let heir: ReturnType<typeof hold> | undefined;
+      vi.spyOn(database, 'exec').mockImplementationOnce((sql) => {
+        heir = hold(other, first);
+        return exec(sql);
+      });
+      expect(await deliver(inbox, first)).toBe('busy');
+      expect(await (await heir)?.complete()).toBe('processed');
+    });
+
+    test('lives for leaseMs and not longer', async () => {
+      const [one, other] = [openInbox().inbox, openInbox().inbox];
+      const dead = await hold(one, first);
+      nowMs += LEASE_MS - 1;
+      expect(await deliver(other, first)).toBe('busy');
+      nowMs += 1;
+      expect(await deliver(other, first)).toBe('processed');
+      await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+
+    test('that has expired may still be finished when nobody took over', async () => {
+      const { inbox } = openInbox();
+      const slow = await hold(inbox, first);
+      nowMs += 10 * LEASE_MS;
+      expect(await slow.complete()).toBe('processed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+
+    test('that was taken over records nothing and frees nothing', async () => {
+      const [one, other] = [openInbox().inbox, openInbox().inbox];
+      const late = await hold(one, first);
+      nowMs += LEASE_MS;
+      const heir = await hold(other, first);
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await deliver(one, first)).toBe('busy');
+      nowMs += LEASE_MS;
+      const heirOfHeir = await hold(one, first);
+      await expect(heir.fail(new Error('late too'))).rejects.toThrow('late too');
+      expect(await deliver(other, first)).toBe('busy');
+      expect(await heirOfHeir.complete()).toBe('processed');
+    });
+
+    test('that was taken over is lost also when the heir failed and left no row', async () => {
+      const [{ inbox: one, database }, { inbox: other }] = [openInbox(), openInbox()];
+      const late = await hold(one, first);
+      nowMs += LEASE_MS;
+      const heir = await hold(other, first);
+      await expect(heir.fail(new Error('the heir failed'))).rejects.toThrow('the heir failed');
+      expect(countPayments(database)).toBe(0);
+      const third = await hold(other, first);
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      expect(await third.complete()).toBe('processed');
+    });
+
+    test('is renewed while the work runs', async () => {
+      const { inbox, database } = openInbox({ leaseMs: 150 });
+      const held = await hold(inbox, first);
+      for (const step of [1, 2]) {
+        nowMs += 100;
+        await expect
+          .poll(() =>
+            Number(readAll(database, 'SELECT owner_until_ms FROM payment_inbox_payments')[0]),
+          )
+          .toBe(1_769_860_800_000 + step * 100 + 150);
+      }
+      expect(held.signal.aborted).toBe(false);
+      expect(await held.complete()).toBe('processed');
+    });
+
+    test('that was taken over aborts the signal of the work', async () => {
+      const [one, other] = [openInbox({ leaseMs: 150 }).inbox, openInbox().inbox];
+      const late = await hold(one, first);
+      const aborted = once(late.signal, 'abort');
+      nowMs += 150;
+      const heir = await hold(other, first);
+      await aborted;
+      expect(late.signal.reason).toMatchObject({ code: 'LEASE_LOST' });
+      await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+      await heir.complete();
+    });
+  });
+
+  describe('a file that another connection has locked', () => {
+    test('makes a new event busy, and a processed one a duplicate yet', async () => {
+      const { inbox } = openInbox();
+      await deliver(inbox, first);
+      const writer = connect();
+      writer.exec('BEGIN IMMEDIATE');
+      expect(await deliver(inbox, second)).toBe('busy');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+      writer.exec('COMMIT');
+      expect(await deliver(inbox, second)).toBe('processed');
+    });
+
+    test('makes every event busy when it can not even be read', async () => {
+      const { inbox, database } = openInbox();
+      database.exec('PRAGMA journal_mode = DELETE');
+      const writer = connect();
+      writer.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+      expect(await deliver(inbox, first)).toBe('busy');
+      writer.exec('COMMIT');
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('leaves the connection without a transaction when the commit is what fails', async () => {
+      const { inbox, database } = openInbox();
+      database.exec('PRAGMA journal_mode = DELETE');
+      const reader = connect();
+      reader.exec('PRAGMA journal_mode = DELETE; BEGIN');
+      countPayments(reader);
+      expect(await deliver(inbox, first)).toBe('busy');
+      expect(database.inTransaction ?? database.isTransaction).toBe(false);
+      reader.exec('COMMIT');
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('is waited for at the end of the work, without blocking the process', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      const writer = connect();
+      writer.exec('BEGIN IMMEDIATE');
+      const exec = vi.spyOn(database, 'exec');
+      const result = held.complete();
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      expect(exec.mock.calls).toContainEqual(['BEGIN IMMEDIATE']);
+      expect(exec.mock.calls).not.toContainEqual(['COMMIT']);
+      writer.exec('COMMIT');
+      expect(await result).toBe('processed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+
+    test('is waited for when the work failed, so that the event is free again', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      const writer = connect();
+      writer.exec('BEGIN IMMEDIATE');
+      const exec = vi.spyOn(database, 'exec');
+      const result = held.fail(new Error('the work failed'));
+      const rejected = expect(result).rejects.toThrow('the work failed');
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      writer.exec('COMMIT');
+      await rejected;
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('fails the delivery when it is locked until the lease has expired', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      const writer = connect();
+      writer.exec('BEGIN IMMEDIATE');
+      const exec = vi.spyOn(database, 'exec');
+      const rejected = expect(held.complete()).rejects.toMatchObject({
+        code: 'INBOX_TIMEOUT',
+        message: expect.stringContaining('another connection had the file locked'),
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      });
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      nowMs += LEASE_MS;
+      await rejected;
+      writer.exec('COMMIT');
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+  });
+
+  describe('a transaction that is open on the connection', () => {
+    test('refuses an event, and nothing is claimed', async () => {
+      const { inbox, database } = openInbox();
+      database.exec('BEGIN');
+      await expect(deliver(inbox, first)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'database',
+        message: expect.stringContaining('must not be in a transaction'),
+      });
+      expect(() => inbox.prune(new Date())).toThrow('must not be in a transaction');
+      database.exec('ROLLBACK');
+      expect(countPayments(database)).toBe(0);
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('is waited for at the end of the work and never written into', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      database.exec('BEGIN; CREATE TABLE orders (id)');
+      const exec = vi.spyOn(database, 'exec');
+      const result = held.complete();
+      // Time for a first attempt, by an attempt of another delivery.
+      await expect(deliver(inbox, second)).rejects.toThrow('must not be in a transaction');
+      expect(exec).not.toHaveBeenCalled();
+      database.exec('ROLLBACK');
+      expect(await result).toBe('processed');
+      expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
+    });
+
+    test('fails the delivery when it is open until the lease has expired', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      database.exec('BEGIN');
+      nowMs += LEASE_MS;
+      await expect(held.complete()).rejects.toMatchObject({
+        code: 'INBOX_TIMEOUT',
+        message: expect.stringContaining('a transaction was open on the connection'),
+      });
+      database.exec('ROLLBACK');
+    });
+  });
+
+  describe('prune', () => {
+    test('forgets payments by their last change, and counts their events', async () => {
+      const { inbox, database } = openInbox();
+      await deliver(inbox, first);
+      nowMs += 1_000;
+      await deliver(inbox, second);
+      await deliver(inbox, { ...first, paymentReference: 'payment-2' });
+      nowMs += 1_000;
+      await deliver(inbox, { ...first, paymentReference: 'payment-3' });
+      expect(inbox.prune(new Date(nowMs - 1_000))).toBe(0);
+      expect(await deliver(inbox, first)).toBe('duplicate');
+      expect(inbox.prune(new Date(nowMs - 999))).toBe(3);
+      expect(countPayments(database)).toBe(1);
+      expect(await deliver(inbox, { ...first, paymentReference: 'payment-3' })).toBe('duplicate');
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('keeps a payment that is being processed, however old', async () => {
+      const { inbox } = openInbox();
+      await deliver(inbox, first);
+      nowMs += 1_000;
+      const held = await hold(inbox, second);
+      expect(inbox.prune(new Date(nowMs + 1))).toBe(0);
+      expect(await deliver(inbox, first)).toBe('duplicate');
+      expect(await held.complete()).toBe('processed');
+      expect(await deliver(inbox, second)).toBe('duplicate');
+    });
+
+    test('forgets a claim that a dead process left', async () => {
+      const { inbox, database } = openInbox();
+      const dead = await hold(inbox, first);
+      nowMs += LEASE_MS;
+      expect(inbox.prune(new Date(nowMs))).toBe(0);
+      expect(countPayments(database)).toBe(0);
+      await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+
+    test.each([
+      [new Date(Number.NaN), 'but an invalid one came'],
+      [undefined, 'but nothing came'],
+      [0, 'but a number came'],
+    ])('refuses %s', (olderThan, says) => {
+      const { inbox } = openInbox();
+      expect(() => inbox.prune(olderThan as Date)).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_OPTION',
+          option: 'olderThan',
+          message: expect.stringContaining(says),
+        }),
+      );
+    });
+  });
+
+  test.each([
+    [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647, but 99 came'],
+    [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
+    [{ now: 0 }, 'now', 'must be a function that returns epoch milliseconds'],
+    [{ tablePrefix: '' }, 'tablePrefix', 'but an empty string came'],
+    [{ tablePrefix: 'a"; DROP TABLE x; --' }, 'tablePrefix', 'ASCII letters'],
+    [{ tablePrefix: '1a' }, 'tablePrefix', 'no digit first'],
+    [{ tablePrefix: 'SQLite_x' }, 'tablePrefix', 'not beginning with sqlite_'],
+    [{ tablePrefix: 'x'.repeat(65) }, 'tablePrefix', '1 to 64'],
+    [{ tablePrefix: 'a\n' }, 'tablePrefix', 'ASCII letters'],
+    [null, 'options', 'must be an object with tablePrefix, leaseMs and now'],
+  ])('refuses the options %j', (options, option, says) => {
+    expect(() => sqliteInbox(connect(), options as object)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        option,
+        message: expect.stringContaining(says),
+      }),
+    );
+  });
+});
+
+test.each([undefined, null, {}, { exec() {} }, 'inbox.db'])(
+  'refuses %j as a database',
+  (database) => {
+    expect(() => sqliteInbox(database as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', option: 'database' }),
+    );
+  },
+);
