@@ -3,14 +3,20 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/package/**'],
+    exclude: ['test/package/**', '**/*.services.test.ts', '**/node_modules/**'],
     restoreMocks: true,
     unstubEnvs: true,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
-      // Only re-exports and types.
-      exclude: ['src/**/index.ts', 'src/client/transport/transport.ts'],
+      exclude: [
+        // Only re-exports and types.
+        'src/**/index.ts',
+        'src/client/transport/transport.ts',
+        // Run on real servers and drivers, by `npm run test:services`.
+        'src/inbox/redis/**',
+        'src/inbox/sqlite/**',
+      ],
       reporter: ['text', 'html', 'json-summary'],
       thresholds: {
         branches: 95,

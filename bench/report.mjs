@@ -50,6 +50,17 @@ export function atMost(subject, value, limit, unit = '') {
   };
 }
 
+/** A row whose value is to be at least `limit`. */
+export function atLeast(subject, value, limit) {
+  return {
+    subject,
+    value,
+    figure: value.toFixed(2),
+    goal: `at least ${limit.toFixed(2)}`,
+    met: value >= limit,
+  };
+}
+
 /** A peer's row: the goal is that ours is lower. */
 export function behindOurs(subject, value, ours, unit = '') {
   return {

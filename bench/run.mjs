@@ -1,7 +1,14 @@
 import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
+import { measureReceiver } from './receiver.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
 import { measureVerify } from './verify.mjs';
 
-report([await measureVerify(), await measureClient(), measureImport(), measureSize()]);
+report([
+  await measureVerify(),
+  await measureClient(),
+  await measureReceiver(),
+  measureImport(),
+  measureSize(),
+]);

@@ -66,9 +66,16 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
   const forgetOld = (): void => {
     const oldestMs = now() - maxAgeMs;
     for (const [reference, { keys, changedAtMs }] of payments) {
-      if (entries <= maxEntries && changedAtMs > oldestMs) return;
-      payments.delete(reference);
-      entries -= keys.size;
+      const expired = changedAtMs <= oldestMs;
+      if (entries <= maxEntries && !expired) return;
+      if (payments.size > 1 || expired) {
+        payments.delete(reference);
+        entries -= keys.size;
+      } else {
+        // The payment that is left has more changes than fit; its watermark still knows them as stale.
+        const [oldest] = keys;
+        entries -= Number(keys.delete(oldest as string));
+      }
     }
   };
 

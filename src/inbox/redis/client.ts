@@ -4,13 +4,17 @@ import type { Script } from './scripts.js';
 
 /** What is used of an ioredis client or its Cluster. */
 export interface IoredisClient {
+  /** Runs a script that the server has. */
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs a script, which the server then keeps. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
 /** What is used of a node-redis client, pool, cluster or sentinel. */
 export interface NodeRedisClient {
+  /** Runs a script that the server has. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script, which the server then keeps. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 

@@ -3,7 +3,9 @@ import { describeValue } from '../../protocol/describe-value.js';
 
 /** What is used of a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3. */
 export interface SqliteDatabase {
+  /** Runs statements without results. */
   exec(sql: string): unknown;
+  /** Prepares one statement. */
   prepare(sql: string): SqliteStatement;
   /** better-sqlite3: whether the connection is in a transaction. */
   readonly inTransaction?: boolean | undefined;
@@ -13,7 +15,9 @@ export interface SqliteDatabase {
 
 /** What is used of a prepared statement. */
 export interface SqliteStatement {
+  /** Runs it and counts the rows that changed. */
   run(...parameters: SqliteValue[]): { changes: number | bigint };
+  /** The first row. */
   get(...parameters: SqliteValue[]): unknown;
 }
 

@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis';
 import type { RedisClient } from '../../../src/inbox/redis/client.js';
 
-export const redisUrl = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
+export const redisUrl = process.env['REDIS_URL'] ?? '';
 
 export interface ConnectedClient {
   readonly client: RedisClient;

@@ -1,0 +1,86 @@
+import { InvalidOptionError } from '../../errors.js';
+import {
+  assertFunction,
+  assertOptionsObject,
+  assertWholeNumber,
+} from '../../protocol/assert-option.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import type { Need } from './case.js';
+import { crashCases } from './cases/crashes.js';
+import { failureCases } from './cases/failures.js';
+import { nameCases } from './cases/names.js';
+import { orderCases } from './cases/order.js';
+import { overlapCases } from './cases/overlap.js';
+import { runCases } from './cases/runs.js';
+import { runUnderGuard } from './guard.js';
+import { Stage } from './stage.js';
+import type { InboxContractCase, InboxContractSubject } from './subject.js';
+
+const ALL = [
+  ...runCases,
+  ...failureCases,
+  ...orderCases,
+  ...overlapCases,
+  ...crashCases,
+  ...nameCases,
+];
+
+const WHY_SKIPPED: Record<Need, string> = {
+  loseClaim: 'it needs loseClaim, which makes a holder seem dead',
+  concurrent: 'the store processes one payment at a time (concurrent: false)',
+};
+
+/**
+ * What a {@link CallbackInbox} promises (interface section 6), as tests for a store of one's own
+ * and any test runner. Each case works on payments of its own, with random references, and leaves
+ * them in the store. Nothing in it sleeps.
+ *
+ * A store may answer `busy` at once while a payment is being processed, or let the delivery wait:
+ * both pass.
+ *
+ * @example
+ * ```ts
+ * import { test } from 'node:test';
+ * import { memoryInbox } from 'merchant-payments/inbox';
+ * import { inboxContract } from 'merchant-payments/inbox/contract';
+ *
+ * const inbox = memoryInbox(); // your own: one store, and an inbox over it at each create()
+ * for (const { name, skipped, run } of inboxContract({ create: () => inbox })) {
+ *   test(name, { skip: skipped }, run);
+ * }
+ * ```
+ *
+ * @throws {InvalidOptionError} when a field of the subject can't be right
+ */
+export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
+  assertOptionsObject('subject', subject, 'create, loseClaim, concurrent and timeoutMs');
+  const { loseClaim, concurrent = true, timeoutMs = 30_000 } = subject;
+  assertFunction('create', subject.create, 'that gives an inbox');
+  if (loseClaim !== undefined) assertFunction('loseClaim', loseClaim, 'that takes an event');
+  if (typeof concurrent !== 'boolean') {
+    const came = describeValue(concurrent);
+    throw new InvalidOptionError('concurrent', `concurrent must be a boolean, but ${came} came`);
+  }
+  assertWholeNumber('timeoutMs', timeoutMs, { min: 1, unit: 'milliseconds' });
+
+  const lacks: Record<Need, boolean> = {
+    loseClaim: loseClaim === undefined,
+    concurrent: !concurrent,
+  };
+  return ALL.map(({ name, needs, run }) => {
+    if (needs !== undefined && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);
+    return {
+      name,
+      run: () => runUnderGuard(new Stage(subject, { concurrent }), { name, run, timeoutMs }),
+    };
+  });
+}
+
+function skippedCase(name: string, skipped: string): InboxContractCase {
+  // Resolving would count as a promise kept.
+  return {
+    name,
+    skipped,
+    run: () => Promise.reject(new Error(`"${name}" can't be run: ${skipped}`)),
+  };
+}

@@ -1,0 +1,91 @@
+import { connectionLost, noConnectionInTime, transactionAborted } from './failures.js';
+import { assertClient, type PgClientLike, type PgPoolLike, type Queryable } from './pool.js';
+import { type Ending, lockTimeoutStatements, type Transactions } from './transactions.js';
+
+/** Transactions on connections of a pool. */
+export function pgTransactions<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  acquireTimeoutMs: number,
+): Transactions<Tx> {
+  return {
+    async run(lockTimeoutMs, body) {
+      const client = await takeConnection(pool, acquireTimeoutMs);
+      const lost = new AbortController();
+      // A client that emits an error nobody listens for ends the process.
+      const onError = (error: Error) => lost.abort(connectionLost(error));
+      client.on('error', onError);
+      let broken: Error | undefined;
+      try {
+        const previousLockTimeout = await begin(client, lockTimeoutMs);
+        const { signal } = lost;
+        const assertOpen = () => signal.throwIfAborted();
+        return await end(
+          client,
+          await body({ tx: client, signal, previousLockTimeout, assertOpen }),
+        );
+      } catch (error) {
+        broken = await rollBack(client);
+        throw error;
+      } finally {
+        // Released first: the pool listens from then on.
+        client.release(broken);
+        client.removeListener('error', onError);
+      }
+    },
+  };
+}
+
+async function takeConnection<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  timeoutMs: number,
+): Promise<Tx & PgClientLike> {
+  const connecting = pool.connect();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(noConnectionInTime(timeoutMs));
+      // The pool can't be told that nobody waits any more, and hands one out all the same.
+      connecting.then(
+        (client) => client.release(),
+        () => undefined,
+      );
+    }, timeoutMs);
+  });
+  try {
+    const client = await Promise.race([connecting, tooLate]);
+    assertClient(client);
+    return client;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Gives the `lock_timeout` of before. */
+async function begin(client: Queryable, lockTimeoutMs: number): Promise<string> {
+  // The level is said: the database's default may be one that fails where this one waits.
+  const results: unknown = await client.query(
+    `BEGIN ISOLATION LEVEL READ COMMITTED; ${lockTimeoutStatements(lockTimeoutMs)}`,
+  );
+  // For several statements pg gives a list.
+  const [, shown] = results as [unknown, { rows: [{ lock_timeout: string }] }];
+  return shown.rows[0].lock_timeout;
+}
+
+async function end<Result>(
+  client: Queryable,
+  { end: how, result }: Ending<Result>,
+): Promise<Result> {
+  const { command }: { rows: unknown[]; command?: string } = await client.query(how.toUpperCase());
+  // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
+  if (how === 'commit' && command !== undefined && command !== 'COMMIT') throw transactionAborted();
+  return result;
+}
+
+async function rollBack(client: Queryable): Promise<Error | undefined> {
+  try {
+    await client.query('ROLLBACK');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error('ROLLBACK failed', { cause: error });
+  }
+}

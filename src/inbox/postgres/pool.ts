@@ -1,0 +1,71 @@
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+
+/** What the merchant's work writes through: `pg`'s PoolClient and PGlite's Transaction both are one. */
+export interface Queryable {
+  /**
+   * Runs one statement.
+   *
+   * @param text - SQL, with `$1`, `$2` in the place of values
+   * @param values - what stands in their place
+   */
+  query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+}
+
+/** What a pool of `pg` gives besides a {@link Queryable}. */
+export interface PgClientLike {
+  /** Gives the connection back; with an error it is closed instead of used again. */
+  release(error?: Error): void;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** A `Pool` of `pg`, or one that is like it. */
+export interface PgPoolLike<Tx extends Queryable = Queryable> {
+  connect(): Promise<Tx & PgClientLike>;
+}
+
+/** What a transaction of PGlite has besides a {@link Queryable}. */
+export interface PgliteTransactionLike {
+  exec(sql: string): Promise<{ rows: Record<string, unknown>[] }[]>;
+  rollback(): Promise<void>;
+  readonly closed: boolean;
+}
+
+/** A `PGlite`. */
+export interface PgliteLike<Tx extends Queryable = Queryable> {
+  transaction<Result>(body: (tx: Tx & PgliteTransactionLike) => Promise<Result>): Promise<Result>;
+}
+
+/** Tells PGlite, which has no connections to take, from a pool. */
+export function isPglite<Tx extends Queryable>(
+  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+): pool is PgliteLike<Tx> {
+  return hasMethods(pool, ['transaction', 'query', 'exec']);
+}
+
+/** @throws {InvalidOptionError} when `pool` is neither a pool nor PGlite */
+export function assertPool(pool: unknown): void {
+  // Only a client of pg escapes: a pool has no connection to ask.
+  if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
+  if (hasMethods(pool, ['transaction', 'query', 'exec']) || hasMethods(pool, ['connect'])) return;
+  throw invalidPool(describeValue(pool));
+}
+
+/** @throws {InvalidOptionError} when what `connect()` gave is not a pool's client */
+export function assertClient(client: unknown): void {
+  if (hasMethods(client, ['query', 'release', 'on', 'removeListener'])) return;
+  throw invalidPool(`something whose connect() does not give a client with query and release`);
+}
+
+function invalidPool(came: string): InvalidOptionError {
+  return new InvalidOptionError(
+    'pool',
+    `pool must be a Pool of pg or a PGlite, but ${came} came; every callback needs a connection of its own: new pg.Pool({ connectionString })`,
+  );
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { inboxContract } from '../../../src/inbox/contract/contract.js';
+import type { InboxContractSubject } from '../../../src/inbox/contract/subject.js';
+import type { CallbackInbox } from '../../../src/inbox/inbox.js';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { RightInbox, Store } from './right-inbox.js';
+
+const hanging: CallbackInbox = { process: () => new Promise(() => {}) };
+
+function caseOf(subject: InboxContractSubject<undefined>, name: string) {
+  const found = inboxContract(subject).find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no case "${name}"`);
+  return found;
+}
+
+describe('inboxContract', () => {
+  const create = () => memoryInbox();
+
+  it('gives every case a name of its own', () => {
+    const names = inboxContract({ create }).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('skips the cases on crashes without loseClaim, and says why', async () => {
+    const name = 'aborts the signal of a holder that has lost its event';
+    const { skipped, run } = caseOf({ create }, name);
+    expect(skipped).toBe('it needs loseClaim, which makes a holder seem dead');
+    await expect(run()).rejects.toThrow(
+      `"${name}" can't be run: it needs loseClaim, which makes a holder seem dead`,
+    );
+    expect(caseOf({ create, loseClaim() {} }, name).skipped).toBeUndefined();
+  });
+
+  it('skips the case on two payments at once when the store is not concurrent', () => {
+    const name = 'processes a payment while another is being processed';
+    expect(caseOf({ create, concurrent: false }, name).skipped).toContain('concurrent: false');
+    expect(caseOf({ create }, name).skipped).toBeUndefined();
+  });
+
+  it('delivers no payment beside the one that is held when the store is not concurrent', async () => {
+    let running = 0;
+    let most = 0;
+    const right = new RightInbox(new Store(), true);
+    const counting: CallbackInbox = {
+      async process(event, work) {
+        running += 1;
+        most = Math.max(most, running);
+        return right.process(event, work).finally(() => {
+          running -= 1;
+        });
+      },
+    };
+    const name = 'runs the work and answers processed when it has completed';
+    await caseOf({ create: () => counting, concurrent: false }, name).run();
+    expect(most).toBe(1);
+    await caseOf({ create: () => counting }, name).run();
+    expect(most).toBe(2);
+  });
+
+  it('takes a subject that is an instance of a class', async () => {
+    class Subject implements InboxContractSubject<undefined> {
+      readonly #store = new Store();
+      create() {
+        return new RightInbox(this.#store, false);
+      }
+      loseClaim(event: Parameters<RightInbox['loseClaim']>[0]) {
+        this.create().loseClaim(event);
+      }
+    }
+    const name = 'processes on another inbox what was held by a process that died';
+    await caseOf(new Subject(), name).run();
+  });
+
+  it.each(inboxContract({ create, loseClaim() {} }).map(({ name }) => name))(
+    'ends "%s" on a store that hangs',
+    async (name) => {
+      const subject = { create: () => hanging, loseClaim() {}, timeoutMs: 10 };
+      await expect(caseOf(subject, name).run()).rejects.toThrow(
+        `"${name}" has not ended after 10 ms`,
+      );
+    },
+  );
+
+  it('says what was wrong first when the store hangs as well', async () => {
+    let calls = 0;
+    const wrong: CallbackInbox = {
+      process: () => {
+        calls += 1;
+        return calls === 1
+          ? Promise.resolve('stale')
+          : hanging.process({} as never, async () => {});
+      },
+    };
+    const name = 'runs the work of one of 50 deliveries at once';
+    const subject = { create: () => wrong, timeoutMs: 10 };
+    await expect(caseOf(subject, name).run()).rejects.toThrow("but answered 'stale'");
+  });
+
+  it('ends all work it holds when a case fails', async () => {
+    let running = 0;
+    const wrong: CallbackInbox<undefined> = {
+      async process(_, work) {
+        running += 1;
+        await work({ tx: undefined, signal: AbortSignal.abort() });
+        running -= 1;
+        return 'processed';
+      },
+    };
+    const { run } = caseOf({ create: () => wrong }, 'gives the work a signal that is not aborted');
+    await expect(run()).rejects.toThrow('is aborted though nothing was lost');
+    expect(running).toBe(0);
+  });
+
+  it('fails when create does', async () => {
+    const create = () => Promise.reject(new Error('no database'));
+    for (const { skipped, run } of inboxContract({ create })) {
+      if (!skipped) await expect(run()).rejects.toThrow('no database');
+    }
+  });
+
+  it.each([
+    ['subject', undefined, 'subject must be an object'],
+    ['create', {}, 'create must be a function that gives an inbox, but nothing came'],
+    ['loseClaim', { create, loseClaim: true }, 'loseClaim must be a function that takes an event'],
+    ['concurrent', { create, concurrent: 'no' }, 'concurrent must be a boolean'],
+    ['timeoutMs', { create, timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds'],
+  ])('refuses a wrong %s', (option, subject, message) => {
+    expect(() => inboxContract(subject as never)).toThrow(
+      expect.objectContaining({ option, message: expect.stringContaining(message) }),
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { runContract } from './run-contract.js';
+
+const connectionString = process.env['DATABASE_URL'];
+
+describe.skipIf(!connectionString)('a Postgres inbox with pg', () => {
+  const schema = `inbox_contract_${randomUUID().replaceAll('-', '')}`;
+  const admin = new pg.Pool({ connectionString, max: 1 });
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: schema,
+    options: `-c search_path=${schema}`,
+  });
+  // The cases on crashes end connections.
+  pool.on('error', () => {});
+
+  beforeAll(async () => {
+    await admin.query(`CREATE SCHEMA ${schema}`);
+    await postgresInbox(pool).setup();
+  });
+  afterAll(async () => {
+    await pool.end();
+    await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+    await admin.end();
+  });
+
+  runContract({
+    create: () => postgresInbox(pool),
+    async loseClaim() {
+      // A case that calls this has one delivery under way.
+      const { rowCount } = await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = $1 AND state = 'idle in transaction'`,
+        [schema],
+      );
+      if (rowCount !== 1) throw new Error(`${rowCount} transactions are open, not one`);
+    },
+  });
+});

@@ -1,0 +1,136 @@
+import {
+  type CallbackInbox,
+  type InboxContext,
+  type InboxEvent,
+  type InboxOutcome,
+  toEpochMicroseconds,
+} from '../../../src/inbox/inbox.js';
+
+/** What several inboxes share, as processes share a database. */
+export class Store {
+  readonly processed = new Set<string>();
+  /** By payment: when the latest processed change happened. */
+  readonly watermarks = new Map<string, number>();
+  /** By payment. */
+  readonly claims = new Map<string, Claim>();
+}
+
+export interface Claim {
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+  end(): void;
+}
+
+export interface Change {
+  readonly id: string;
+  readonly payment: string;
+  readonly at: number;
+  readonly processStale: boolean;
+}
+
+export type Work = (context: InboxContext<undefined>) => Promise<void>;
+
+/**
+ * An inbox that keeps every promise, in steps that a wrong one overrides. A payment that is being
+ * processed is `busy`, or the delivery waits for its end.
+ */
+export class RightInbox implements CallbackInbox {
+  constructor(
+    protected readonly store: Store,
+    protected readonly waits: boolean,
+  ) {}
+
+  async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
+    const change = this.read(event);
+    for (;;) {
+      const known = this.check(change);
+      if (known !== undefined) return known;
+      const holder = this.holder(change);
+      if (holder === undefined) break;
+      if (!this.waits) return 'busy';
+      await holder.ended;
+    }
+    const claim = this.claim(change);
+    try {
+      await this.run(work, claim);
+    } catch (error) {
+      this.fail(change, claim);
+      throw error;
+    }
+    this.finish(change, claim);
+    return 'processed';
+  }
+
+  /** The store takes the present holder for dead. */
+  loseClaim(event: InboxEvent): void {
+    const { payment } = this.read(event);
+    const claim = this.store.claims.get(payment);
+    this.store.claims.delete(payment);
+    claim?.controller.abort();
+    claim?.end();
+  }
+
+  protected read(event: InboxEvent): Change {
+    return {
+      id: JSON.stringify([event.paymentReference, event.key]),
+      payment: event.paymentReference,
+      at: toEpochMicroseconds(event),
+      processStale: event.processStale,
+    };
+  }
+
+  protected check(change: Change): InboxOutcome | undefined {
+    if (this.store.processed.has(change.id)) return 'duplicate';
+    return this.isStale(change) ? 'stale' : undefined;
+  }
+
+  protected isStale({ payment, at, processStale }: Change): boolean {
+    return !processStale && at < (this.store.watermarks.get(payment) ?? 0);
+  }
+
+  protected holder({ payment }: Change): Claim | undefined {
+    return this.store.claims.get(payment);
+  }
+
+  protected claim({ payment }: Change): Claim {
+    const claim = createClaim();
+    this.store.claims.set(payment, claim);
+    return claim;
+  }
+
+  protected async run(work: Work, { controller }: Claim): Promise<void> {
+    await work({ tx: undefined, signal: controller.signal });
+  }
+
+  protected fail(change: Change, claim: Claim): void {
+    this.release(change, claim);
+  }
+
+  protected finish(change: Change, claim: Claim): void {
+    if (!this.holds(change, claim)) throw new Error('The claim was lost');
+    this.record(change);
+    this.release(change, claim);
+  }
+
+  protected record({ id, payment, at }: Change): void {
+    this.store.processed.add(id);
+    this.store.watermarks.set(payment, Math.max(at, this.store.watermarks.get(payment) ?? 0));
+  }
+
+  protected release(change: Change, claim: Claim): void {
+    if (this.holds(change, claim)) this.store.claims.delete(change.payment);
+    claim.end();
+  }
+
+  protected holds({ payment }: Change, claim: Claim): boolean {
+    return this.store.claims.get(payment) === claim;
+  }
+}
+
+function createClaim(): Claim {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { controller: new AbortController(), ended, end };
+}

@@ -1,0 +1,16 @@
+import { wrongCrashes } from './crashes.js';
+import { wrongFailures } from './failures.js';
+import { wrongNames } from './names.js';
+import { wrongOrder } from './order.js';
+import { wrongOverlap } from './overlap.js';
+import { wrongRuns } from './runs.js';
+import type { WrongInbox } from './wrong-inbox.js';
+
+export const wrongInboxes: readonly WrongInbox[] = [
+  ...wrongRuns,
+  ...wrongFailures,
+  ...wrongOrder,
+  ...wrongOverlap,
+  ...wrongCrashes,
+  ...wrongNames,
+];

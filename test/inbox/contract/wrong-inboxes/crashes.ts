@@ -1,0 +1,68 @@
+import { type Change, type Claim, RightInbox, type Work } from '../right-inbox.js';
+import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
+
+export const wrongCrashes: readonly WrongInbox[] = [
+  {
+    flaw: 'keeps the claim of a holder that died',
+    caughtBy: 'processes on another inbox what was held by a process that died',
+    says: /must answer 'processed', but answered 'busy'/,
+    inbox: class extends RightInbox {
+      override loseClaim(): void {}
+    },
+  },
+  {
+    flaw: 'lets a late holder record',
+    caughtBy: 'rejects for a holder that completes after another has processed the event',
+    says: /must reject, but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override finish(change: Change, claim: Claim): void {
+        this.record(change);
+        this.release(change, claim);
+      }
+    },
+  },
+  {
+    flaw: 'lets a late holder record, and rejects',
+    caughtBy: 'does not take an event for processed because a holder completes that has lost it',
+    says: HELD_OFF,
+    inbox: class extends RightInbox {
+      protected override finish(change: Change, claim: Claim): void {
+        this.record(change);
+        super.finish(change, claim);
+      }
+    },
+  },
+  {
+    flaw: 'lets a late holder free the claim of another',
+    caughtBy: 'does not free an event because a holder fails that has lost it',
+    says: /ran beside other work for the same payment/,
+    inbox: class extends RightInbox {
+      protected override fail(change: Change, claim: Claim): void {
+        this.store.claims.delete(change.payment);
+        claim.end();
+      }
+    },
+  },
+  {
+    flaw: 'never aborts the signal',
+    caughtBy: 'aborts the signal of a holder that has lost its event',
+    says: /a signal that should abort has not/,
+    inbox: class extends RightInbox {
+      protected override async run(work: Work): Promise<void> {
+        await work({ tx: undefined, signal: new AbortController().signal });
+      }
+    },
+  },
+  {
+    flaw: 'lets a late holder lower the watermark, and rejects',
+    caughtBy:
+      'measures by the newest change processed after the holder of an older one completes late',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override finish(change: Change, claim: Claim): void {
+        if (!this.holds(change, claim)) this.store.watermarks.set(change.payment, change.at);
+        super.finish(change, claim);
+      }
+    },
+  },
+];

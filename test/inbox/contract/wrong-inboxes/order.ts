@@ -1,0 +1,142 @@
+import type { InboxEvent, InboxOutcome } from '../../../../src/inbox/inbox.js';
+import { type Change, type Claim, RightInbox } from '../right-inbox.js';
+import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
+
+export const wrongOrder: readonly WrongInbox[] = [
+  {
+    flaw: 'keeps no watermark',
+    caughtBy: 'answers stale to a change older than the last one processed',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override isStale(): boolean {
+        return false;
+      }
+    },
+  },
+  {
+    flaw: 'records a stale change as processed',
+    caughtBy: 'answers stale to a stale change again',
+    says: /must answer 'stale', but answered 'duplicate'/,
+    inbox: class extends RightInbox {
+      protected override check(change: Change): InboxOutcome | undefined {
+        const known = super.check(change);
+        if (known === 'stale') this.store.processed.add(change.id);
+        return known;
+      }
+    },
+  },
+  {
+    flaw: 'takes no notice of processStale',
+    caughtBy: 'runs a stale change with processStale, once',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override isStale(change: Change): boolean {
+        return super.isStale({ ...change, processStale: false });
+      }
+    },
+  },
+  {
+    flaw: 'lowers the watermark',
+    caughtBy:
+      'measures by the newest change processed after an older one was run with processStale',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override record(change: Change): void {
+        super.record(change);
+        this.store.watermarks.set(change.payment, change.at);
+      }
+    },
+  },
+  {
+    flaw: 'looks at the watermark before the key',
+    caughtBy: 'answers duplicate to a processed change after a newer one, with processStale too',
+    says: /must answer 'duplicate', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override check(change: Change): InboxOutcome | undefined {
+        return this.isStale(change) ? 'stale' : super.check(change);
+      }
+    },
+  },
+  {
+    flaw: 'takes processStale for leave to run anything older again',
+    caughtBy: 'answers duplicate to a processed change after a newer one, with processStale too',
+    says: /must answer 'duplicate', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override check(change: Change): InboxOutcome | undefined {
+        const isOlder = this.isStale({ ...change, processStale: false });
+        return change.processStale && isOlder ? undefined : super.check(change);
+      }
+    },
+  },
+  {
+    flaw: 'takes a change of the same time for stale',
+    caughtBy: 'runs another change of the same time',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override isStale(change: Change): boolean {
+        return super.isStale({ ...change, at: change.at - 1 });
+      }
+    },
+  },
+  {
+    flaw: 'ignores microseconds',
+    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override read(event: InboxEvent): Change {
+        return super.read({ ...event, microseconds: 0 });
+      }
+    },
+  },
+  {
+    flaw: 'keeps fourteen digits of a time, as Lua does',
+    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override read(event: InboxEvent): Change {
+        const change = super.read(event);
+        return { ...change, at: Number(change.at.toPrecision(14)) };
+      }
+    },
+  },
+  {
+    flaw: 'raises the watermark before the work',
+    caughtBy: 'runs an older change after a newer one has failed',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override claim(change: Change): Claim {
+        this.store.watermarks.set(change.payment, change.at);
+        return super.claim(change);
+      }
+    },
+  },
+  {
+    flaw: 'raises the watermark before the work, and lowers it when the work fails',
+    caughtBy: 'does not answer stale on account of a newer change that is still being processed',
+    says: HELD_OFF,
+    inbox: class extends RightInbox {
+      protected override claim(change: Change): Claim {
+        this.store.watermarks.set(change.payment, change.at);
+        return super.claim(change);
+      }
+      protected override fail(change: Change, claim: Claim): void {
+        this.store.watermarks.delete(change.payment);
+        super.fail(change, claim);
+      }
+    },
+  },
+  {
+    flaw: 'does not look at the watermark again after it waited',
+    caughtBy: 'answers stale to an older change that came while a newer one was being processed',
+    says: /must answer 'stale' or 'busy', but answered 'processed'/,
+    waits: true,
+    inbox: class extends RightInbox {
+      readonly #checked = new WeakSet<Change>();
+      protected override isStale(change: Change): boolean {
+        if (this.#checked.has(change)) return false;
+        this.#checked.add(change);
+        return super.isStale(change);
+      }
+    },
+  },
+];

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import pg, { type PoolClient } from 'pg';
+import { describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, heldWork, nothing } from './payment-change.js';
+import { terminate, useSchema } from './server.js';
+
+const { openPool, observer } = useSchema('mp_inbox_connection');
+
+const recorded = async (reference: string) => {
+  const { rows } = await observer.query(
+    `SELECT payment_reference FROM payment_inbox_payments WHERE payment_reference = $1
+     UNION ALL SELECT payment_reference FROM payment_inbox_events WHERE payment_reference = $1`,
+    [reference],
+  );
+  return rows.length;
+};
+
+describe.skipIf(!process.env['DATABASE_URL'])(
+  'a connection that is lost while the work runs',
+  () => {
+    it('aborts the signal, records nothing and is closed', async () => {
+      const pool = openPool({ max: 1 });
+      const inbox = postgresInbox<PoolClient>(pool);
+      const held = heldWork<PoolClient>();
+      const running = inbox.process(change('idle'), held.work);
+      const { tx, signal } = await held.started;
+      const aborted = once(signal, 'abort');
+      await terminate(observer, tx);
+      await aborted;
+      expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '57P01' } });
+      held.finish();
+      await expect(running).rejects.toBe(signal.reason);
+      expect(await recorded('idle')).toBe(0);
+      expect(pool.totalCount).toBe(0);
+      expect(await inbox.process(change('idle'), nothing)).toBe('processed');
+    });
+
+    it('in a statement fails the work with the driver’s error', async () => {
+      const pool = openPool({ max: 1 });
+      const inbox = postgresInbox<PoolClient>(pool);
+      const running = inbox.process(change('active'), async ({ tx }) => {
+        await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+      });
+      await expect(running).rejects.toMatchObject({ code: '57P01' });
+      expect(await recorded('active')).toBe(0);
+      expect(pool.totalCount).toBe(0);
+      expect(await inbox.process(change('active'), nothing)).toBe('processed');
+    });
+
+    it('in a statement whose error the work swallows is told', async () => {
+      const inbox = postgresInbox<PoolClient>(openPool({ max: 1 }));
+      const running = inbox.process(change('swallowed'), async ({ tx }) => {
+        await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
+      });
+      await expect(running).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+        message: expect.stringContaining('The connection to Postgres was lost'),
+      });
+      expect(await recorded('swallowed')).toBe(0);
+    });
+  },
+);
+
+describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all taken', () => {
+  it('ends the wait in time, and the connection that comes late is given back', async () => {
+    const pool = openPool({ max: 1 });
+    const inbox = postgresInbox(pool, { acquireTimeoutMs: 5 });
+    const taken = await pool.connect();
+    await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+    });
+    expect(pool.waitingCount).toBe(1);
+    taken.release();
+    const next = await pool.connect();
+    next.release();
+    expect(pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 });
+    expect(await recorded('exhausted')).toBe(0);
+  });
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
+  it('is given back after each outcome, with the listeners it had', async () => {
+    const pool = openPool({ max: 1 });
+    const inbox = postgresInbox(pool);
+    await inbox.process(change('given-back', 2), nothing);
+    const idle = await pool.connect();
+    const listeners = idle.listenerCount('error');
+    idle.release();
+    await inbox.process(change('given-back', 2), nothing);
+    await inbox.process(change('given-back', 1), nothing);
+    await inbox.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    const again = await pool.connect();
+    expect(again).toBe(idle);
+    expect(again.listenerCount('error')).toBe(listeners);
+    again.release();
+  });
+
+  it('can not be one that is connected already', async () => {
+    const client = await observer.connect();
+    expect(() => postgresInbox(client as never)).toThrow('a single client');
+    client.release();
+  });
+
+  it('has what Postgres says as its failure when there is no server', async () => {
+    const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
+    await expect(postgresInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+  });
+});

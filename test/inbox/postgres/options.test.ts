@@ -1,0 +1,94 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../src/errors.js';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInboxSchema } from '../../../src/inbox/postgres/schema.js';
+
+const pool = new pg.Pool();
+
+const failureOf = (build: () => unknown): InvalidOptionError => {
+  try {
+    build();
+  } catch (error) {
+    if (error instanceof InvalidOptionError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('the pool', () => {
+  it.each([
+    ['a single client', new pg.Client(), 'a single client'],
+    ['nothing', undefined, 'nothing'],
+    ['null', null, 'null'],
+    ['a connection string', 'postgres://u:secret@host/db', 'a string of 27 characters'],
+    ['an object without connect', {}, 'an object'],
+    // Drizzle, better-sqlite3: they have a transaction of another kind.
+    ['an object that has transaction alone', { transaction() {} }, 'an object'],
+  ])('can not be %s', (_name, value, came) => {
+    const error = failureOf(() => postgresInbox(value as never));
+    expect(error.option).toBe('pool');
+    expect(error.message).toContain(`but ${came} came`);
+    expect(error.message).not.toContain('secret');
+  });
+});
+
+describe.each(['lockTimeoutMs', 'acquireTimeoutMs'])('%s', (option) => {
+  it.each([0, -1, 1.5, Number.NaN, 2_147_483_648, '5'])('can not be %s', (value) => {
+    const error = failureOf(() => postgresInbox(pool, { [option]: value }));
+    expect(error.option).toBe(option);
+    expect(error.message).toContain('whole number of milliseconds from 1 to 2147483647');
+  });
+
+  it.each([1, 2_147_483_647, undefined])('can be %s', (value) => {
+    expect(() => postgresInbox(pool, { [option]: value })).not.toThrow();
+  });
+});
+
+describe.each(['paymentsTable', 'eventsTable'])('%s', (option) => {
+  it.each([
+    '',
+    ' ',
+    '1st',
+    'a b',
+    'a-b',
+    'a"b',
+    "a'b",
+    'a;b',
+    'a.b.c',
+    '.a',
+    'a.',
+    'ä',
+    'a\n',
+    'a'.repeat(51),
+    `${'a'.repeat(51)}.b`,
+    7,
+    null,
+  ])('can not be %j', (value) => {
+    const error = failureOf(() => postgresInbox(pool, { [option]: value }));
+    expect(error.option).toBe(option);
+    expect(failureOf(() => postgresInboxSchema({ [option]: value })).message).toBe(error.message);
+  });
+
+  it.each(['a', '_a1', 'Billing.Inbox', 'a'.repeat(50), `${'a'.repeat(50)}.${'b'.repeat(50)}`])(
+    'can be %j',
+    (value) => {
+      const quoted = `"${value.replace('.', '"."')}"`;
+      expect(postgresInboxSchema({ [option]: value })).toContain(
+        `CREATE TABLE IF NOT EXISTS ${quoted} (`,
+      );
+    },
+  );
+});
+
+describe('the options', () => {
+  it('name two different tables', () => {
+    const error = failureOf(() => postgresInbox(pool, { paymentsTable: 'a', eventsTable: 'a' }));
+    expect(error.option).toBe('eventsTable');
+  });
+
+  it('are an object', () => {
+    expect(failureOf(() => postgresInbox(pool, null as never)).option).toBe('options');
+    expect(failureOf(() => postgresInboxSchema('a' as never)).option).toBe('options');
+  });
+});

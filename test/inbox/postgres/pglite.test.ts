@@ -1,0 +1,78 @@
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, deferred, heldWork, nothing } from './payment-change.js';
+import { describeStore } from './store-cases.js';
+
+let database: PGlite;
+
+beforeAll(async () => {
+  database = await PGlite.create();
+  await database.exec("SET lock_timeout = '1234ms'");
+  await database.exec(
+    'CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)',
+  );
+  await postgresInbox(database).setup();
+});
+
+afterAll(() => database.close());
+
+describe('postgresInbox on PGlite', () => {
+  describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));
+
+  it('says when the work ended the transaction by its rollback()', async () => {
+    const failing = postgresInbox(database).process(change('rollback()'), ({ tx }) =>
+      tx.rollback(),
+    );
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('Leave the end to the inbox'),
+    });
+  });
+
+  it('hands on a signal that is not aborted', async () => {
+    await postgresInbox(database).process(change('signal'), async ({ signal }) => {
+      expect(signal.aborted).toBe(false);
+    });
+  });
+
+  it('is busy for a change whose payment is being processed for too long', async () => {
+    const inbox = postgresInbox(database, { lockTimeoutMs: 5 });
+    const held = heldWork();
+    const first = inbox.process(change('busy', 1), held.work);
+    await held.started;
+    expect(await inbox.process(change('busy', 1), nothing)).toBe('busy');
+    expect(await inbox.process(change('busy', 2), nothing)).toBe('busy');
+    held.finish();
+    expect(await first).toBe('processed');
+    expect(await inbox.process(change('busy', 1), nothing)).toBe('duplicate');
+  });
+
+  it('gives up when the database is not free in time, and does not run the work later', async () => {
+    const inbox = postgresInbox(database, { acquireTimeoutMs: 5 });
+    const taken = deferred<void>();
+    const other = database.transaction(() => taken.promise);
+    let ran = false;
+    const waiting = inbox.process(change('waiting'), async () => {
+      ran = true;
+    });
+    await expect(waiting).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    taken.resolve();
+    await other;
+    // Whatever waited has had its turn when this one has.
+    await database.query('SELECT 1');
+    expect(ran).toBe(false);
+    expect(await inbox.process(change('waiting'), nothing)).toBe('processed');
+  });
+
+  it('rejects with the database’s own error when it is closed', async () => {
+    const closed = await PGlite.create();
+    await closed.close();
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
+    const before = timers().length;
+    await expect(postgresInbox(closed).process(change('closed'), nothing)).rejects.toThrow(
+      'PGlite is closed',
+    );
+    expect(timers()).toHaveLength(before);
+  });
+});

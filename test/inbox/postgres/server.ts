@@ -1,0 +1,53 @@
+import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+
+const connectionString = process.env['DATABASE_URL'] ?? '';
+
+/** A schema of the server for one test file, with the inbox's tables and `orders`; dropped after it. */
+export function useSchema(schema: string) {
+  const pools: pg.Pool[] = [];
+
+  /** A pool whose connections are in the schema. No listener for errors: none may reach it. */
+  const openPool = (config: pg.PoolConfig = {}): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString,
+      application_name: schema,
+      ...config,
+      options: `-c search_path=${schema} -c lock_timeout=1234ms ${config.options ?? ''}`,
+    });
+    pools.push(pool);
+    return pool;
+  };
+  const observer = openPool();
+
+  beforeAll(async () => {
+    await observer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema};
+      CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)`);
+    await postgresInbox(observer).setup();
+  });
+
+  afterAll(async () => {
+    await observer.query(`DROP SCHEMA ${schema} CASCADE`);
+    await Promise.all(pools.map((pool) => pool.end()));
+  });
+
+  /** Settles when so many connections of the file wait for a lock. */
+  const waitForBlocked = async (count: number): Promise<void> => {
+    for (let blocked = -1; blocked !== count; ) {
+      const { rows } = await observer.query(
+        `SELECT count(*)::int AS blocked FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
+        [schema],
+      );
+      blocked = rows[0].blocked;
+    }
+  };
+
+  return { openPool, observer, waitForBlocked };
+}
+
+/** Ends the connection as an administrator does. */
+export async function terminate(observer: pg.Pool, client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  await observer.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
+}

@@ -1,0 +1,351 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { InboxOutcome } from '../../../src/inbox/inbox.js';
+import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/inbox/postgres/pool.js';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, nothing, START } from './payment-change.js';
+
+/** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
+export interface Store {
+  readonly pool: PgPoolLike | PgliteLike;
+  /** A statement outside of any transaction. */
+  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+}
+
+/** What holds on a server and on PGlite alike. Every case has payments of its own. */
+export function describeStore(store: () => Store): void {
+  beforeAll(async () => {
+    await store().query('TRUNCATE orders, payment_inbox_payments, payment_inbox_events');
+  });
+
+  const open = () => postgresInbox(store().pool);
+  const count = async (table: string, column: string, reference: string): Promise<number> => {
+    const { rows } = await store().query(
+      `SELECT count(*)::int AS count FROM ${table} WHERE ${column} = $1`,
+      [reference],
+    );
+    return Number(rows[0]?.['count']);
+  };
+  const orders = (reference: string) => count('orders', 'reference', reference);
+  const recorded = async (reference: string) => ({
+    events: await count('payment_inbox_events', 'payment_reference', reference),
+    payments: await count('payment_inbox_payments', 'payment_reference', reference),
+  });
+  const NOTHING = { events: 0, payments: 0 };
+
+  const insertOrder = (tx: Queryable, reference: string, status = 'paid') =>
+    tx.query('INSERT INTO orders (reference, status) VALUES ($1, $2)', [reference, status]);
+
+  describe('the work’s own writes', () => {
+    it('are committed with the event', async () => {
+      const outcome = await open().process(change('writes'), async ({ tx }) => {
+        await insertOrder(tx, 'writes');
+      });
+      expect(outcome).toBe('processed');
+      expect(await orders('writes')).toBe(1);
+      expect(await recorded('writes')).toEqual({ events: 1, payments: 1 });
+      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
+    });
+
+    it('are undone when the work throws, and done by a later delivery', async () => {
+      const failure = new Error('no stock');
+      const failing = open().process(change('undone'), async ({ tx }) => {
+        await insertOrder(tx, 'undone');
+        throw failure;
+      });
+      await expect(failing).rejects.toBe(failure);
+      expect(await orders('undone')).toBe(0);
+      expect(await recorded('undone')).toEqual(NOTHING);
+      const again = open().process(change('undone'), async ({ tx }) => {
+        await insertOrder(tx, 'undone');
+      });
+      expect(await again).toBe('processed');
+      expect(await orders('undone')).toBe(1);
+    });
+
+    it('are undone when a deferred constraint fails at COMMIT', async () => {
+      const failing = open().process(change('deferred'), async ({ tx }) => {
+        await insertOrder(tx, 'deferred');
+        await insertOrder(tx, 'deferred');
+      });
+      await expect(failing).rejects.toMatchObject({ code: '23505' });
+      expect(await orders('deferred')).toBe(0);
+      expect(await recorded('deferred')).toEqual(NOTHING);
+      expect(await open().process(change('deferred'), nothing)).toBe('processed');
+    });
+  });
+
+  describe('work that breaks its transaction', () => {
+    it('by going on after a failed statement is told to let it through', async () => {
+      const failing = open().process(change('swallowed'), async ({ tx }) => {
+        await insertOrder(tx, 'swallowed');
+        await tx.query('SELECT 1/0').catch(() => undefined);
+      });
+      await expect(failing).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+        message: expect.stringContaining('SAVEPOINT before a statement that may fail'),
+        cause: { code: '25P02' },
+      });
+      expect(await orders('swallowed')).toBe(0);
+      expect(await recorded('swallowed')).toEqual(NOTHING);
+    });
+
+    it.each([
+      ['COMMIT', 1],
+      ['ROLLBACK', 0],
+      ['COMMIT AND CHAIN', 1],
+      ['ROLLBACK AND CHAIN', 0],
+    ])('by sending %s is told to leave the end to the inbox', async (statement, kept) => {
+      const reference = `ended-by-${statement}`;
+      const failing = open().process(change(reference), async ({ tx }) => {
+        await insertOrder(tx, reference);
+        await tx.query(statement);
+      });
+      await expect(failing).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+        message: expect.stringContaining('Leave the end to the inbox'),
+      });
+      expect(await orders(reference)).toBe(kept);
+      const event = change(reference);
+      expect(await open().process(event, nothing)).toBe('processed');
+    });
+
+    it('by ending it and failing then rejects with its own error', async () => {
+      const failure = new Error('no stock');
+      const failing = open().process(change('ended-and-failed'), async ({ tx }) => {
+        await tx.query('ROLLBACK');
+        throw failure;
+      });
+      await expect(failing).rejects.toBe(failure);
+    });
+
+    it('but undoes a part of it by savepoints is processed', async () => {
+      const outcome = await open().process(change('savepoints'), async ({ tx }) => {
+        await insertOrder(tx, 'savepoints', 'kept');
+        await tx.query('SAVEPOINT one');
+        await insertOrder(tx, 'savepoints', 'undone');
+        await tx.query('SELECT 1/0').catch(() => tx.query('ROLLBACK TO SAVEPOINT one'));
+        // Left open: COMMIT ends it.
+        await tx.query('SAVEPOINT two');
+      });
+      expect(outcome).toBe('processed');
+      expect(await orders('savepoints')).toBe(1);
+    });
+  });
+
+  describe('the order of changes', () => {
+    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
+      open().process(change(reference, minute, { processStale }), nothing);
+
+    it('makes an older one stale, and leaves no trace of it', async () => {
+      expect(await run(5, 'order')).toBe('processed');
+      expect(await run(4, 'order')).toBe('stale');
+      expect(await recorded('order')).toEqual({ events: 1, payments: 1 });
+      expect(await run(6, 'order')).toBe('processed');
+    });
+
+    it('is not turned back by an older one that was processed all the same', async () => {
+      expect(await run(5, 'turned-back')).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('duplicate');
+      expect(await run(4, 'turned-back')).toBe('stale');
+    });
+
+    it('makes one stale whose work failed before a later one was processed', async () => {
+      const failing = open().process(change('failed-first', 1), () => Promise.reject('failed'));
+      await expect(failing).rejects.toBe('failed');
+      expect(await run(2, 'failed-first')).toBe('processed');
+      expect(await run(1, 'failed-first')).toBe('stale');
+      expect(await run(1, 'failed-first', true)).toBe('processed');
+    });
+
+    it('knows microseconds', async () => {
+      const at = (microseconds: number) =>
+        open().process(
+          change('microseconds', 0, { key: `at ${microseconds}`, microseconds }),
+          nothing,
+        );
+      expect(await at(2)).toBe('processed');
+      expect(await at(1)).toBe('stale');
+      expect(await at(3)).toBe('processed');
+    });
+
+    it.each([
+      ['0000-01-01T00:00:00.000Z', '-62167219200000000'],
+      ['1969-12-31T23:59:59.999Z', '-1000'],
+      // Beyond what a number holds exactly, so rounded to 32 µs; the order stays.
+      ['9999-12-31T23:59:59.999Z', '253402300799999000'],
+      ['9999-12-31T23:59:59.998Z', '253402300799998000'],
+    ])('takes %s', async (time, stored) => {
+      const event = change(`time-${time}`, 0, { occurredAt: new Date(time) });
+      expect(await open().process(event, nothing)).toBe('processed');
+      const { rows } = await store().query(
+        `SELECT abs(p.occurred_at_us - $2::bigint) < 32 AS is_near, p.occurred_at_us = e.occurred_at_us AS is_same
+         FROM payment_inbox_payments p JOIN payment_inbox_events e USING (payment_reference) WHERE payment_reference = $1`,
+        [event.paymentReference, stored],
+      );
+      expect(rows).toEqual([{ is_near: true, is_same: true }]);
+    });
+
+    it('holds from year 0000 to year 9999', async () => {
+      const at = (time: string) =>
+        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
+      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
+    });
+  });
+
+  it.each([
+    ['NUL', 'a\0b', 'a\0c'],
+    ['blanks alone', ' ', '  '],
+    ['accents composed and not', '\u00e9', 'e\u0301'],
+    ['quotes and braces', `'"{}`, `'"{}}`],
+    ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
+    ['nothing at all', '', '-'],
+  ])('tells references and keys with %s apart', async (_name, one, other) => {
+    const inbox = open();
+    const at = (paymentReference: string, key: string) =>
+      inbox.process(change(paymentReference, 0, { key }), nothing);
+    expect(await at(one, one)).toBe('processed');
+    expect(await at(one, other)).toBe('processed');
+    expect(await at(other, one)).toBe('processed');
+    expect(await at(one, one)).toBe('duplicate');
+    expect(await at(one, other)).toBe('duplicate');
+  });
+
+  it('puts the lock_timeout of before back for the work', async () => {
+    const show = async (tx: Pick<Store, 'query'>) => (await tx.query('SHOW lock_timeout')).rows[0];
+    const before = await show(store());
+    expect(before).not.toEqual({ lock_timeout: '0' });
+    await open().process(change('lock-timeout'), async ({ tx }) => {
+      expect(await show(tx)).toEqual(before);
+    });
+    expect(await show(store())).toEqual(before);
+  });
+
+  it('keeps inboxes with different tables apart', async () => {
+    const other = postgresInbox(store().pool, {
+      paymentsTable: 'Other_Payments',
+      eventsTable: 'Other_Events',
+    });
+    await other.setup();
+    expect(await open().process(change('tables'), nothing)).toBe('processed');
+    expect(await other.process(change('tables'), nothing)).toBe('processed');
+    expect(await other.process(change('tables'), nothing)).toBe('duplicate');
+    expect(await count('"Other_Events"', 'payment_reference', 'tables')).toBe(1);
+    await other.prune(new Date(START.getTime() * 2));
+    expect(await open().process(change('tables'), nothing)).toBe('duplicate');
+  });
+
+  describe('a table that is not there', () => {
+    it.each([
+      ['paymentsTable', { paymentsTable: 'nowhere' }],
+      ['eventsTable', { eventsTable: 'nowhere' }],
+      ['paymentsTable', { paymentsTable: 'no_schema.nowhere' }],
+    ])('as %s is answered with what to do', async (option, tables) => {
+      const inbox = postgresInbox(store().pool, tables);
+      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option,
+        message: expect.stringContaining('call setup()'),
+        cause: { code: '42P01' },
+      });
+      await expect(inbox.prune(START)).rejects.toMatchObject({ option });
+    });
+
+    it('of the work’s own is the work’s failure', async () => {
+      const failing = open().process(change('missing'), async ({ tx }) => {
+        await tx.query('SELECT * FROM nowhere');
+      });
+      await expect(failing).rejects.toMatchObject({ code: '42P01' });
+    });
+  });
+
+  describe('a claim that Postgres ends', () => {
+    beforeAll(async () => {
+      await store().query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION USING ERRCODE = split_part(NEW.payment_reference, ':', 2); END $$`);
+      await store().query(`CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON payment_inbox_payments
+        FOR EACH ROW WHEN (NEW.payment_reference LIKE 'refused:%') EXECUTE FUNCTION refuse()`);
+    });
+    // Plain enough to be stored as they are.
+    const refused = (sqlState: string) => open().process(change(`refused:${sqlState}`), nothing);
+
+    it.each(['55P03', '40P01'])('with %s, for a lock, is busy', async (sqlState) => {
+      expect(await refused(sqlState)).toBe('busy');
+    });
+
+    it('with another state is a failure', async () => {
+      await expect(refused('57014')).rejects.toMatchObject({ code: '57014' });
+    });
+  });
+
+  it('rejects with the work’s own error where it would be busy for one of ours', async () => {
+    const failing = open().process(change('own-lock-timeout'), async ({ tx }) => {
+      await tx.query("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '55P03'; END $$");
+    });
+    await expect(failing).rejects.toMatchObject({ code: '55P03' });
+  });
+
+  describe('setup', () => {
+    it('leaves what is there', async () => {
+      await open().process(change('setup'), nothing);
+      await open().setup();
+      expect(await open().process(change('setup'), nothing)).toBe('duplicate');
+    });
+  });
+
+  describe('prune', () => {
+    const olden = (reference: string, key: string, days: number) =>
+      store().query(
+        `UPDATE payment_inbox_events SET processed_at = now() - $3 * interval '1 day' WHERE payment_reference = $1 AND key = $2`,
+        [reference, key, days],
+      );
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+    it('forgets events from before, and keeps a payment that changed since', async () => {
+      const inbox = open();
+      await inbox.process(change('pruned', 1), nothing);
+      await inbox.process(change('pruned', 2), nothing);
+      await inbox.process(change('pruned', 3), nothing);
+      await olden('pruned', change('pruned', 1).key, 9);
+      await olden('pruned', change('pruned', 2).key, 8);
+      expect(await inbox.prune(daysAgo(8.5))).toBe(1);
+      expect(await recorded('pruned')).toEqual({ events: 2, payments: 1 });
+      expect(await inbox.prune(daysAgo(7))).toBe(1);
+      expect(await recorded('pruned')).toEqual({ events: 1, payments: 1 });
+      // Forgotten as an event, yet older than the last.
+      expect(await inbox.process(change('pruned', 2), nothing)).toBe('stale');
+      expect(await inbox.process(change('pruned', 3), nothing)).toBe('duplicate');
+    });
+
+    it('forgets a payment without a change since', async () => {
+      const inbox = open();
+      await inbox.process(change('forgotten', 2), nothing);
+      await olden('forgotten', change('forgotten', 2).key, 9);
+      await store().query(
+        `UPDATE payment_inbox_payments SET changed_at = now() - interval '9 days' WHERE payment_reference = $1`,
+        ['forgotten'],
+      );
+      expect(await inbox.prune(daysAgo(8))).toBe(1);
+      expect(await recorded('forgotten')).toEqual(NOTHING);
+      expect(await inbox.process(change('forgotten', 1), nothing)).toBe('processed');
+    });
+
+    it('counts more than one batch', async () => {
+      await store().query(
+        `INSERT INTO payment_inbox_events (payment_reference, key, occurred_at_us, processed_at)
+         SELECT 'many', n::text, 0, now() - interval '9 days' FROM generate_series(1, 2500) n`,
+      );
+      expect(await open().prune(daysAgo(8))).toBe(2500);
+      expect(await open().prune(daysAgo(8))).toBe(0);
+    });
+
+    it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {
+      await expect(open().prune(value as never)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'olderThan',
+      });
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change } from './payment-change.js';
+import { useSchema } from './server.js';
+import { describeStore } from './store-cases.js';
+
+const { openPool, observer } = useSchema('mp_inbox_store');
+
+describe.skipIf(!process.env['DATABASE_URL'])('postgresInbox on a server', () => {
+  const pool = openPool();
+  describeStore(() => ({ pool, query: (text, values) => observer.query(text, values) }));
+
+  it('writes what nobody sees before the end', async () => {
+    const orders = async () =>
+      (await observer.query('SELECT * FROM orders WHERE status = $1', ['unseen'])).rows;
+    await postgresInbox(pool).process(change('unseen'), async ({ tx }) => {
+      await tx.query("INSERT INTO orders VALUES ('unseen', 'unseen')");
+      expect(await orders()).toEqual([]);
+    });
+    expect(await orders()).toHaveLength(1);
+  });
+
+  it('notices a statement that fails after the work, while the event is recorded', async () => {
+    const failing = postgresInbox(pool).process(change('left-behind'), async ({ tx }) => {
+      // Not awaited: the second statement comes between the record and COMMIT.
+      tx.query('SELECT 1')
+        .then(() => tx.query('SELECT 1/0'))
+        .catch(() => undefined);
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    const { rows } = await observer.query(
+      "SELECT * FROM payment_inbox_events WHERE payment_reference = 'left-behind'",
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])(
+  'postgresInbox on a database whose default is serializable',
+  () => {
+    const pool = openPool({ options: '-c default_transaction_isolation=serializable' });
+    describeStore(() => ({ pool, query: (text, values) => observer.query(text, values) }));
+  },
+);

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { toStoredName } from '../../src/inbox/stored-name.js';
+
+const DIGEST = /^sha256:[\w-]{43}$/;
+
+describe('a stored name', () => {
+  it.each([
+    '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    'abc_DEF-123',
+    '__proto__',
+    `!"#$%&'()*+,-./:;<=>?@[\\]^_\`|~`,
+    'SHA256:abc',
+    'x'.repeat(128),
+  ])('is the name itself when that is short and printable: %s', (name) => {
+    expect(toStoredName(name)).toBe(name);
+  });
+
+  it.each([
+    ['a brace', 'a{b'],
+    ['a closing brace', 'a}b'],
+    ['a blank', 'a b'],
+    ['a blank at the end', 'a '],
+    ['a line end', 'a\n'],
+    ['NUL', 'a\0'],
+    ['DEL', 'a\u007f'],
+    ['a letter beyond ASCII', 'é'],
+    ['a letter beyond the first plane', '\u{1f4b8}'],
+    ['129 characters', 'x'.repeat(129)],
+    ['5,000 characters', 'x'.repeat(5000)],
+    ['nothing', ''],
+    ['the look of a digest', 'sha256:abc'],
+  ])('is a digest when the name has %s', (_, name) => {
+    expect(toStoredName(name)).toMatch(DIGEST);
+  });
+
+  it('is the SHA-256 of the UTF-8 text, in base64url', () => {
+    // printf '\xc3\xa9' | openssl dgst -sha256 -binary | basenc --base64url
+    expect(toStoredName('é')).toBe('sha256:SplVfkAzw1Od4utlRyAXytX5VX96BiWgnxw_biumnEw');
+  });
+
+  it('is not that of a name which reads like it', () => {
+    const stored = toStoredName('é');
+    expect(toStoredName(stored)).not.toBe(stored);
+  });
+
+  it('tells apart what reads the same in another normal form', () => {
+    expect(toStoredName('é')).not.toBe(toStoredName('e\u0301'));
+  });
+});

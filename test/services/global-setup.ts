@@ -1,0 +1,34 @@
+import { type FoundServer, findPostgres, findRedis } from './find-servers.js';
+
+/** Hands the tests their servers in DATABASE_URL and REDIS_URL; those without one skip themselves. */
+export default async function setUpServers(): Promise<() => Promise<void>> {
+  const servers = {
+    Postgres: { variable: 'DATABASE_URL', found: await findPostgres() },
+    Redis: { variable: 'REDIS_URL', found: await findRedis() },
+  };
+  const stop = () => stopAll(Object.values(servers).flatMap(({ found }) => (found ? [found] : [])));
+
+  const missing: string[] = [];
+  for (const [name, { variable, found }] of Object.entries(servers)) {
+    if (found) {
+      process.env[variable] = found.url;
+      console.log(`${name}: ${found.source}`);
+    } else {
+      missing.push(name);
+      console.log(
+        `${name}: none found, its tests are skipped (set ${variable}, or install the server)`,
+      );
+    }
+  }
+  if (missing.length > 0 && process.env['CI'] === 'true') {
+    await stop();
+    throw new Error(
+      `CI must run the tests of every server, but there is no ${missing.join(', no ')}`,
+    );
+  }
+  return stop;
+}
+
+async function stopAll(servers: readonly FoundServer[]): Promise<void> {
+  await Promise.all(servers.map(({ stop }) => stop?.()));
+}

@@ -1,0 +1,73 @@
+import type { PGlite, Transaction } from '@electric-sql/pglite';
+import pg from 'pg';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { CallbackInbox, InboxContext } from '../../src/inbox/index.js';
+import {
+  type PostgresInbox,
+  type PostgresInboxOptions,
+  postgresInbox,
+  type Queryable,
+} from '../../src/inbox/postgres/index.js';
+
+const pool = new pg.Pool();
+type TxOf<Inbox> = Inbox extends CallbackInbox<infer Tx> ? Tx : never;
+
+describe('the transaction', () => {
+  it('of pg and of PGlite are queryable', () => {
+    expectTypeOf<pg.PoolClient>().toExtend<Queryable>();
+    expectTypeOf<Transaction>().toExtend<Queryable>();
+    expectTypeOf<pg.Pool>().toExtend<Queryable>();
+    expectTypeOf<PGlite>().toExtend<Queryable>();
+    expectTypeOf<{ query(text: string): Promise<void> }>().not.toExtend<Queryable>();
+  });
+
+  it('gives rows of the type that is asked for', () => {
+    const count = (tx: Queryable) => tx.query<{ count: number }>('SELECT 1 AS count', []);
+    expectTypeOf<Awaited<ReturnType<typeof count>>['rows']>().toEqualTypeOf<{ count: number }[]>();
+    const any = (tx: Queryable) => tx.query('SELECT 1');
+    expectTypeOf<Awaited<ReturnType<typeof any>>['rows']>().toEqualTypeOf<
+      Record<string, unknown>[]
+    >();
+    expect([count, any]).toHaveLength(2);
+  });
+});
+
+describe('postgresInbox', () => {
+  it('takes a pool of pg; its client is typed when one says so', () => {
+    const inbox = postgresInbox(pool);
+    expectTypeOf(inbox).toEqualTypeOf<PostgresInbox<Queryable>>();
+    expectTypeOf(inbox).toExtend<CallbackInbox<Queryable>>();
+    const typed = postgresInbox<pg.PoolClient>(pool);
+    expectTypeOf<TxOf<typeof typed>>().toEqualTypeOf<pg.PoolClient>();
+    expectTypeOf(typed.process)
+      .parameter(1)
+      .parameter(0)
+      .toEqualTypeOf<InboxContext<pg.PoolClient>>();
+  });
+
+  it('takes a PGlite; its transaction is typed when one says so', () => {
+    const open = (database: PGlite) => postgresInbox(database);
+    expectTypeOf<TxOf<ReturnType<typeof open>>>().toExtend<Queryable>();
+    const typed = (database: PGlite) => postgresInbox<Transaction>(database);
+    expectTypeOf<TxOf<ReturnType<typeof typed>>>().toEqualTypeOf<Transaction>();
+    // @ts-expect-error a PGlite has no client of pg to give
+    const wrong = (database: PGlite) => postgresInbox<pg.PoolClient>(database);
+    // @ts-expect-error a pool of pg has no transaction of PGlite to give
+    expect(() => postgresInbox<Transaction>(pool)).not.toThrow();
+    expect([open, typed, wrong]).toHaveLength(3);
+  });
+
+  it('takes no single client', () => {
+    // @ts-expect-error connect() gives a client that can't be given back
+    expect(() => postgresInbox(new pg.Client())).toThrow('a single client');
+  });
+
+  it('takes options that may be undefined', () => {
+    expectTypeOf<{
+      lockTimeoutMs: undefined;
+      eventsTable: undefined;
+    }>().toExtend<PostgresInboxOptions>();
+    // @ts-expect-error a number of milliseconds
+    expect(() => postgresInbox(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');
+  });
+});
