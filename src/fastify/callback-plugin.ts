@@ -1,23 +1,15 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { createCallbackVerifier } from '../callback/verify.js';
-import { InvalidOptionError } from '../errors.js';
-import { assertOptionsObject } from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
-import type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
 import { readNodeBody } from '../receiver/node-body.js';
 import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { FastifyInstanceLike } from './fastify-like.js';
-
-/** Options of {@link callbackPlugin}. */
-export interface CallbackPluginOptions<Tx = undefined> extends CallbackReceiverOptions<Tx> {
-  /** The route, from `/`, below the plugin's `prefix`. */
-  path: string;
-}
+import { assertPath, type CallbackPluginOptions } from './options.js';
 
 /**
  * A Fastify plugin (4 and 5) with a route for payment callbacks. It is encapsulated: the raw body
- * parser it needs is its own, and the rest of the application parses as before.
+ * parser it needs is its own, and the rest of the application parses as before. Fastify's types
+ * can't infer `tx` from the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option can't be right; `app.ready()` rejects with it
  *
@@ -37,12 +29,20 @@ export interface CallbackPluginOptions<Tx = undefined> extends CallbackReceiverO
  * await app.listen({ port: 3000 });
  * ```
  */
-export async function callbackPlugin<Tx = undefined>(
+export function callbackPlugin<Tx>(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<Tx>,
+): Promise<void>;
+/** What Fastify infers from: `tx` is `unknown`. */
+export function callbackPlugin(
+  instance: FastifyInstanceLike,
+  options: CallbackPluginOptions<unknown>,
+): Promise<void>;
+export async function callbackPlugin(
+  instance: FastifyInstanceLike,
+  options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
-  assertOptionsObject('options', options, 'path, signingSecret and onPayment');
-  assertPath(options.path);
+  assertPath(options);
   const receive = createReceiver(options, createCallbackVerifier);
 
   instance.removeAllContentTypeParsers();
@@ -52,20 +52,15 @@ export async function callbackPlugin<Tx = undefined>(
     const { status, headers } = await receive({
       method: request.raw.method ?? '',
       headers: request.raw.headers,
-      readBody: (limits) => readNodeBody((request.body ?? request.raw) as IncomingMessage, limits),
+      readBody: (limits) =>
+        readNodeBody((request.body ?? request.raw) as Readable, request, limits),
       getSignal: () => signalWhenGone(reply.raw),
     });
+    // Somebody else, such as a timeout of the application, was faster.
+    if (reply.sent) return reply;
     closeIfUnread(request.raw, reply.raw);
     reply.code(status);
     reply.headers(headers);
     return reply.send();
   });
-}
-
-function assertPath(path: unknown): void {
-  if (typeof path === 'string' && path.startsWith('/')) return;
-  throw new InvalidOptionError(
-    'path',
-    `path must be a route that begins with a slash, such as '/callbacks/payments', but ${describeValue(path)} came`,
-  );
 }

@@ -8,12 +8,16 @@ export interface FastifyRequestLike {
   readonly raw: IncomingMessage;
   /** What the content type parser made of the body. */
   readonly body: unknown;
+  /** What a plugin such as fastify-raw-body kept of it. */
+  readonly rawBody?: unknown;
 }
 
 /** A Fastify reply. */
 export interface FastifyReplyLike {
   /** The response of node:http. */
   readonly raw: ServerResponse;
+  /** Whether it was sent already. */
+  readonly sent: boolean;
   /** Sets the status. */
   code(status: number): unknown;
   /** Sets headers. */

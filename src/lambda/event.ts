@@ -1,5 +1,9 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
+import { bodyWasRead } from '../receiver/body.js';
+
+const REMEDY =
+  'AWS Lambda: pass the event on as it came; with middy leave httpJsonBodyParser out of this function';
 
 /** What is read of an event of API Gateway (REST and HTTP API), a function URL or an ALB. */
 export interface LambdaEvent {
@@ -39,12 +43,15 @@ export function readMethod({ httpMethod, requestContext }: LambdaEvent): string 
 
 // The lists come first: `headers` has but the last value of a header that was sent twice.
 export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
-  return multiValueHeaders ?? headers ?? {};
+  const hasLists = Object.keys(multiValueHeaders ?? {}).length > 0;
+  return (hasLists ? multiValueHeaders : headers) ?? {};
 }
 
+/** @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when the body is no longer text */
 export function readBody({ body, isBase64Encoded }: LambdaEvent): RawBody {
-  if (isBase64Encoded && typeof body === 'string') return Buffer.from(body, 'base64');
-  return body ?? '';
+  if (body === null || body === undefined) return '';
+  if (typeof body !== 'string') throw bodyWasRead(REMEDY);
+  return isBase64Encoded ? Buffer.from(body, 'base64') : body;
 }
 
 export function writeResult(

@@ -36,7 +36,7 @@ export function callbackHandler<Tx = undefined>(
     const { status, headers } = await receive({
       method: request.method ?? '',
       headers: request.headers,
-      readBody: (limits) => readNodeBody(request, limits),
+      readBody: (limits) => readNodeBody(request, request, limits),
       getSignal: () => signalWhenGone(response),
     });
     // Somebody else, such as a timeout of the framework, was faster.

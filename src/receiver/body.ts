@@ -36,6 +36,6 @@ function countBytes(rawBody: RawBody): number {
 export function bodyWasRead(remedy: string): CallbackVerificationError {
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `The body had been read before callbackHandler saw the request, and its bytes, which were signed, are gone. ${remedy}`,
+    `The body had been read or decoded before the request came here, and its bytes, which were signed, are gone. ${remedy}`,
   );
 }

@@ -2,27 +2,36 @@ import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
 
-/** A request of node:http, or of a framework that adds what it has read to it. */
-export type NodeBodySource = Readable & { readonly rawBody?: unknown; readonly body?: unknown };
+/** What a framework keeps, on its request, of a body that it has read. */
+interface KeptBody {
+  readonly rawBody?: unknown;
+  readonly body?: unknown;
+}
 
 const REMEDY =
   "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route; " +
   'NestJS: NestFactory.create(AppModule, { rawBody: true }); Koa: route to it before a body parser; ' +
-  'Next.js pages: export const config = { api: { bodyParser: false } }';
+  'Next.js pages: export const config = { api: { bodyParser: false } }; ' +
+  'Fastify: let no preParsing hook read the payload of this route';
 
 /**
- * The body of a Node request as it was received: what the framework kept of it, or the stream's
- * bytes, counted as they arrive. Beyond the limit nothing more is read.
+ * The body of a Node request as it was received: what the framework kept of it on `request`, or
+ * the stream's bytes, counted as they arrive. Beyond the limit nothing more is read.
  *
  * @throws {UnreadableBody} when it broke off, took too long or is too large
  * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when somebody else has read it
  */
-export async function readNodeBody(source: NodeBodySource, limits: BodyLimits): Promise<RawBody> {
-  const { rawBody } = source;
+export async function readNodeBody(
+  source: Readable,
+  request: object,
+  limits: BodyLimits,
+): Promise<RawBody> {
+  const kept: KeptBody = request;
+  const { rawBody } = kept;
   if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
   if (isUntouched(source)) return collect(source, limits);
   // Only now: on some platforms `body` is a getter that parses.
-  const { body } = source;
+  const { body } = kept;
   if (isUint8Array(body)) return body;
   throw bodyWasRead(REMEDY);
 }
@@ -61,6 +70,8 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
 
     const timer = setTimeout(() => refuse(408), limits.bodyTimeoutMs);
     source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
+    // Whoever handed it on may have paused it.
+    source.resume();
     // Destroyed before we listened: none of the events will come.
     if (source.destroyed) onBroken();
   });

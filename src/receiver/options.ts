@@ -41,8 +41,9 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
   /**
    * Your part: called once for each status change. When it returns, the change is recorded as
    * processed and the service gets its 200; when it throws, the service gets 500 and comes again.
+   * A promise is awaited; what it gives is not used.
    */
-  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Awaitable<void>;
+  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Awaitable<unknown>;
   /**
    * Where processed changes are remembered.
    * @default memoryInbox(), which serves one process
@@ -72,7 +73,7 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
    * is ignored.
    * @default console.error
    */
-  onError?: ((error: unknown, callback?: VerifiedCallback) => Awaitable<void>) | undefined;
+  onError?: ((error: unknown, callback?: VerifiedCallback) => Awaitable<unknown>) | undefined;
 }
 
 export interface ResolvedReceiverOptions<Tx> {

@@ -16,18 +16,15 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   if (request.bodyUsed || body?.locked) throw bodyWasRead(REMEDY);
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    // Ends the read that is under way.
-    cancel(reader);
-  }, limits.bodyTimeoutMs);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new UnreadableBody(408)), limits.bodyTimeoutMs);
+  });
   try {
-    const bytes = await collect(reader, limits.maxBodyBytes);
-    if (timedOut) throw new UnreadableBody(408);
-    return bytes;
+    return await Promise.race([collect(reader, limits.maxBodyBytes), timeout]);
   } catch (error) {
-    throw error instanceof UnreadableBody ? error : new UnreadableBody(timedOut ? 408 : 400);
+    cancelAfterReply(reader);
+    throw error instanceof UnreadableBody ? error : new UnreadableBody(400);
   } finally {
     clearTimeout(timer);
   }
@@ -45,16 +42,15 @@ async function collect(reader: Reader, maxBodyBytes: number): Promise<Uint8Array
     const { done, value } = await reader.read();
     if (done || value === undefined) return join(chunks, size);
     size += value.length;
-    if (size > maxBodyBytes) {
-      cancel(reader);
-      throw new UnreadableBody(413);
-    }
+    if (size > maxBodyBytes) throw new UnreadableBody(413);
     chunks.push(value);
   }
 }
 
-function cancel(reader: Reader): void {
-  reader.cancel().catch(() => undefined);
+// Some servers (SvelteKit's for Node) end the connection at once when a body is cancelled, and with
+// it the reply.
+function cancelAfterReply(reader: Reader): void {
+  setTimeout(() => reader.cancel().catch(() => undefined));
 }
 
 function join(chunks: readonly Uint8Array[], size: number): Uint8Array {

@@ -1,4 +1,6 @@
 import { type FoundServer, findPostgres, findRedis } from './find-servers.js';
+import { hasPostgres } from './start-postgres.js';
+import { hasRedis } from './start-redis.js';
 
 /** Hands the tests their servers in DATABASE_URL and REDIS_URL; those without one skip themselves. */
 export default async function setUpServers(): Promise<() => Promise<void>> {
@@ -20,6 +22,9 @@ export default async function setUpServers(): Promise<() => Promise<void>> {
       );
     }
   }
+  // The crash test needs the programs, as it kills servers of its own.
+  if (!hasPostgres) missing.push('pg_ctl');
+  if (!hasRedis) missing.push('redis-server');
   if (missing.length > 0 && process.env['CI'] === 'true') {
     await stop();
     throw new Error(

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { hasPostgres } from '../services/start-postgres.js';
+import { hasRedis } from '../services/start-redis.js';
+import { type CrashRunOptions, runCrashTest } from './crash-run.js';
+import type { Report } from './report.js';
+
+// The full size is `npm run test:chaos`.
+async function run(options: CrashRunOptions): Promise<Report> {
+  const report = await runCrashTest(options);
+  console.log(report.text);
+  return report;
+}
+
+const SMALL = { payments: 120, killEveryMs: 200 };
+// Beyond the time after which the service gives up: the report says what was lost then.
+const TIMEOUT_MS = 150_000;
+
+function expectStress({ counts }: Report): void {
+  expect(counts['kills']).toBeGreaterThan(0);
+  expect(counts['callbacks sent']).toBeGreaterThanOrEqual(3 * Number(counts['changes']));
+  expect(counts['changes without effect (stale)']).toBeGreaterThan(0);
+  expect(counts['store down: reply 500']).toBeGreaterThan(0);
+}
+
+describe.skipIf(!hasPostgres)('receiver processes on one Postgres', () => {
+  it(
+    'leave each effect exactly once and nothing lost, though they and Postgres are killed',
+    async () => {
+      const report = await run({ inbox: 'postgres', ...SMALL });
+      expect(report.mistakes).toEqual([]);
+      expectStress(report);
+    },
+    TIMEOUT_MS,
+  );
+
+  it('are found out when each has an inbox in its own memory', async () => {
+    const { mistakes } = await run({ inbox: 'memory', processes: 3, payments: 20 });
+    expect(mistakes).toContainEqual(expect.stringMatching(/: \d effects of /));
+  });
+});
+
+describe.skipIf(!hasRedis)('receiver processes on one Redis', () => {
+  it(
+    'leave the right status and nothing lost, though they and Redis are killed',
+    async () => {
+      const report = await run({ inbox: 'redis', ...SMALL });
+      expect(report.mistakes).toEqual([]);
+      expectStress(report);
+    },
+    TIMEOUT_MS,
+  );
+});

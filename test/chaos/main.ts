@@ -1,0 +1,23 @@
+import { runCrashTest } from './crash-run.js';
+
+// The crash test at full size: `npm run test:chaos`. CHAOS_PAYMENTS, CHAOS_KILL_EVERY_MS and
+// CHAOS_SEED change it, CHAOS_INBOX=redis or postgres runs one of the two.
+
+const {
+  CHAOS_PAYMENTS = '2000',
+  CHAOS_KILL_EVERY_MS = '300',
+  CHAOS_SEED,
+  CHAOS_INBOX,
+} = process.env;
+
+for (const inbox of ['postgres', 'redis'] as const) {
+  if (CHAOS_INBOX && CHAOS_INBOX !== inbox) continue;
+  const { text, mistakes } = await runCrashTest({
+    inbox,
+    payments: Number(CHAOS_PAYMENTS),
+    killEveryMs: Number(CHAOS_KILL_EVERY_MS),
+    ...(CHAOS_SEED && { seed: Number(CHAOS_SEED) }),
+  });
+  console.log(`${text}\n`);
+  if (mistakes.length > 0) process.exitCode = 1;
+}

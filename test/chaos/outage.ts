@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
+import type { MockServer } from '../../src/mock-server/server.js';
+import type { Store } from './store.js';
+
+/** A time during which the store was down, in epoch milliseconds. */
+export interface Outage {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const REPLIES = 30;
+const PATIENCE_MS = 20_000;
+
+/** Crashes the store and starts it again when the service has had replies without it. */
+export async function causeOutage(store: Store, mock: MockServer): Promise<Outage> {
+  await store.crash();
+  const fromMs = Date.now();
+  try {
+    for (let replies = 0; replies < REPLIES; ) {
+      await pause(20);
+      const during = { fromMs, toMs: Date.now() };
+      replies = mock.deliveries.filter(
+        (attempt) => isWithin(during, attempt) && attempt.response !== undefined,
+      ).length;
+      if (during.toMs - fromMs > PATIENCE_MS) {
+        throw new Error(`Only ${replies} replies came during ${PATIENCE_MS} ms without the store`);
+      }
+    }
+    return { fromMs, toMs: Date.now() };
+  } finally {
+    await store.restart();
+  }
+}
+
+/** Whether all of the attempt fell into the outage. */
+export function isWithin({ fromMs, toMs }: Outage, attempt: DeliveryAttempt): boolean {
+  return attempt.sentAt.getTime() > fromMs && endOf(attempt) < toMs;
+}
+
+/** When an attempt ended, in epoch milliseconds. */
+export function endOf({ sentAt, latencyMs }: DeliveryAttempt): number {
+  return sentAt.getTime() + latencyMs;
+}

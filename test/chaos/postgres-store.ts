@@ -1,0 +1,41 @@
+import pg from 'pg';
+import { postgresInboxSchema } from '../../src/inbox/postgres/schema.js';
+import { startPostgres } from '../services/start-postgres.js';
+import type { Effect } from './history.js';
+import type { Store } from './store.js';
+
+// No constraint that could hide what the inbox lets through.
+const MERCHANT_TABLES = `
+CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text);
+CREATE TABLE orders (reference text PRIMARY KEY, status text)`;
+
+export async function startPostgresStore(): Promise<Store> {
+  const server = await startPostgres();
+  const query = async <Row>(text: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  };
+  await query(`${postgresInboxSchema()}${MERCHANT_TABLES}`);
+  return {
+    url: server.url,
+    guarantee: 'exactly-once',
+    async cutConnections() {
+      await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
+    },
+    crash: server.kill,
+    restart: server.restart,
+    // The inbox lets one change of a payment in at a time, so that their numbers tell the order.
+    readEffects: () => query<Effect>('SELECT key, reference, status FROM effects ORDER BY id'),
+    async readOrders() {
+      const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');
+      return new Map(rows.map(({ reference, status }) => [reference, status]));
+    },
+    stop: server.stop,
+  };
+}

@@ -1,0 +1,36 @@
+import { Redis } from 'ioredis';
+import { startRedis } from '../services/start-redis.js';
+import type { Effect } from './history.js';
+import type { Store } from './store.js';
+
+export async function startRedisStore(): Promise<Store> {
+  // What was acknowledged must outlive a crash of the server.
+  const server = await startRedis({ appendonly: true });
+  const ask = async <Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer> => {
+    const client = new Redis(server.url, { lazyConnect: true, retryStrategy: () => null });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return await command(client);
+    } finally {
+      client.disconnect();
+    }
+  };
+  return {
+    url: server.url,
+    guarantee: 'at-least-once',
+    async cutConnections() {
+      await ask((client) => client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'));
+    },
+    crash: server.kill,
+    restart: server.restart,
+    async readEffects() {
+      const lines = await ask((client) => client.lrange('effects', 0, -1));
+      return lines.map((line) => JSON.parse(line) as Effect);
+    },
+    async readOrders() {
+      return new Map(Object.entries(await ask((client) => client.hgetall('orders'))));
+    },
+    stop: server.stop,
+  };
+}

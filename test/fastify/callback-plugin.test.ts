@@ -1,0 +1,278 @@
+import type { Server } from 'node:http';
+import { Readable } from 'node:stream';
+import { type FastifyInstance, type FastifyServerOptions, fastify as fastify5 } from 'fastify';
+import { fastify as fastify4 } from 'fastify-4';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/callback-receiver.js';
+import { describeConnections } from '../receiver/adapter-contract/connections.js';
+import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
+import { describeReplies } from '../receiver/adapter-contract/replies.js';
+import {
+  createGate,
+  deliver,
+  type MakeServer,
+  openScene,
+  PATH,
+  SECRET,
+  sign,
+} from '../receiver/adapter-contract/scene.js';
+
+type CreateApp = (options?: FastifyServerOptions) => FastifyInstance;
+
+const versions: [name: string, createApp: CreateApp][] = [
+  // What the tests use of it is the same in both.
+  ['Fastify 4', fastify4 as unknown as CreateApp],
+  ['Fastify 5', fastify5 as CreateApp],
+];
+
+describe.each(versions)('%s', (name, createApp) => {
+  async function start(
+    options: CallbackReceiverOptions,
+    prepare: (app: FastifyInstance) => unknown = () => undefined,
+    plugin: { path?: string; prefix?: string } = {},
+  ): Promise<Server> {
+    const app = createApp();
+    await prepare(app);
+    app.register(callbackPlugin, { path: PATH, ...plugin, ...options });
+    await app.ready();
+    onTestFinished(() => app.close());
+    return app.server;
+  }
+
+  describeReplies(name, (options) => start(options));
+  describeConnections(name, (options) => start(options));
+
+  it('leaves the parsers of the application alone, its own among them', async () => {
+    const scene = await openScene((options) =>
+      start(options, (app) => {
+        app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, text, done) =>
+          done(null, String(text).split(',')),
+        );
+        app.post('/echo', async ({ body }) => ({ body }));
+      }),
+    );
+    const { rawBody, headers } = sign();
+    const echo = await deliver(scene, { path: '/echo', rawBody, headers });
+    expect(JSON.parse(echo.body)).toEqual({ body: JSON.parse(Buffer.from(rawBody).toString()) });
+    const csv = await deliver(scene, {
+      path: '/echo',
+      rawBody: 'a,b',
+      headers: { 'content-type': 'text/csv' },
+    });
+    expect(csv.body).toBe('{"body":["a","b"]}');
+    const unknown = await deliver(scene, {
+      path: '/echo',
+      rawBody: 'a',
+      headers: { 'content-type': 'text/html' },
+    });
+    expect(unknown.status).toBe(415);
+    expect(await deliver(scene, { rawBody, headers })).toMatchObject({ status: 200 });
+  });
+
+  it("is not reached by the application's own parsers", () =>
+    expectProcessed((options) =>
+      start(options, (app) => {
+        const refuse = () => {
+          throw new Error('Parsed by the application');
+        };
+        app.removeContentTypeParser('application/json');
+        app.addContentTypeParser('application/json', { parseAs: 'string' }, refuse);
+        app.addContentTypeParser('*', refuse);
+        app.addContentTypeParser(/^.*$/, refuse);
+      }),
+    ));
+
+  it.each(['application/json; charset=utf-8', 'application/octet-stream', 'text/plain', undefined])(
+    'takes a body of the type %s',
+    async (contentType) => {
+      const scene = await openScene((options) => start(options));
+      const { rawBody, headers } = sign();
+      const { 'content-type': _json, ...others } = headers;
+      const typed = contentType === undefined ? others : { ...others, 'content-type': contentType };
+      for (const chunked of [true, false]) {
+        expect(await deliver(scene, { rawBody, headers: typed, chunked })).toMatchObject({
+          status: 200,
+        });
+      }
+      expect(scene.callbacks).toHaveLength(1);
+    },
+  );
+
+  it('does not mind a bodyLimit of the application', async () => {
+    const makeServer: MakeServer = async (options) => {
+      const app = createApp({ bodyLimit: 10 });
+      app.register(callbackPlugin, { path: PATH, ...options });
+      await app.ready();
+      onTestFinished(() => app.close());
+      return app.server;
+    };
+    await expectProcessed(makeServer);
+  });
+
+  it('is mounted below its prefix, and twice', async () => {
+    const scene = await openScene(async (options) =>
+      start(
+        options,
+        (app) => void app.register(callbackPlugin, { prefix: '/b', path: '/in', ...options }),
+        { prefix: '/a', path: '/in' },
+      ),
+    );
+    expect(await deliver(scene, { ...sign(), path: '/a/in' })).toMatchObject({ status: 200 });
+    expect(await deliver(scene, { ...sign(), path: '/b/in' })).toMatchObject({ status: 200 });
+    expect(await deliver(scene, { ...sign(), path: '/in' })).toMatchObject({ status: 404 });
+    expect(scene.callbacks).toHaveLength(2);
+  });
+
+  it('runs the hooks of the application, and keeps what they set', async () => {
+    const ran: string[] = [];
+    const scene = await openScene((options) =>
+      start(options, (app) => {
+        app.addHook('onRequest', async () => void ran.push('onRequest'));
+        app.addHook('preParsing', async (_request, _reply, payload) => {
+          ran.push('preParsing');
+          return payload;
+        });
+        app.addHook('preValidation', async () => {
+          ran.push('preValidation');
+          await new Promise(setImmediate);
+        });
+        app.addHook('onSend', async (_request, reply, payload) => {
+          ran.push('onSend');
+          reply.header('x-served-by', 'shop');
+          return payload;
+        });
+        app.addHook('onResponse', async (_request, reply) => {
+          ran.push(`onResponse ${reply.statusCode}`);
+        });
+      }),
+    );
+    const reply = await deliver(scene, sign());
+    expect(reply).toMatchObject({ status: 200, body: '', headers: { 'x-served-by': 'shop' } });
+    await deliver(scene, { method: 'GET' });
+    expect(ran.slice(0, 4)).toEqual(['onRequest', 'preParsing', 'preValidation', 'onSend']);
+    expect(ran).toContain('onResponse 200');
+  });
+
+  it('reads the stream that a preParsing hook puts in place of the payload', () =>
+    expectProcessed((options) =>
+      start(options, (app) => {
+        app.addHook('preParsing', async (_request, _reply, payload) => {
+          const bytes = await readPayload(payload);
+          return Readable.from([bytes.subarray(0, 9), bytes.subarray(9)], { objectMode: false });
+        });
+      }),
+    ));
+
+  it('works behind a hook that keeps the bytes as rawBody', () =>
+    expectProcessed((options) =>
+      start(options, (app) => {
+        app.addHook('preParsing', async (request, _reply, payload) => {
+          Object.assign(request, { rawBody: await readPayload(payload) });
+          return payload;
+        });
+      }),
+    ));
+
+  it('fails at once behind a hook that has read the payload', () =>
+    expectRemedy(
+      (options) =>
+        start(options, (app) => {
+          app.addHook('preParsing', async (_request, _reply, payload) => {
+            await readPayload(payload);
+            return payload;
+          });
+        }),
+      'Fastify: let no preParsing hook read the payload of this route',
+    ));
+
+  it('fails at once behind a hook that has put a parsed body in its place', () =>
+    expectRemedy(
+      (options) =>
+        start(options, (app) => {
+          app.addHook('preValidation', async (request) => {
+            request.body = JSON.parse((await readPayload(request.body)).toString());
+          });
+        }),
+      'Fastify: let no preParsing hook read the payload of this route',
+    ));
+
+  it('leaves a reply alone that somebody else has sent', async () => {
+    const started = createGate();
+    const finish = createGate();
+    const responded = createGate();
+    const warnings: string[] = [];
+    let sendEarly = (): void => undefined;
+    const makeServer: MakeServer = async (options) => {
+      const stream = { write: (line: string) => void warnings.push(line) };
+      const app = createApp({ logger: { level: 'warn', stream } });
+      app.addHook('preHandler', async (_request, reply) => {
+        sendEarly = () => void reply.code(504).send('late');
+      });
+      app.register(callbackPlugin, { path: PATH, ...options });
+      await app.ready();
+      onTestFinished(() => app.close());
+      return app.server;
+    };
+    const scene = await openScene(makeServer, {
+      async onPayment() {
+        started.open();
+        await finish.opened;
+        setImmediate(responded.open);
+      },
+    });
+    const callback = sign();
+    const reply = deliver(scene, callback);
+    await started.opened;
+    sendEarly();
+    expect(await reply).toMatchObject({ status: 504, body: 'late' });
+    finish.open();
+    await responded.opened;
+    expect(warnings).toEqual([]);
+    expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+    expect(scene.callbacks).toHaveLength(1);
+    expect(scene.reported).toEqual([]);
+  });
+
+  it.each([
+    ['path', { path: undefined }],
+    ['path', { path: 'callbacks' }],
+    ['path', { path: 7 }],
+    ['signingSecret', { signingSecret: '' }],
+    ['onPayment', { onPayment: undefined }],
+    ['maxBodyBytes', { maxBodyBytes: 0 }],
+  ])('refuses to start with a wrong %s: %o', async (option, wrong) => {
+    const app = createApp();
+    const options = { path: PATH, signingSecret: 'a', onPayment: () => undefined };
+    app.register(callbackPlugin, { ...options, ...(wrong as object) });
+    await expect(app.ready()).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option,
+      message: expect.stringContaining(option),
+    });
+    await app.close();
+  });
+
+  it('works under inject, with which applications are tested', async () => {
+    const app = createApp();
+    onTestFinished(() => app.close());
+    const references: string[] = [];
+    app.register(callbackPlugin, {
+      path: PATH,
+      signingSecret: SECRET,
+      onPayment: ({ payment }) => void references.push(payment.referenceNumber),
+    });
+    const { rawBody, headers } = sign({ referenceNumber: 'r-1' });
+    const request = { method: 'POST', url: PATH, headers } as const;
+    const payload = Buffer.from(rawBody);
+    expect(await app.inject({ ...request, payload })).toMatchObject({ statusCode: 200, body: '' });
+    expect(await app.inject({ ...request, payload: '{}' })).toMatchObject({ statusCode: 401 });
+    expect(references).toEqual(['r-1']);
+  });
+});
+
+async function readPayload(payload: unknown): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of payload as Readable) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { expect, it } from 'vitest';
+import { callbackHandler } from '../../src/fetch/callback-handler.js';
+import { openRawClient, writeHead } from '../receiver/adapter-contract/raw-client.js';
+import {
+  deliver,
+  type MakeServer,
+  openScene,
+  SECRET,
+  sign,
+} from '../receiver/adapter-contract/scene.js';
+
+/** As SvelteKit's adapter for Node does: when the body is cancelled, the connection is gone. */
+const makeServer: MakeServer = (options) => {
+  const handler = callbackHandler({ ...options, signingSecret: SECRET });
+  return createServer(async (incoming, outgoing) => {
+    const { status } = await handler(toRequest(incoming));
+    outgoing.writeHead(status).end();
+  });
+};
+
+function toRequest(incoming: IncomingMessage): Request {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      incoming.on('error', (error) => controller.error(error));
+      incoming.on('end', () => controller.close());
+      incoming.on('data', (chunk) => {
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
+      });
+    },
+    pull: () => void incoming.resume(),
+    cancel: () => void incoming.destroy(),
+  });
+  const headers = incoming.headers as Record<string, string>;
+  return new Request('http://127.0.0.1/', { method: 'POST', headers, body, duplex: 'half' });
+}
+
+it('processes a callback', async () => {
+  const scene = await openScene(makeServer);
+  expect(await deliver(scene, sign())).toMatchObject({ status: 200 });
+});
+
+it('sends its 413 although the body is cancelled', async () => {
+  const scene = await openScene(makeServer, { maxBodyBytes: 1_000 });
+  const client = await openRawClient(scene);
+  await client.send(writeHead(sign().headers, 'chunked'));
+  client.sendForEver(Buffer.from(`4000\r\n${'x'.repeat(0x4000)}\r\n`));
+  expect(await client.readAnswer()).toMatchObject({ status: 413 });
+  await client.closed;
+  expect(scene.connections[0]?.bytesRead).toBeLessThan(300_000);
+});
+
+it('sends its 408 although the body is cancelled', async () => {
+  const scene = await openScene(makeServer, { bodyTimeoutMs: 20 });
+  const client = await openRawClient(scene);
+  await client.send(writeHead(sign().headers, 100));
+  expect(await client.readAnswer()).toMatchObject({ status: 408 });
+  await client.closed;
+});

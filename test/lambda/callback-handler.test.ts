@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { CallbackVerificationError } from '../../src/errors.js';
+import { callbackHandler } from '../../src/lambda/callback-handler.js';
+import type { LambdaEvent } from '../../src/lambda/event.js';
+import { describeReplies } from '../receiver/adapter-contract/replies.js';
+import { type MakeServer, PATH, SECRET, sign } from '../receiver/adapter-contract/scene.js';
+import {
+  makeAlbEvent,
+  makeAlbMultiValueEvent,
+  makeHttpApiEvent,
+  makeRestApiEvent,
+} from './events.js';
+
+type ToEvent = (request: IncomingMessage, body: Buffer, base64?: boolean) => LambdaEvent;
+
+const gateways: [name: string, toEvent: ToEvent][] = [
+  ['a REST API', makeRestApiEvent],
+  ['an HTTP API or a function URL', makeHttpApiEvent],
+  ['an ALB', makeAlbEvent],
+  ['an ALB with multi-value headers', makeAlbMultiValueEvent],
+];
+
+/** What AWS puts before the function, on loopback. */
+const behind =
+  (toEvent: ToEvent, base64: boolean): MakeServer =>
+  (options) => {
+    const handler = callbackHandler(options);
+    return createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const event = toEvent(request, Buffer.concat(chunks), base64);
+      const { statusCode, headers, multiValueHeaders, body } = await handler(event);
+      response.writeHead(statusCode, event.headers ? headers : multiValueHeaders).end(body);
+    });
+  };
+
+describe.each(gateways)('behind %s', (name, toEvent) => {
+  const options = { behindLastValue: toEvent === makeAlbEvent };
+  for (const base64 of [false, true]) {
+    describeReplies(
+      `a function behind ${name}, body in ${base64 ? 'base64' : 'text'}`,
+      behind(toEvent, base64),
+      options,
+    );
+  }
+});
+
+function createHandler() {
+  const references: string[] = [];
+  const reported: unknown[] = [];
+  const handler = callbackHandler({
+    signingSecret: SECRET,
+    onPayment: ({ payment }) => void references.push(payment.referenceNumber),
+    onError: (error) => void reported.push(error),
+  });
+  return { handler, references, reported };
+}
+
+function makeEvent(event: Partial<LambdaEvent> = {}): LambdaEvent {
+  const { rawBody, headers } = sign();
+  return { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString(), ...event };
+}
+
+it('answers what every gateway takes', async () => {
+  const { handler } = createHandler();
+  expect(await handler(makeEvent())).toEqual({ statusCode: 200, headers: {}, body: '' });
+  expect(await handler(makeEvent({ httpMethod: 'GET' }))).toEqual({
+    statusCode: 405,
+    headers: { allow: 'POST' },
+    body: '',
+  });
+});
+
+it('answers an ALB with multi-value headers in lists, which are all it reads', async () => {
+  const { handler } = createHandler();
+  const event = { ...makeEvent({ httpMethod: 'GET' }), headers: undefined, multiValueHeaders: {} };
+  expect(await handler(event)).toEqual({
+    statusCode: 405,
+    headers: { allow: 'POST' },
+    multiValueHeaders: { allow: ['POST'] },
+    body: '',
+  });
+});
+
+it('takes header names in any case', async () => {
+  const { handler } = createHandler();
+  const event = makeEvent();
+  for (const write of [(name: string) => name.toUpperCase(), capitalize]) {
+    const headers = Object.fromEntries(
+      Object.entries(event.headers ?? {}).map(([name, value]) => [write(name), value]),
+    );
+    expect(await handler({ ...event, headers })).toMatchObject({ statusCode: 200 });
+  }
+});
+
+it('takes the lists where there are both, so that a second signature is seen', async () => {
+  const { handler, references } = createHandler();
+  const event = makeEvent();
+  const lists = Object.fromEntries(
+    Object.entries(event.headers ?? {}).map(([name, value]) => [name, [value ?? '']]),
+  );
+  const signature = event.headers?.['x-signature'] ?? '';
+  const multiValueHeaders = { ...lists, 'x-signature': ['0'.repeat(64), signature] };
+  expect(await handler({ ...event, multiValueHeaders })).toMatchObject({ statusCode: 401 });
+  expect(references).toEqual([]);
+  expect(await handler({ ...event, multiValueHeaders: lists })).toMatchObject({ statusCode: 200 });
+});
+
+it.each([[{}], [null], [undefined]])('takes headers where the lists are %o', async (none) => {
+  const { handler } = createHandler();
+  const event = makeEvent({ multiValueHeaders: none });
+  expect(await handler(event)).toMatchObject({ statusCode: 200 });
+});
+
+it.each<[string, Partial<LambdaEvent>]>([
+  ['null headers', { headers: null, multiValueHeaders: null }],
+  ['no headers', { headers: undefined }],
+  ['a null body', { body: null }],
+  ['no body', { body: undefined, isBase64Encoded: true }],
+  ['base64 that is none', { isBase64Encoded: true }],
+])('answers 401 for an event with %s', async (_name, event) => {
+  const { handler, reported } = createHandler();
+  expect(await handler(makeEvent(event))).toMatchObject({ statusCode: 401, body: '' });
+  expect(reported).toEqual([]);
+});
+
+it.each([
+  ['an event of another kind', {}],
+  ['a warm-up', { source: 'serverless-plugin-warmup' }],
+  ['a request context without http', { requestContext: {} }],
+])('answers 405 for %s', async (_name, event) => {
+  const { handler } = createHandler();
+  expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405 });
+});
+
+it('fails at once for a parsed body, and says what to do', async () => {
+  const { handler, references, reported } = createHandler();
+  const { body, ...event } = makeEvent();
+  const parsed = { ...event, body: JSON.parse(body ?? '') };
+  for (const isBase64Encoded of [true, false]) {
+    expect(await handler({ ...parsed, isBase64Encoded })).toMatchObject({ statusCode: 500 });
+  }
+  expect(references).toEqual([]);
+  for (const error of reported) {
+    expect(error).toBeInstanceOf(CallbackVerificationError);
+    expect(error).toMatchObject({
+      code: 'RAW_BODY_REQUIRED',
+      message: expect.stringContaining('with middy leave httpJsonBodyParser out of this function'),
+    });
+  }
+  expect(reported).toHaveLength(2);
+});
+
+it('is asked for the path by nobody: the route is for the gateway to set', async () => {
+  const { handler } = createHandler();
+  const event = { ...makeEvent(), path: `${PATH}/other` };
+  expect(await handler(event)).toMatchObject({ statusCode: 200 });
+});
+
+function capitalize(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}

@@ -1,0 +1,81 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { callbackHandler } from '../../src/node/callback-handler.js';
+import { createGate, deliver, openScene, sign } from '../receiver/adapter-contract/scene.js';
+
+it.each([
+  ['answered', (response: ServerResponse) => void response.writeHead(504).end('late'), true],
+  [
+    'begun to answer',
+    (response: ServerResponse) => void response.writeHead(504).write('la'),
+    false,
+  ],
+])('leaves a response alone that somebody else has %s', async (_name, answer, ended) => {
+  const started = createGate();
+  const finish = createGate();
+  let first: { handled: Promise<void>; response: ServerResponse } | undefined;
+  const scene = await openScene(
+    (options) => {
+      const handler = callbackHandler(options);
+      return createServer((request, response) => {
+        const handled = handler(request, response);
+        first ??= { handled, response };
+      });
+    },
+    {
+      onPayment() {
+        started.open();
+        return finish.opened;
+      },
+    },
+  );
+  const callback = sign();
+  const reply = deliver(scene, callback);
+  await started.opened;
+  if (first) answer(first.response);
+  finish.open();
+  await first?.handled;
+  expect(first?.response.writableEnded).toBe(ended);
+  if (!ended) first?.response.end('te');
+  expect(await reply).toMatchObject({ status: 504, body: 'late' });
+  // The work was done all the same.
+  expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+  expect(scene.callbacks).toHaveLength(1);
+  expect(scene.reported).toEqual([]);
+});
+
+it('does not throw where its own reply would have had headers', async () => {
+  let handled: Promise<void> | undefined;
+  const scene = await openScene((options) => {
+    const handler = callbackHandler(options);
+    return createServer((request, response) => {
+      response.writeHead(504).end();
+      handled = handler(request, response);
+    });
+  });
+  expect(await deliver(scene, { method: 'GET' })).toMatchObject({ status: 504 });
+  await expect(handled).resolves.toBeUndefined();
+});
+
+it('settles when the client is gone before the reply', async () => {
+  const handled: Promise<void>[] = [];
+  const scene = await openScene(
+    (options) => {
+      const handler = callbackHandler(options);
+      return createServer((request, response) => {
+        response.on('error', (error) => handled.push(Promise.reject(error)));
+        handled.push(handler(request, response));
+      });
+    },
+    {
+      async onPayment() {
+        const [socket] = scene.connections;
+        socket?.destroy();
+        await new Promise((resolve) => socket?.on('close', resolve));
+      },
+    },
+  );
+  await expect(deliver(scene, sign())).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(await Promise.all(handled)).toEqual([undefined]);
+  expect(scene.callbacks).toHaveLength(1);
+});

@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import express5 from 'express';
+import express4 from 'express-4';
+import { describe, expect, it } from 'vitest';
+import { callbackHandler } from '../../src/node/callback-handler.js';
+import { describeConnections } from '../receiver/adapter-contract/connections.js';
+import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
+import { describeReplies } from '../receiver/adapter-contract/replies.js';
+import {
+  deliver,
+  type MakeServer,
+  openScene,
+  PATH,
+  sign,
+} from '../receiver/adapter-contract/scene.js';
+
+const REMEDY =
+  "Express: mount callbackHandler before express.json(), or put express.raw({ type: 'application/json' }) on this route";
+
+const versions: [name: string, express: typeof express5][] = [
+  ['Express 4', express4],
+  ['Express 5', express5],
+];
+
+describe.each(versions)('%s', (name, express) => {
+  const mount =
+    (...before: express5.Handler[]): MakeServer =>
+    (options) =>
+      createServer(express().all(PATH, ...before, callbackHandler(options)));
+
+  describeReplies(name, mount());
+  describeConnections(name, mount());
+
+  it('runs the handler as middleware too', () =>
+    expectProcessed((options) => createServer(express().use(PATH, callbackHandler(options)))));
+
+  it('parses the rest of the application behind the handler', async () => {
+    const scene = await openScene((options) =>
+      createServer(
+        express()
+          .post(PATH, callbackHandler(options))
+          .use(express.json())
+          .post('/echo', (request, response) => void response.json(request.body)),
+      ),
+    );
+    const { rawBody, headers } = sign({ status: 'paid' });
+    expect(await deliver(scene, { rawBody, headers })).toMatchObject({ status: 200 });
+    const echo = await deliver(scene, { path: '/echo', rawBody, headers });
+    expect(echo.body).toBe(Buffer.from(rawBody).toString());
+  });
+
+  it('works with express.raw in front', () =>
+    expectProcessed(mount(express.raw({ type: 'application/json' }))));
+
+  it('works with a body that a verify function kept as rawBody', () => {
+    const keep = express.json({
+      verify: (request, _response, bytes) => void Object.assign(request, { rawBody: bytes }),
+    });
+    return expectProcessed(mount(keep));
+  });
+
+  it('counts the bytes of a body that was read before', async () => {
+    const scene = await openScene(mount(express.raw({ type: 'application/json' })), {
+      maxBodyBytes: 50,
+    });
+    expect(await deliver(scene, sign())).toMatchObject({ status: 413 });
+  });
+
+  it.each([
+    ['express.json()', express.json()],
+    ['express.text()', express.text({ type: '*/*' })],
+  ])('fails at once behind %s', (_name, parser) => expectRemedy(mount(parser), REMEDY));
+});

@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { callbackHandler } from '../../src/node/callback-handler.js';
+import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
+import type { MakeServer } from '../receiver/adapter-contract/scene.js';
+
+/** As a platform does that adds to the request before it calls the page's handler. */
+const prepared =
+  (prepare: (request: IncomingMessage) => unknown): MakeServer =>
+  (options) => {
+    const handler = callbackHandler(options);
+    return createServer(async (request, response) => {
+      await prepare(request);
+      await handler(request, response);
+    });
+  };
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe('a page of Next.js, or another platform that hands on a request of node:http', () => {
+  it('works with the parser off', () =>
+    expectProcessed(prepared((request) => Object.assign(request, { query: {}, cookies: {} }))));
+
+  it('fails at once with the parser on', () =>
+    expectRemedy(
+      prepared(async (request) => {
+        Object.assign(request, { body: JSON.parse((await readAll(request)).toString()) });
+      }),
+      'Next.js pages: export const config = { api: { bodyParser: false } }',
+    ));
+
+  it('is not asked for a body that it would parse, while the stream is unread', async () => {
+    let touched = 0;
+    await expectProcessed(
+      prepared((request) =>
+        Object.defineProperty(request, 'body', {
+          get() {
+            touched += 1;
+            throw new Error('Invalid JSON');
+          },
+        }),
+      ),
+    );
+    expect(touched).toBe(0);
+  });
+
+  it('may have put the bytes into rawBody or body', async () => {
+    for (const name of ['rawBody', 'body']) {
+      await expectProcessed(
+        prepared(async (request) => Object.assign(request, { [name]: await readAll(request) })),
+      );
+    }
+    await expectProcessed(
+      prepared(async (request) => {
+        Object.assign(request, { rawBody: (await readAll(request)).toString(), body: {} });
+      }),
+    );
+  });
+
+  it('must not have set an encoding: the text is not the bytes', () =>
+    expectRemedy(
+      prepared((request) => request.setEncoding('utf8')),
+      'had been read or decoded',
+    ));
+
+  it('may have paused the request', () => expectProcessed(prepared((request) => request.pause())));
+
+  it('may take its time before it calls the handler', () =>
+    expectProcessed(prepared(() => new Promise(setImmediate))));
+});

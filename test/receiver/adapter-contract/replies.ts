@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { CallbackVerificationError } from '../../../src/errors.js';
+import type { SignedCallback } from '../../../src/testing/sign-callback.js';
+import { createGate, deliver, type MakeServer, openScene, sign } from './scene.js';
+
+interface ReplyOptions {
+  /** Whether something before the adapter refuses what is no JSON. */
+  readonly behindJsonParser?: boolean;
+  /** Whether something before the adapter hands on but the last value of a header. */
+  readonly behindLastValue?: boolean;
+}
+
+/** What every adapter answers, whatever it is mounted in. */
+export function describeReplies(
+  name: string,
+  makeServer: MakeServer,
+  { behindJsonParser = false, behindLastValue = false }: ReplyOptions = {},
+): void {
+  describe(`the replies of ${name}`, () => {
+    it('are 200 for a change and for the same change again, which is processed once', async () => {
+      const scene = await openScene(makeServer);
+      const payment = { referenceNumber: 'r-1', updatedAt: '2026-01-31T12:00:00+00:00' };
+      const first = await deliver(scene, sign(payment));
+      const { callbacks } = scene;
+      expect(callbacks[0]?.payment.referenceNumber).toBe('r-1');
+      const again = await deliver(scene, sign(callbacks[0]?.payment));
+      for (const reply of [first, again]) {
+        expect(reply).toMatchObject({ status: 200, body: '' });
+        expect(reply.headers).not.toHaveProperty('content-type');
+      }
+      expect(callbacks).toHaveLength(1);
+      expect(scene.reported).toEqual([]);
+    });
+
+    it('are 200 for text beyond ASCII, in chunks or with its length', async () => {
+      const scene = await openScene(makeServer);
+      const merchantPaymentReference = 'Zażółć-€-🧾-\u{10FFFF}';
+      for (const chunked of [true, false]) {
+        const callback = sign({ merchantPaymentReference });
+        expect(await deliver(scene, { ...callback, chunked })).toMatchObject({ status: 200 });
+      }
+      expect(scene.callbacks.map(({ payment }) => payment.merchantPaymentReference)).toEqual([
+        merchantPaymentReference,
+        merchantPaymentReference,
+      ]);
+    });
+
+    it('are 401 for what is not signed, and nobody is told', async () => {
+      const scene = await openScene(makeServer);
+      const { rawBody, headers } = sign();
+      const forged = sign({}, { signingSecret: 'another' });
+      const refused = [
+        { rawBody, headers: forged.headers },
+        { rawBody, headers: { 'content-type': 'application/json' } },
+        { rawBody: '{}', headers },
+        { headers },
+        ...(behindLastValue ? [] : repeatHeaders(sign())),
+      ];
+      for (const request of refused) {
+        expect(await deliver(scene, request)).toMatchObject({ status: 401, body: '' });
+      }
+      expect(scene.callbacks).toEqual([]);
+      expect(scene.reported).toEqual([]);
+    });
+
+    it('are 405 with Allow for another method', async () => {
+      const scene = await openScene(makeServer);
+      const callback = sign();
+      for (const request of [
+        { method: 'GET' },
+        { method: 'HEAD', headers: callback.headers },
+        { method: 'PUT', ...callback },
+        { method: 'DELETE', ...callback },
+      ]) {
+        const reply = await deliver(scene, request);
+        expect(reply).toMatchObject({ status: 405, body: '', headers: { allow: 'POST' } });
+      }
+      expect(scene.callbacks).toEqual([]);
+    });
+
+    it('are 413 for a body beyond the limit, counted in bytes', async () => {
+      const callback = sign({ merchantPaymentReference: '€'.repeat(100) });
+      const bytes = callback.rawBody.length;
+      for (const [maxBodyBytes, status] of [
+        [bytes - 1, 413],
+        [bytes, 200],
+        [bytes + 1, 200],
+      ] as const) {
+        const scene = await openScene(makeServer, { maxBodyBytes });
+        for (const chunked of [true, false]) {
+          const reply = await deliver(scene, { ...callback, chunked });
+          expect(reply, `${bytes} bytes of ${maxBodyBytes}`).toMatchObject({ status, body: '' });
+        }
+        expect(scene.callbacks).toHaveLength(status === 200 ? 1 : 0);
+        expect(scene.reported).toEqual([]);
+      }
+    });
+
+    it('are 422 for what is signed and no status record, which is reported', async () => {
+      const scene = await openScene(makeServer);
+      const payments = ['[]', '{"status":"paid"}'];
+      if (!behindJsonParser) payments.push('no JSON', '');
+      for (const payment of payments) {
+        expect(await deliver(scene, sign(payment))).toMatchObject({ status: 422, body: '' });
+      }
+      expect(scene.callbacks).toEqual([]);
+      expect(scene.reported.map(({ error }) => (error as { code: string }).code)).toEqual(
+        payments.map(() => 'INVALID_RECORD'),
+      );
+      expect(scene.reported[0]?.error).toBeInstanceOf(CallbackVerificationError);
+    });
+
+    it('are 500 when onPayment throws, and 200 when it comes again', async () => {
+      const failure = new Error('The database is away');
+      const scene = await openScene(makeServer, {
+        onPayment() {
+          if (scene.callbacks.length === 1) throw failure;
+        },
+      });
+      const callback = sign();
+      expect(await deliver(scene, callback)).toMatchObject({ status: 500, body: '' });
+      expect(scene.reported).toEqual([{ error: failure, callback: scene.callbacks[0] }]);
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
+      expect(scene.callbacks).toHaveLength(2);
+      expect(scene.reported).toHaveLength(1);
+    });
+
+    it('are 503 with Retry-After while the change is being processed', async () => {
+      const started = createGate();
+      const finish = createGate();
+      const scene = await openScene(makeServer, {
+        onPayment() {
+          started.open();
+          return finish.opened;
+        },
+      });
+      const callback = sign();
+      const first = deliver(scene, callback);
+      await started.opened;
+      const meanwhile = await deliver(scene, callback);
+      expect(meanwhile).toMatchObject({ status: 503, body: '', headers: { 'retry-after': '1' } });
+      finish.open();
+      expect(await first).toMatchObject({ status: 200 });
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      expect(scene.callbacks).toHaveLength(1);
+    });
+  });
+}
+
+/** Requests with a signed header given twice: which of the two was meant? */
+function repeatHeaders({ rawBody, headers }: SignedCallback) {
+  const { 'x-timestamp': timestamp = '', 'x-signature': signature = '' } = headers;
+  const repeated = [
+    { 'x-signature': [signature, signature] },
+    { 'x-signature': ['0'.repeat(64), signature] },
+    { 'x-timestamp': [timestamp, timestamp] },
+  ];
+  return repeated.map((twice) => ({ rawBody, headers: { ...headers, ...twice } }));
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { CallbackVerificationError } from '../../src/errors.js';
+import { assertBodySize, bodyWasRead, UnreadableBody } from '../../src/receiver/body.js';
+
+it.each([
+  ['', 0],
+  ['abc', 3],
+  ['\u007f', 1],
+  ['\u0080', 2],
+  ['\u07ff', 2],
+  ['\u0800', 3],
+  ['\ud7ff\ue000\uffff', 9],
+  ['a€🧾', 8],
+  ['\u{10ffff}', 4],
+])('counts the bytes that %j has in UTF-8', (text, bytes) => {
+  expect(Buffer.byteLength(text)).toBe(bytes);
+  expect(() => assertBodySize(text, bytes)).not.toThrow();
+  if (bytes > 0) expect(() => assertBodySize(text, bytes - 1)).toThrow(UnreadableBody);
+});
+
+it.each([
+  ['Buffer', Buffer.alloc(11)],
+  ['Uint8Array', new Uint8Array(11)],
+  ['ArrayBuffer', new ArrayBuffer(11)],
+  ['string', 'x'.repeat(11)],
+])('refuses a %s of 11 bytes under a limit of 10 with 413', (_name, rawBody) => {
+  expect(() => assertBodySize(rawBody, 11)).not.toThrow();
+  expect(() => assertBodySize(rawBody, 10)).toThrow(UnreadableBody);
+  try {
+    assertBodySize(rawBody, 10);
+  } catch (error) {
+    expect(error).toEqual(new UnreadableBody(413));
+  }
+});
+
+it.each([[{ status: 'paid' }], [null], [undefined], [7]])(
+  'leaves %j, which is no raw body, to the verifier',
+  (value) => {
+    expect(() => assertBodySize(value as unknown as string, 1)).not.toThrow();
+  },
+);
+
+it('says what happened to a body that was read too early, and the remedy', () => {
+  const error = bodyWasRead('Read it later');
+  expect(error).toBeInstanceOf(CallbackVerificationError);
+  expect(error.code).toBe('RAW_BODY_REQUIRED');
+  expect(error.message).toBe(
+    'The body had been read or decoded before the request came here, and its bytes, which were signed, are gone. Read it later',
+  );
+});

@@ -1,0 +1,125 @@
+import { expect, it, vi } from 'vitest';
+import { UnreadableBody } from '../../src/receiver/body.js';
+import { readWebBody } from '../../src/receiver/web-body.js';
+
+const limits = { maxBodyBytes: 10, bodyTimeoutMs: 60_000 };
+
+function requestOf(body: NonNullable<RequestInit['body']> | null): Request {
+  return new Request('http://127.0.0.1/', { method: 'POST', body, duplex: 'half' });
+}
+
+function bytes(length: number): Uint8Array {
+  return new Uint8Array(length).fill(0x61);
+}
+
+it.each([
+  ['no body', null, 0],
+  ['an empty body', '', 0],
+  ['one chunk', bytes(10), 10],
+])('gives the bytes of %s', async (_name, body, length) => {
+  const read = await readWebBody(requestOf(body), limits);
+  expect(read).toEqual(bytes(length));
+});
+
+it('joins chunks in their order, empty ones among them', async () => {
+  const parts = [[0xe2], [], [0x82, 0xac], [0x21]].map((part) => Uint8Array.from(part));
+  const body = ReadableStream.from(parts) as ReadableStream<Uint8Array>;
+  const read = await readWebBody(requestOf(body), limits);
+  expect(new TextDecoder().decode(read)).toBe('€!');
+});
+
+it.each([
+  [10, undefined],
+  [11, 413],
+])('takes a body of %i bytes under a limit of 10: %s', async (length, status) => {
+  const outcome = readWebBody(requestOf(bytes(length)), limits);
+  if (status === undefined) expect((await outcome).length).toBe(length);
+  else await expect(outcome).rejects.toEqual(new UnreadableBody(413));
+});
+
+it('pulls nothing beyond the limit, and cancels the body once the reply is under way', async () => {
+  let pulled = 0;
+  const cancelled = vi.fn();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(bytes(6));
+      },
+      cancel: cancelled,
+    },
+    { highWaterMark: 0 },
+  );
+  await expect(readWebBody(requestOf(body), limits)).rejects.toEqual(new UnreadableBody(413));
+  // A server may take the cancelling for the end of the connection, and of the reply with it.
+  expect(cancelled).not.toHaveBeenCalled();
+  await vi.waitFor(() => expect(cancelled).toHaveBeenCalled(), { interval: 1 });
+  expect(pulled).toBe(2);
+});
+
+it('gives up a body that stalls', async () => {
+  vi.useFakeTimers();
+  try {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes(1)),
+    });
+    const outcome = readWebBody(requestOf(body), { ...limits, bodyTimeoutMs: 5_000 });
+    const seen = expect(outcome).rejects.toEqual(new UnreadableBody(408));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await seen;
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('counts the time of the whole body, however busily it drips', async () => {
+  vi.useFakeTimers();
+  try {
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        controller.enqueue(bytes(1));
+      },
+    });
+    const outcome = readWebBody(requestOf(body), { maxBodyBytes: 1_000, bodyTimeoutMs: 5_000 });
+    const seen = expect(outcome).rejects.toEqual(new UnreadableBody(408));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await seen;
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('leaves no timer behind', async () => {
+  vi.useFakeTimers();
+  try {
+    await readWebBody(requestOf(bytes(1)), limits);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('says 400 for a body that breaks off', async () => {
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(new Error('The client is gone')),
+  });
+  await expect(readWebBody(requestOf(body), limits)).rejects.toEqual(new UnreadableBody(400));
+});
+
+it.each([
+  ['used', (request: Request) => request.text()],
+  ['locked', (request: Request) => request.body?.getReader()],
+  [
+    'read in part and given back',
+    async ({ body }: Request) => {
+      const reader = body?.getReader();
+      await reader?.read();
+      reader?.releaseLock();
+    },
+  ],
+])('refuses a body that is %s', async (_name, touch) => {
+  const request = requestOf(bytes(1));
+  await touch(request);
+  await expect(readWebBody(request, limits)).rejects.toMatchObject({ code: 'RAW_BODY_REQUIRED' });
+});

@@ -1,0 +1,242 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type {
+  ALBEvent,
+  ALBHandler,
+  ALBResult,
+  APIGatewayProxyEvent,
+  APIGatewayProxyEventV2,
+  APIGatewayProxyHandler,
+  APIGatewayProxyHandlerV2,
+  LambdaFunctionURLEvent,
+  LambdaFunctionURLHandler,
+} from 'aws-lambda';
+import express from 'express';
+import { fastify } from 'fastify';
+import { fastify as fastify4 } from 'fastify-4';
+import { Hono } from 'hono';
+import Koa from 'koa';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { callbackPlugin } from '../../src/fastify/index.js';
+import * as web from '../../src/fetch/index.js';
+import { type CallbackInbox, memoryInbox } from '../../src/inbox/index.js';
+import * as lambda from '../../src/lambda/index.js';
+import { callbackHandler } from '../../src/node/index.js';
+import type { PaymentContext, VerifiedCallback } from '../../src/receiver/index.js';
+
+interface Transaction {
+  query(sql: string): Promise<void>;
+}
+
+// As postgresInbox gives it.
+const inbox = memoryInbox() as unknown as CallbackInbox<Transaction>;
+const signingSecret = 'callback-secret';
+const options = { signingSecret, onPayment: () => undefined };
+
+describe('the handler for node:http', () => {
+  it('is a handler of Express, and infers what onPayment is given', () => {
+    const app = express();
+    app.post('/a', callbackHandler(options));
+    app.use('/b', callbackHandler(options));
+    app.post(
+      '/c',
+      callbackHandler({
+        signingSecret,
+        onPayment(callback, { tx, signal }) {
+          expectTypeOf(callback).toEqualTypeOf<VerifiedCallback>();
+          expectTypeOf(tx).toEqualTypeOf<undefined>();
+          expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+        },
+      }),
+    );
+    app.post(
+      '/d',
+      callbackHandler({
+        signingSecret,
+        inbox,
+        onPayment(_callback, { tx }) {
+          expectTypeOf(tx).toEqualTypeOf<Transaction>();
+        },
+      }),
+    );
+    expect(app).toBeDefined();
+  });
+
+  it('is what Koa, NestJS and a page of Next.js call', () => {
+    const handler = callbackHandler(options);
+    new Koa().use((context) => handler(context.req, context.res));
+    interface NextApiRequest extends IncomingMessage {
+      body: unknown;
+      query: object;
+    }
+    type NextApiResponse = ServerResponse & { json(body: unknown): void };
+    type NextApiHandler = (request: NextApiRequest, response: NextApiResponse) => unknown;
+    expectTypeOf(handler).toExtend<NextApiHandler>();
+    expectTypeOf(handler).toBeCallableWith({} as express.Request, {} as express.Response);
+  });
+
+  it('does not take wrong options', () => {
+    // @ts-expect-error onPayment is missing
+    expect(() => callbackHandler({ signingSecret })).toThrow('onPayment');
+    // @ts-expect-error the option is called signingSecret
+    expect(() => callbackHandler({ secret: signingSecret, onPayment() {} })).toThrow();
+    // @ts-expect-error one of two
+    expect(() => callbackHandler({ ...options, onStale: 'ignore' })).toThrow('onStale');
+    callbackHandler<Transaction>({
+      signingSecret,
+      // @ts-expect-error an inbox without transactions
+      inbox: memoryInbox(),
+      onPayment: (_callback, { tx }) => tx.query('select 1'),
+    });
+  });
+});
+
+describe('the plugin for Fastify', () => {
+  it('is registered with its options in 4 and 5, and infers what onPayment is given', async () => {
+    const app4 = fastify4();
+    app4.register(callbackPlugin, {
+      path: '/a',
+      prefix: '/shop',
+      signingSecret,
+      onPayment(callback, { tx, signal }) {
+        expectTypeOf(callback).toEqualTypeOf<VerifiedCallback>();
+        expectTypeOf(tx).toEqualTypeOf<unknown>();
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+      },
+    });
+    const app5 = fastify();
+    app5.register(callbackPlugin, {
+      path: '/a',
+      prefix: '/shop',
+      signingSecret,
+      onPayment(callback, { tx, signal }) {
+        expectTypeOf(callback).toEqualTypeOf<VerifiedCallback>();
+        expectTypeOf(tx).toEqualTypeOf<unknown>();
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+      },
+    });
+    await app5.register(async (scope) => {
+      scope.register(callbackPlugin, { path: '/b', ...options });
+    });
+    await app4.ready();
+    await app5.ready();
+  });
+
+  it('gives onPayment the transaction that is named', async () => {
+    const app4 = fastify4();
+    app4.register(callbackPlugin<Transaction>, {
+      path: '/a',
+      signingSecret,
+      inbox,
+      onPayment(_callback, { tx }) {
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+    const app5 = fastify();
+    app5.register(callbackPlugin<Transaction>, {
+      path: '/a',
+      signingSecret,
+      inbox,
+      onPayment(_callback, { tx }) {
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+    app5.register(callbackPlugin, {
+      path: '/b',
+      signingSecret,
+      inbox,
+      onPayment: (_callback, { tx }: PaymentContext<Transaction>) => tx.query('select 1'),
+    });
+    app5.register(callbackPlugin, {
+      path: '/c',
+      signingSecret,
+      inbox,
+      // @ts-expect-error unknown: Fastify's types infer nothing from the inbox
+      onPayment: (_callback, { tx }) => tx.query('select 1'),
+    });
+    app5.register(callbackPlugin<Transaction>, {
+      path: '/d',
+      signingSecret,
+      // @ts-expect-error an inbox without transactions
+      inbox: memoryInbox(),
+      onPayment: (_callback, { tx }) => tx.query('select 1'),
+    });
+    await app4.ready();
+    await app5.ready();
+  });
+
+  it('does not take wrong options', async () => {
+    const app = fastify();
+    // @ts-expect-error path is missing
+    app.register(callbackPlugin, options);
+    await expect(app.ready()).rejects.toThrow('path');
+    // @ts-expect-error onPayment is missing
+    expectTypeOf(fastify().register(callbackPlugin, { path: '/a', signingSecret })).toBeObject();
+    // @ts-expect-error a route
+    expectTypeOf(fastify4().register(callbackPlugin, { ...options, path: 7 })).toBeObject();
+  });
+});
+
+describe('the handler for Fetch', () => {
+  it('is what Hono, Next.js, SvelteKit, Bun, Deno and Workers call', () => {
+    const handler = web.callbackHandler(options);
+    const app = new Hono().post('/a', (context) => handler(context.req.raw));
+    expect(createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })).toBeDefined();
+    expectTypeOf(handler).toEqualTypeOf<(request: Request) => Promise<Response>>();
+    interface NextRequest extends Request {
+      nextUrl: URL;
+    }
+    type NextRoute = (request: NextRequest, context: { params: Promise<object> }) => unknown;
+    expectTypeOf(handler).toExtend<NextRoute>();
+    type SvelteKitRoute = (event: { request: Request }) => Response | Promise<Response>;
+    expectTypeOf(({ request }: { request: Request }) =>
+      handler(request),
+    ).toExtend<SvelteKitRoute>();
+    expectTypeOf({ fetch: handler }).toExtend<{
+      fetch(request: Request, env: object, context: object): Response | Promise<Response>;
+    }>();
+  });
+
+  it('infers what onPayment is given', () => {
+    web.callbackHandler({
+      signingSecret: async () => signingSecret,
+      inbox,
+      onPayment(callback, { tx }) {
+        expectTypeOf(callback).toEqualTypeOf<VerifiedCallback>();
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+    expectTypeOf<web.WebSigningSecret>().toExtend<web.FetchCallbackOptions['signingSecret']>();
+  });
+});
+
+describe('the handler for Lambda', () => {
+  const handler = lambda.callbackHandler(options);
+
+  it('takes the events of every gateway', () => {
+    expectTypeOf<APIGatewayProxyEvent>().toExtend<lambda.LambdaEvent>();
+    expectTypeOf<APIGatewayProxyEventV2>().toExtend<lambda.LambdaEvent>();
+    expectTypeOf<LambdaFunctionURLEvent>().toExtend<lambda.LambdaEvent>();
+    expectTypeOf<ALBEvent>().toExtend<lambda.LambdaEvent>();
+    expectTypeOf<{ Records: object[] }>().not.toExtend<lambda.LambdaEvent>();
+  });
+
+  it('is a handler of every gateway', () => {
+    const rest: APIGatewayProxyHandler = handler;
+    const http: APIGatewayProxyHandlerV2 = handler;
+    const url: LambdaFunctionURLHandler = handler;
+    const alb: ALBHandler = handler;
+    expectTypeOf<lambda.LambdaResult>().toExtend<ALBResult>();
+    expect([rest, http, url, alb]).toEqual([handler, handler, handler, handler]);
+  });
+
+  it('infers what onPayment is given', () => {
+    lambda.callbackHandler({
+      signingSecret,
+      inbox,
+      onPayment(_callback, { tx }) {
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+  });
+});
