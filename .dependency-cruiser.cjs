@@ -82,7 +82,8 @@ module.exports = {
     },
     {
       name: 'web-uses-no-node-module',
-      comment: 'What callback/web and fetch are made of runs without node: modules; types are free.',
+      comment:
+        'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
         path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|fetch|inbox/(inbox|memory|production-warning)|receiver/(body|observation|occurred-at|options|receiver|reply|report|verifier-source|web-body)|protocol|errors)',

@@ -39,7 +39,8 @@ export default defineConfig([
     entry: others,
     splitting: true,
     // The schema as a file, for migrations that are plain SQL.
-    onSuccess: async () => cpSync('src/inbox/postgres/schema.sql', 'dist/inbox/postgres/schema.sql'),
+    onSuccess: async () =>
+      cpSync('src/inbox/postgres/schema.sql', 'dist/inbox/postgres/schema.sql'),
     dts: { entry: entries, compilerOptions: { ignoreDeprecations: '6.0' } },
   },
   {

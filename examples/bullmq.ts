@@ -35,6 +35,11 @@ const worker = new Worker<PaymentStatusRecord>(
 );
 
 const redis = new Redis(url);
+// They reconnect by themselves.
+const report = (error: Error) => console.error(error);
+redis.on('error', report);
+queue.on('error', report);
+worker.on('error', report);
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox: redisInbox(redis),

@@ -15,6 +15,8 @@ const connectionString = process.env.DATABASE_URL ?? '';
 const queue = 'payment-callbacks';
 
 const pool = new pg.Pool({ connectionString });
+// A connection that breaks while nobody uses it; without a listener it would end the process.
+pool.on('error', (error) => console.error(error));
 const inbox = postgresInbox(pool);
 await inbox.setup();
 

@@ -2,10 +2,18 @@ import { connectionLost, noConnectionInTime, transactionAborted } from './failur
 import { assertClient, type PgClientLike, type PgPoolLike, type Queryable } from './pool.js';
 import { type Ending, lockTimeoutStatements, type Transactions } from './transactions.js';
 
+/** How long may be waited, in milliseconds. */
+export interface PgTimeouts {
+  /** For a connection of the pool. */
+  readonly acquireTimeoutMs: number;
+  /** By Postgres, for the next statement of a transaction. */
+  readonly idleTimeoutMs: number;
+}
+
 /** Transactions on connections of a pool. */
 export function pgTransactions<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
-  acquireTimeoutMs: number,
+  { acquireTimeoutMs, idleTimeoutMs }: PgTimeouts,
 ): Transactions<Tx> {
   return {
     async run(lockTimeoutMs, body) {
@@ -16,7 +24,7 @@ export function pgTransactions<Tx extends Queryable>(
       client.on('error', onError);
       let broken: Error | undefined;
       try {
-        const previousLockTimeout = await begin(client, lockTimeoutMs);
+        const previousLockTimeout = await begin(client, lockTimeoutMs, idleTimeoutMs);
         const { signal } = lost;
         const assertOpen = () => signal.throwIfAborted();
         return await end(
@@ -61,10 +69,14 @@ async function takeConnection<Tx extends Queryable>(
 }
 
 /** Gives the `lock_timeout` of before. */
-async function begin(client: Queryable, lockTimeoutMs: number): Promise<string> {
+async function begin(
+  client: Queryable,
+  lockTimeoutMs: number,
+  idleTimeoutMs: number,
+): Promise<string> {
   // The level is said: the database's default may be one that fails where this one waits.
   const results: unknown = await client.query(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; ${lockTimeoutStatements(lockTimeoutMs)}`,
+    `BEGIN ISOLATION LEVEL READ COMMITTED; ${lockTimeoutStatements(lockTimeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
   );
   // For several statements pg gives a list.
   const [, shown] = results as [unknown, { rows: [{ lock_timeout: string }] }];

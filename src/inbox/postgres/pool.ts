@@ -16,24 +16,31 @@ export interface Queryable {
 export interface PgClientLike {
   /** Gives the connection back; with an error it is closed instead of used again. */
   release(error?: Error): void;
+  /** Listens for the loss of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Listens no more. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** A `Pool` of `pg`, or one that is like it. */
 export interface PgPoolLike<Tx extends Queryable = Queryable> {
+  /** Takes a connection. */
   connect(): Promise<Tx & PgClientLike>;
 }
 
 /** What a transaction of PGlite has besides a {@link Queryable}. */
 export interface PgliteTransactionLike {
+  /** Runs several statements. */
   exec(sql: string): Promise<{ rows: Record<string, unknown>[] }[]>;
+  /** Ends the transaction with nothing done. */
   rollback(): Promise<void>;
+  /** Whether it has ended. */
   readonly closed: boolean;
 }
 
 /** A `PGlite`. */
 export interface PgliteLike<Tx extends Queryable = Queryable> {
+  /** Runs `body` in a transaction. */
   transaction<Result>(body: (tx: Tx & PgliteTransactionLike) => Promise<Result>): Promise<Result>;
 }
 

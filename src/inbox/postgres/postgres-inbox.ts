@@ -29,6 +29,14 @@ export interface PostgresInboxOptions extends PostgresInboxTables {
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;
+  /**
+   * How long the work may go without a statement, in milliseconds, before Postgres ends its
+   * transaction (`TRANSACTION_LOST`, and the signal aborts). Without a limit a machine that vanished
+   * would keep its payment locked until the server notices, which can take hours. A whole number
+   * from 1 to 2_147_483_647. PGlite, which shares the process, has none.
+   * @default 60_000
+   */
+  idleTimeoutMs?: number | undefined;
 }
 
 /** An inbox in Postgres. */
@@ -106,17 +114,18 @@ export function postgresInbox<Tx extends Queryable = Queryable>(
   assertOptionsObject(
     'options',
     options,
-    'paymentsTable, eventsTable, lockTimeoutMs and acquireTimeoutMs',
+    'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs and idleTimeoutMs',
   );
-  const { lockTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
+  const { lockTimeoutMs = 5_000, acquireTimeoutMs = 5_000, idleTimeoutMs = 60_000 } = options;
   const range = { min: 1, max: MAX_TIMER_MS, unit: 'milliseconds' };
   assertWholeNumber('lockTimeoutMs', lockTimeoutMs, range);
   assertWholeNumber('acquireTimeoutMs', acquireTimeoutMs, range);
+  assertWholeNumber('idleTimeoutMs', idleTimeoutMs, range);
   const tables = quoteTables(options);
 
   const transactions = isPglite(pool)
     ? pgliteTransactions(pool, acquireTimeoutMs)
-    : pgTransactions(pool, acquireTimeoutMs);
+    : pgTransactions(pool, { acquireTimeoutMs, idleTimeoutMs });
   const record = new EventRecord(tables);
   const turns = new Turns();
 

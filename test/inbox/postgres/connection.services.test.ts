@@ -36,6 +36,18 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await inbox.process(change('idle'), nothing)).toBe('processed');
     });
 
+    it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
+      const inbox = postgresInbox<PoolClient>(openPool({ max: 1 }), { idleTimeoutMs: 20 });
+      const held = heldWork<PoolClient>();
+      const running = inbox.process(change('silent'), held.work);
+      const { signal } = await held.started;
+      await once(signal, 'abort');
+      expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
+      held.finish();
+      await expect(running).rejects.toBe(signal.reason);
+      expect(await inbox.process(change('silent'), nothing)).toBe('processed');
+    });
+
     it('in a statement fails the work with the driver’s error', async () => {
       const pool = openPool({ max: 1 });
       const inbox = postgresInbox<PoolClient>(pool);

@@ -33,7 +33,7 @@ describe('the pool', () => {
   });
 });
 
-describe.each(['lockTimeoutMs', 'acquireTimeoutMs'])('%s', (option) => {
+describe.each(['lockTimeoutMs', 'acquireTimeoutMs', 'idleTimeoutMs'])('%s', (option) => {
   it.each([0, -1, 1.5, Number.NaN, 2_147_483_648, '5'])('can not be %s', (value) => {
     const error = failureOf(() => postgresInbox(pool, { [option]: value }));
     expect(error.option).toBe(option);

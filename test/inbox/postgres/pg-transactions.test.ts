@@ -6,6 +6,8 @@ import type { Ending } from '../../../src/inbox/postgres/transactions.js';
 import { deferred } from './payment-change.js';
 
 const LONG_MS = 60_000;
+const LONG = { acquireTimeoutMs: LONG_MS, idleTimeoutMs: LONG_MS };
+const SHORT = { acquireTimeoutMs: 5, idleTimeoutMs: LONG_MS };
 const done: Ending<string> = { end: 'commit', result: 'done' };
 
 type Answer = Error | { command: string | undefined };
@@ -30,7 +32,7 @@ class ScriptedClient extends EventEmitter implements Queryable {
 }
 
 const over = (client: ScriptedClient, acquireTimeoutMs = LONG_MS) =>
-  pgTransactions({ connect: async () => client }, acquireTimeoutMs);
+  pgTransactions({ connect: async () => client }, { acquireTimeoutMs, idleTimeoutMs: LONG_MS });
 
 describe('a transaction on a connection of a pool', () => {
   it('is committed and its connection given back', async () => {
@@ -109,7 +111,7 @@ describe('a connection of a pool', () => {
   it('that comes too late is given back unused', async () => {
     const client = new ScriptedClient();
     const connecting = deferred<ScriptedClient>();
-    const transactions = pgTransactions({ connect: () => connecting.promise }, 5);
+    const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
     const running = transactions.run(1, async () => done);
     await expect(running).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
@@ -123,22 +125,20 @@ describe('a connection of a pool', () => {
 
   it('that fails too late is nobody’s failure', async () => {
     const connecting = deferred<ScriptedClient>();
-    const transactions = pgTransactions({ connect: () => connecting.promise }, 5);
+    const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
     await expect(transactions.run(1, async () => done)).rejects.toThrow('acquireTimeoutMs');
     connecting.reject(new Error('refused'));
   });
 
   it('that the pool refuses is the failure', async () => {
     const failure = new Error('refused');
-    const transactions = pgTransactions({ connect: () => Promise.reject(failure) }, LONG_MS);
+    const transactions = pgTransactions({ connect: () => Promise.reject(failure) }, LONG);
     await expect(transactions.run(1, async () => done)).rejects.toBe(failure);
   });
 
   it('that has no release tells that the pool is none', async () => {
     const connect = async () => ({ query: async () => ({ rows: [] }) }) as never;
-    await expect(
-      pgTransactions({ connect }, LONG_MS).run(1, async () => done),
-    ).rejects.toMatchObject({
+    await expect(pgTransactions({ connect }, LONG).run(1, async () => done)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'pool',
       message: expect.stringContaining('pg.Pool'),

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../src/errors.js';
+import { toEpochMicroseconds } from '../../src/inbox/inbox.js';
+import { memoryInbox } from '../../src/inbox/memory.js';
+import { sampleEvent } from './sample-event.js';
+
+const at = (iso: string, microseconds?: number) =>
+  toEpochMicroseconds(sampleEvent({ occurredAt: new Date(iso), microseconds }));
+
+describe('the time of an event in epoch microseconds', () => {
+  it('is that of occurredAt, and what microseconds adds', () => {
+    expect(at('1970-01-01T00:00:00.001Z')).toBe(1000);
+    expect(at('1970-01-01T00:00:00.001Z', 0)).toBe(1000);
+    expect(at('1970-01-01T00:00:00.001Z', 999)).toBe(1999);
+    expect(at('1969-12-31T23:59:59.999Z', 1)).toBe(-999);
+    expect(at('2026-01-31T12:00:00.123Z', 456)).toBe(1_769_860_800_123_456);
+  });
+
+  it.each([-1, 1000, 0.5, Number.NaN, '7'])('refuses %s microseconds', (microseconds) => {
+    expect(() => at('2026-01-31T12:00:00Z', microseconds as number)).toThrow(
+      expect.objectContaining({ option: 'microseconds' }),
+    );
+  });
+
+  it('refuses an invalid date, with which nothing would ever be stale', async () => {
+    const event = sampleEvent({ occurredAt: new Date(Number.NaN) });
+    await expect(memoryInbox().process(event, async () => {})).rejects.toThrow(InvalidOptionError);
+    expect(() => toEpochMicroseconds(event)).toThrow('occurredAt must be a valid date');
+  });
+});
