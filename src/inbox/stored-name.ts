@@ -8,5 +8,7 @@ const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
  * is stored by its digest.
  */
 export function toStoredName(text: string): string {
-  return SHORT_PRINTABLE.test(text) ? text : `sha256:${hash('sha256', text, 'base64url')}`;
+  if (SHORT_PRINTABLE.test(text)) return text;
+  // Not its UTF-8, in which every lone surrogate is the same.
+  return `sha256:${hash('sha256', Buffer.from(text, 'utf16le'), 'base64url')}`;
 }

@@ -33,9 +33,13 @@ describe('a stored name', () => {
     expect(toStoredName(name)).toMatch(DIGEST);
   });
 
-  it('is the SHA-256 of the UTF-8 text, in base64url', () => {
-    // printf '\xc3\xa9' | openssl dgst -sha256 -binary | basenc --base64url
-    expect(toStoredName('é')).toBe('sha256:SplVfkAzw1Od4utlRyAXytX5VX96BiWgnxw_biumnEw');
+  it('is the SHA-256 of the text in UTF-16, low byte first, in base64url', () => {
+    // printf '\xe9\x00' | openssl dgst -sha256 -binary | basenc --base64url
+    expect(toStoredName('é')).toBe('sha256:Y-PIB_k_ZpomJfN-5nNybDbvPpm2t9sCyRC-JQh-D5w');
+  });
+
+  it('tells lone surrogates apart, which UTF-8 has but one sign for', () => {
+    expect(toStoredName('a\ud800')).not.toBe(toStoredName('a\udc00'));
   });
 
   it('is not that of a name which reads like it', () => {

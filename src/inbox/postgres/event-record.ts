@@ -89,7 +89,6 @@ RETURNING 1 AS recorded`;
     { reference, key, occurredAtUs }: StoredEvent,
     transactionId: string,
   ): Promise<void> {
-    assertOpen();
     const { rows } = await tx
       .query(this.#recordEvent, [reference, key, occurredAtUs, transactionId])
       .catch((error) => {

@@ -79,7 +79,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too 
     const held = heldWork();
     const first = postgresInbox(openPool()).process(change('locked', 1), held.work);
     await held.started;
-    const other = postgresInbox(openPool(), { lockTimeoutMs: 5 });
+    // Without a bound of the inbox's own this one would wait for ever.
+    const pool = openPool({ options: '-c lock_timeout=0' });
+    const other = postgresInbox(pool, { lockTimeoutMs: 5 });
     expect(await other.process(change('locked', 1), nothing)).toBe('busy');
     expect(await other.process(change('locked', 2), nothing)).toBe('busy');
     held.finish();

@@ -8,6 +8,7 @@ import { deferred } from './payment-change.js';
 const LONG_MS = 60_000;
 const LONG = { acquireTimeoutMs: LONG_MS, idleTimeoutMs: LONG_MS };
 const SHORT = { acquireTimeoutMs: 5, idleTimeoutMs: LONG_MS };
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 const done: Ending<string> = { end: 'commit', result: 'done' };
 
 type Answer = Error | { command: string | undefined };
@@ -37,8 +38,10 @@ const over = (client: ScriptedClient, acquireTimeoutMs = LONG_MS) =>
 describe('a transaction on a connection of a pool', () => {
   it('is committed and its connection given back', async () => {
     const client = new ScriptedClient();
+    const before = timers();
     expect(await over(client).run(1, async () => done)).toBe('done');
     expect(client.calls).toEqual(['BEGIN', 'COMMIT', 'release()']);
+    expect(timers()).toBe(before);
     expect(client.listenerCount('error')).toBe(0);
   });
 
