@@ -18,7 +18,8 @@ const name = process.env.QUEUE ?? 'payment-callbacks';
 const queue = new Queue<PaymentStatusRecord>(name, {
   connection: { url, enableOfflineQueue: false },
   defaultJobOptions: {
-    attempts: 10,
+    // Over about six days: after the 200 the queue is the only one that has the change.
+    attempts: 20,
     backoff: { type: 'exponential', delay: 1000 },
     // A job's id is taken only as long as the job is kept: longer than the service repeats itself.
     removeOnComplete: { age: 30 * 24 * 3600 },
@@ -40,6 +41,9 @@ const report = (error: Error) => console.error(error);
 redis.on('error', report);
 queue.on('error', report);
 worker.on('error', report);
+worker.on('failed', (job, error) => {
+  console.error(`${job?.id} failed, attempt ${job?.attemptsMade}: ${error.message}`);
+});
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox: redisInbox(redis),

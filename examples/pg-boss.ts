@@ -23,14 +23,27 @@ await inbox.setup();
 const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
 boss.on('error', (error) => console.error(error));
 await boss.start();
-await boss.createQueue(queue);
+// After the 200 the queue is the only one that has the change: it tries for days, and keeps what failed.
+const failed = `${queue}-failed`;
+await boss.createQueue(failed);
+await boss.createQueue(queue, {
+  name: queue,
+  retryLimit: 20,
+  retryDelay: 1,
+  retryBackoff: true,
+  deadLetter: failed,
+});
 
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox,
   async onPayment({ payment, key }, { tx }) {
     const db = { executeSql: (text: string, values: unknown[]) => tx.query(text, values) };
-    await boss.send(queue, payment, { id: toUuid(key), retryLimit: 10, retryBackoff: true, db });
+    const job = await boss.send(queue, payment, { id: toUuid(key), db });
+    // Without such a queue, and with a job of this id, which only an inbox that was pruned can ask for.
+    if (job === null && (await boss.getJobById(queue, toUuid(key))) === null) {
+      throw new Error(`not queued: ${key}`);
+    }
   },
 });
 

@@ -31,6 +31,7 @@ const handleCallback = callbackHandler({
     orders.set(payment.merchantPaymentReference, payment.status);
     say('merchant', `authentic: ${payment.merchantPaymentReference} is now "${payment.status}"`);
   },
+  onRejected: ({ message }) => say('merchant', `refused: ${message.split(':')[0]}`),
   onError: (error) => say('merchant', `failed: ${(error as Error).message}`),
 });
 

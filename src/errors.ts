@@ -22,7 +22,12 @@ export type CallbackVerificationErrorCode =
   | 'RAW_BODY_REQUIRED';
 
 /** The `code` of an {@link InboxError}. */
-export type InboxErrorCode = 'LEASE_LOST' | 'TRANSACTION_LOST' | 'INBOX_TIMEOUT';
+export type InboxErrorCode =
+  | 'LEASE_LOST'
+  | 'TRANSACTION_LOST'
+  | 'INBOX_TIMEOUT'
+  | 'STORE_FAILED'
+  | 'WORK_TIMEOUT';
 
 /**
  * Every `code` this package sets by itself. An {@link ApiError} carries the service's own code
@@ -61,6 +66,8 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze([
   'LEASE_LOST',
   'TRANSACTION_LOST',
   'INBOX_TIMEOUT',
+  'STORE_FAILED',
+  'WORK_TIMEOUT',
 ]);
 
 /** One thing that is wrong with an input or a record. */
@@ -272,11 +279,14 @@ export class CallbackVerificationError extends MerchantPaymentsError {
 }
 
 /**
- * An inbox could not process a callback and recorded nothing, so a later delivery runs it again.
+ * A callback could not be processed, and the service is to deliver it again.
  *
  * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
- * - `TRANSACTION_LOST`: the work ended or broke the transaction it was handed.
+ * - `TRANSACTION_LOST`: the work ended or broke the transaction it was handed, or its connection was
+ *   lost; nothing was recorded.
  * - `INBOX_TIMEOUT`: the store did not answer in time.
+ * - `STORE_FAILED`: the store answered with an error; `cause` tells it without what was sent.
+ * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
  */
 export class InboxError extends MerchantPaymentsError {
   static {

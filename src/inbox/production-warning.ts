@@ -15,9 +15,15 @@ interface ProcessLike {
 export function warnInProduction(): void {
   if (warned) return;
   warned = true;
-  // Not every runtime has one.
   const { process } = globalThis as { process?: ProcessLike };
-  if (process?.env?.['NODE_ENV'] !== 'production') return;
-  if (process.emitWarning) process.emitWarning(WARNING, { code: 'MERCHANT_PAYMENTS_MEMORY_INBOX' });
+  if (!isDeployed(process?.env)) return;
+  const code = 'MERCHANT_PAYMENTS_MEMORY_INBOX';
+  if (process?.emitWarning) process.emitWarning(WARNING, { code });
   else console.warn(WARNING);
+}
+
+// Instances of functions and Workers come and go by the minute; many Workers have no environment.
+function isDeployed(env: ProcessLike['env']): boolean {
+  if (env === undefined) return true;
+  return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;
 }

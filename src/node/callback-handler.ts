@@ -42,7 +42,7 @@ export function callbackHandler<Tx = undefined>(
     // Somebody else, such as a timeout of the framework, was faster.
     if (response.headersSent) return;
     response.statusCode = status;
-    for (const name in headers) response.setHeader(name, headers[name] as string);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     closeIfUnread(request, response);
     response.end();
   };

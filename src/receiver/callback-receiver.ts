@@ -11,7 +11,7 @@ export interface CallbackReceiverOptions<Tx = undefined>
 
 /** A request to the callback endpoint, as any framework can give it. */
 export interface ReceivedRequest extends CallbackRequest {
-  /** HTTP method, in capital letters. */
+  /** HTTP method. */
   method: string;
   /** Aborts when the client goes away. */
   signal?: AbortSignal | undefined;
@@ -64,7 +64,13 @@ export function createCallbackReceiver<Tx = undefined>(
     async receive(request) {
       assertOptionsObject('request', request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = request;
-      return handle({ method, headers, readBody: () => rawBody, getSignal: () => signal });
+      return handle({
+        // Some frameworks write it in small letters.
+        method: String(method).toUpperCase(),
+        headers,
+        readBody: () => rawBody,
+        getSignal: () => signal,
+      });
     },
   };
 }

@@ -25,5 +25,5 @@ export type {
 } from './callback-receiver.js';
 export { createCallbackReceiver } from './callback-receiver.js';
 export type { CallbackTrace } from './observation.js';
-export type { Awaitable, PaymentContext, ReceiverOptions } from './options.js';
+export type { Awaitable, PaymentContext, ReceiverOptions, Settled } from './options.js';
 export type { CallbackOutcome, CallbackReply } from './reply.js';

@@ -14,6 +14,8 @@ export interface CallbackTrace {
   outcome?: CallbackOutcome;
   /** The `code` of the error behind a reply that is not 200, when it is one of this package. */
   code?: string;
+  /** With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind the clock, in seconds. */
+  skewSeconds?: number;
   /** The key of the status change, once the callback is verified. */
   key?: string;
   /** From the request's arrival at the receiver to the reply, in milliseconds. */

@@ -3,7 +3,7 @@ import {
   type VerificationPolicy,
   type VerifiedCallback,
 } from '../callback/options.js';
-import { InvalidOptionError } from '../errors.js';
+import { type CallbackVerificationError, InvalidOptionError } from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import {
@@ -14,10 +14,17 @@ import {
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
+import { createRejectionLog } from './rejection-log.js';
 import { reportToConsole } from './report.js';
 
 /** A value, or a promise of it. */
 export type Awaitable<Value> = Value | PromiseLike<Value>;
+
+/**
+ * What a function that does something returns: nothing, or a promise of any value. Not a list of
+ * promises, which nobody would wait for.
+ */
+export type Settled = Awaitable<void> | PromiseLike<unknown>;
 
 /** What {@link ReceiverOptions.onPayment} is given besides the callback. */
 export interface PaymentContext<Tx> {
@@ -41,9 +48,16 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
   /**
    * Your part: called once for each status change. When it returns, the change is recorded as
    * processed and the service gets its 200; when it throws, the service gets 500 and comes again.
-   * A promise is awaited; what it gives is not used.
+   * Return the promise of what is to be done before that.
    */
-  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Awaitable<unknown>;
+  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Settled;
+  /**
+   * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. Then the
+   * signal aborts, the service gets 500, and `onError` an {@link InboxError} `WORK_TIMEOUT`. What
+   * does not stop then keeps its payment busy until it ends.
+   * @default 60_000
+   */
+  onPaymentTimeoutMs?: number | undefined;
   /**
    * Where processed changes are remembered.
    * @default memoryInbox(), which serves one process
@@ -69,11 +83,17 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
   /**
    * Told of everything that needs a person: what `onPayment`, the inbox, `signingSecret` or
    * `recordSchema` threw; a body that was read too early; an authentic callback that is no status
-   * record. Not of callbacks that fail verification: anybody can send those. What it throws itself
-   * is ignored.
-   * @default console.error
+   * record. Not of callbacks that fail verification: see `onRejected`. A promise is awaited for two
+   * seconds at most, before the reply. What it throws itself is ignored.
+   * @default console.error, without what drivers add to their errors
    */
-  onError?: ((error: unknown, callback?: VerifiedCallback) => Awaitable<unknown>) | undefined;
+  onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
+  /**
+   * Told of every callback that fails verification, and why. Anybody can send those, so that what it
+   * writes must be bounded. What it throws is ignored.
+   * @default console.warn, once a minute at most for each code
+   */
+  onRejected?: ((error: CallbackVerificationError) => void) | undefined;
 }
 
 export interface ResolvedReceiverOptions<Tx> {
@@ -82,34 +102,41 @@ export interface ResolvedReceiverOptions<Tx> {
   readonly processStale: boolean;
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
+  readonly onPaymentTimeoutMs: number;
   readonly onError: NonNullable<ReceiverOptions<Tx, unknown>['onError']>;
+  readonly onRejected: NonNullable<ReceiverOptions<Tx, unknown>['onRejected']>;
+  /** How callbacks are verified, but for the secret and the schema. */
+  readonly policy: VerificationPolicy;
   readonly recordSchema: StandardSchemaV1 | undefined;
 }
+
+const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** @throws {InvalidOptionError} naming the option */
 export function resolveReceiverOptions<Tx>(
   options: ReceiverOptions<Tx, unknown>,
 ): ResolvedReceiverOptions<Tx> {
   assertOptionsObject('options', options, 'signingSecret and onPayment');
-  const { recordSchema } = resolvePolicy(options);
+  const { recordSchema, ...policy } = resolvePolicy(options);
   const {
     onPayment,
     inbox = memoryInbox() as CallbackInbox<Tx>,
     onStale = 'acknowledge',
     maxBodyBytes = 65_536,
     bodyTimeoutMs = 10_000,
+    onPaymentTimeoutMs = 60_000,
     onError = reportToConsole,
+    onRejected = createRejectionLog(),
   } = options;
   assertFunction('onPayment', onPayment, 'that handles one payment callback');
   assertInbox(inbox);
   assertOneOf('onStale', onStale, ['acknowledge', 'process']);
   assertWholeNumber('maxBodyBytes', maxBodyBytes, { min: 1, unit: 'bytes' });
-  assertWholeNumber('bodyTimeoutMs', bodyTimeoutMs, {
-    min: 1,
-    max: 2_147_483_647,
-    unit: 'milliseconds',
-  });
+  const milliseconds = { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
+  assertWholeNumber('bodyTimeoutMs', bodyTimeoutMs, milliseconds);
+  assertWholeNumber('onPaymentTimeoutMs', onPaymentTimeoutMs, milliseconds);
   assertFunction('onError', onError, 'that takes an error');
+  assertFunction('onRejected', onRejected, 'that takes an error');
   return Object.freeze({
     // Called as methods of the options, as which they were written.
     onPayment: onPayment.bind(options),
@@ -117,7 +144,10 @@ export function resolveReceiverOptions<Tx>(
     processStale: onStale === 'process',
     maxBodyBytes,
     bodyTimeoutMs,
+    onPaymentTimeoutMs,
     onError: onError.bind(options),
+    onRejected: onRejected.bind(options),
+    policy,
     recordSchema,
   });
 }

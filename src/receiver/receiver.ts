@@ -3,17 +3,17 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerificationPolicy, VerifiedCallback } from '../callback/options.js';
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
-import type { InboxContext, InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
 import { type CallbackTrace, observe } from './observation.js';
 import { parseInstant } from './occurred-at.js';
 import {
   type Awaitable,
-  type PaymentContext,
   type ReceiverOptions,
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
+import { PaymentWork } from './payment-work.js';
 import { acknowledge, askToComeAgain, type CallbackReply, fail, reject } from './reply.js';
 import { report } from './report.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
@@ -44,13 +44,12 @@ export function createReceiver<Tx, Secret>(
   ) => Verifier,
 ): (incoming: IncomingCallback) => Promise<CallbackReply> {
   const resolved = resolveReceiverOptions(options);
-  // The schema is run by the receiver, which can wait for one that is asynchronous.
-  const policy = { ...options, recordSchema: undefined };
+  // Without the schema: the receiver runs it, and can wait for one that is asynchronous.
   const create: CreateVerifier<Secret> = (signingSecret) =>
-    createVerifier({ ...policy, signingSecret });
+    createVerifier({ ...resolved.policy, signingSecret });
   const receiver: Receiver<Tx> = {
     ...resolved,
-    getVerifier: createVerifierSource(options.signingSecret, create),
+    getVerifier: createVerifierSource(options, create),
   };
   return (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace));
 }
@@ -71,18 +70,30 @@ async function receive<Tx>(
     }
     callback = verified;
     if (trace !== undefined) trace.key = verified.key;
-    return toReply(
-      await receiver.inbox.process(event, async (context) => {
-        await receiver.onPayment(verified, new LazyPaymentContext(context, incoming));
-      }),
-    );
+    const work = new PaymentWork(receiver, verified, () => incoming.getSignal?.());
+    const processing = receiver.inbox.process(event, (context) => work.run(context));
+    return toReply(await work.inTime(processing));
   } catch (error) {
-    if (trace !== undefined && error instanceof MerchantPaymentsError) trace.code = error.code;
+    if (trace !== undefined) describeError(trace, error);
     const reply = callback === undefined ? refuse(error) : fail();
-    // Anybody can send what fails verification, so nobody is told of that.
-    if (reply.status === 500 || reply.status === 422) report(receiver.onError, error, callback);
+    if (reply.status === 401) tellRejected(receiver, error as CallbackVerificationError);
+    if (reply.status === 500 || reply.status === 422) {
+      await report(receiver.onError, error, callback);
+    }
     return reply;
   }
+}
+
+function describeError(trace: CallbackTrace, error: unknown): void {
+  if (error instanceof MerchantPaymentsError) trace.code = error.code;
+  if (!(error instanceof CallbackVerificationError)) return;
+  if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
+}
+
+function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
+  try {
+    onRejected(error);
+  } catch {}
 }
 
 async function verify<Tx>(
@@ -98,29 +109,6 @@ async function verify<Tx>(
 function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean): InboxEvent {
   const { referenceNumber, updatedAt } = payment;
   return { key, paymentReference: referenceNumber, ...parseInstant(updatedAt), processStale };
-}
-
-// The signal is made when it is asked for: it costs as much as the rest, and most handlers never look.
-class LazyPaymentContext<Tx> implements PaymentContext<Tx> {
-  readonly tx: Tx;
-  readonly #inbox: InboxContext<Tx>;
-  readonly #incoming: IncomingCallback;
-  #signal: AbortSignal | undefined;
-
-  constructor(inbox: InboxContext<Tx>, incoming: IncomingCallback) {
-    this.tx = inbox.tx;
-    this.#inbox = inbox;
-    this.#incoming = incoming;
-  }
-
-  get signal(): AbortSignal {
-    this.#signal ??= joinSignals(this.#inbox.signal, this.#incoming.getSignal?.());
-    return this.#signal;
-  }
-}
-
-function joinSignals(lease: AbortSignal, client: AbortSignal | undefined): AbortSignal {
-  return client === undefined ? lease : AbortSignal.any([lease, client]);
 }
 
 function toReply(outcome: InboxOutcome): CallbackReply {

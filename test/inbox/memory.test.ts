@@ -201,12 +201,18 @@ describe('the warning that a memory inbox is not for production', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('is not given where there is no process', async () => {
-    const { memory } = await load('production');
+  it.each(['AWS_LAMBDA_FUNCTION_NAME', 'VERCEL'])('is given where %s is set', async (name) => {
+    const { warn, memory } = await load(undefined);
+    vi.stubEnv(name, 'callbacks');
+    await processAll(memory.memoryInbox(), 'a');
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('is given where there is no process, as in Workers', async () => {
+    const { memory } = await load(undefined);
     vi.stubGlobal('process', undefined);
-    const outcomes = await processAll(memory.memoryInbox(), 'a').finally(() =>
-      vi.unstubAllGlobals(),
-    );
-    expect(outcomes).toEqual(['processed']);
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await processAll(memory.memoryInbox(), 'a', 'b').finally(() => vi.unstubAllGlobals());
+    expect(warn).toHaveBeenCalledOnce();
   });
 });

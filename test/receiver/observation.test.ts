@@ -3,7 +3,13 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
-import { OTHER_SECRET, SECRET, sampleRecord, sign } from '../callback/sample-callback.js';
+import {
+  NOW_SECONDS,
+  OTHER_SECRET,
+  SECRET,
+  sampleRecord,
+  sign,
+} from '../callback/sample-callback.js';
 import { createScene, post, postBody } from './scene.js';
 
 function subscribe() {
@@ -53,6 +59,12 @@ describe('the tracing channel merchant-payments:callback', () => {
     expect(ended).toMatchObject([{ status, outcome }]);
     expect(ended[0]?.code).toBe(code);
     expect(ended[0]).not.toHaveProperty('key');
+  });
+
+  it('tells how far a clock is off', async () => {
+    const { ended } = subscribe();
+    await createScene().receive(post({}, { timestamp: String(NOW_SECONDS - 301) }));
+    expect(ended).toMatchObject([{ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301 }]);
   });
 
   it('shows neither secret, signature nor body, whatever happens', async () => {

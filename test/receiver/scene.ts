@@ -1,4 +1,5 @@
 import type { VerifiedCallback } from '../../src/callback/options.js';
+import type { CallbackVerificationError } from '../../src/errors.js';
 import {
   type CallbackReceiver,
   type CallbackReceiverOptions,
@@ -23,6 +24,8 @@ export interface Scene extends CallbackReceiver {
   readonly handled: VerifiedCallback[];
   /** What `onError` was told. */
   readonly reports: Report[];
+  /** What `onRejected` was told. */
+  readonly rejections: CallbackVerificationError[];
 }
 
 /** A receiver whose clock stands where the sample callbacks were signed. */
@@ -31,17 +34,19 @@ export function createScene<Tx = undefined>(
 ): Scene {
   const handled: VerifiedCallback[] = [];
   const reports: Report[] = [];
+  const rejections: CallbackVerificationError[] = [];
   const receiver = createCallbackReceiver<Tx>({
     signingSecret: SECRET,
     now,
     onError: (error, callback) => void reports.push({ error, callback }),
+    onRejected: (error) => void rejections.push(error),
     ...options,
     async onPayment(callback, context) {
       handled.push(callback);
       await options.onPayment?.(callback, context);
     },
   });
-  return { ...receiver, handled, reports };
+  return { ...receiver, handled, reports, rejections };
 }
 
 /** A signed POST of a record with these fields. */

@@ -33,6 +33,26 @@ const inbox = memoryInbox() as unknown as CallbackInbox<Transaction>;
 const signingSecret = 'callback-secret';
 const options = { signingSecret, onPayment: () => undefined };
 
+describe('onPayment', () => {
+  it('may return a promise of anything, and nothing else that nobody would wait for', () => {
+    callbackHandler({ signingSecret, onPayment: async ({ key }) => key });
+    callbackHandler({ signingSecret, onPayment: ({ key }) => Promise.resolve({ id: key }) });
+    callbackHandler({ signingSecret, onPayment() {} });
+    const subscribers = [async (key: string) => key];
+    callbackHandler({
+      signingSecret,
+      // @ts-expect-error a list of promises is not waited for: Promise.all is
+      onPayment: ({ key }) => subscribers.map((notify) => notify(key)),
+    });
+    callbackHandler({
+      signingSecret,
+      onPayment: ({ key }) => Promise.all(subscribers.map((notify) => notify(key))),
+    });
+    expectTypeOf(callbackHandler).toBeFunction();
+    expect(subscribers).toHaveLength(1);
+  });
+});
+
 describe('the handler for node:http', () => {
   it('is a handler of Express, and infers what onPayment is given', () => {
     const app = express();

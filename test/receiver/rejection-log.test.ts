@@ -1,0 +1,42 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { CallbackVerificationError } from '../../src/errors.js';
+import { createRejectionLog } from '../../src/receiver/rejection-log.js';
+import { OTHER_SECRET } from '../callback/sample-callback.js';
+import { createScene, post } from './scene.js';
+
+function listen() {
+  const spy = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  return spy.mock.calls;
+}
+
+const mismatch = new CallbackVerificationError('SIGNATURE_MISMATCH', 'it does not match');
+const stale = new CallbackVerificationError('TIMESTAMP_OUTSIDE_WINDOW', 'it is old');
+
+describe('the default of onRejected', () => {
+  it('says on console.warn why the first callback was refused', async () => {
+    const lines = listen();
+    const scene = createScene({ onRejected: undefined });
+    await scene.receive(post({}, { secret: OTHER_SECRET }));
+    expect(lines).toEqual([
+      [expect.stringMatching(/a payment callback was refused: SIGNATURE_MISMATCH: X-Signature/)],
+    ]);
+  });
+
+  it('says it once a minute for each code, and how many there were', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const lines = listen();
+    const log = createRejectionLog();
+    for (let count = 0; count < 1000; count += 1) log(mismatch);
+    log(stale);
+    expect(lines).toHaveLength(2);
+    vi.advanceTimersByTime(59_999);
+    log(mismatch);
+    expect(lines).toHaveLength(2);
+    vi.advanceTimersByTime(1);
+    log(mismatch);
+    expect(lines[2]).toEqual([
+      'merchant-payments: a payment callback was refused (and 1000 before it): SIGNATURE_MISMATCH: it does not match',
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { InboxError } from '../../src/errors.js';
+import { report, reportToConsole } from '../../src/receiver/report.js';
+import { createScene, post, postBody } from './scene.js';
+
+function listen() {
+  const spy = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  return () => spy.mock.calls.map((parts) => parts.join(' ')).join('\n');
+}
+
+describe('the default of onError', () => {
+  it('says on console.error what failed, and for which change', async () => {
+    const shown = listen();
+    const scene = createScene({
+      onError: undefined,
+      onPayment: () => Promise.reject(new Error('the order book is down')),
+    });
+    await scene.receive(post());
+    expect(shown()).toContain(
+      `(key ${scene.handled[0]?.key}): Error: the order book is down\n    at `,
+    );
+  });
+
+  it('names the code of errors of this package', async () => {
+    const shown = listen();
+    await createScene({ onError: undefined }).receive(postBody('{}'));
+    expect(shown()).toContain('could not be processed: [INVALID_RECORD] CallbackVerificationError');
+  });
+
+  it('shows the texts of the causes, and of attempts to connect', () => {
+    const shown = listen();
+    const attempts = [new Error('ECONNREFUSED ::1'), new Error('ECONNREFUSED 127.0.0.1')];
+    const cause = Object.assign(new AggregateError(attempts), { code: 'ECONNREFUSED' });
+    reportToConsole(new InboxError('STORE_FAILED', 'the store is away', { cause }));
+    expect(shown()).toContain('[STORE_FAILED] InboxError: the store is away');
+    expect(shown()).toMatch(
+      /caused by: \[ECONNREFUSED\] AggregateError[\s\S]*ECONNREFUSED ::1; .*127/,
+    );
+  });
+
+  it('shows nothing that a driver has added to its error', () => {
+    const shown = listen();
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'planted-password'] };
+    const error = Object.assign(new Error('WRONGPASS'), { command, detail: 'planted-row' });
+    reportToConsole(new Error('outer', { cause: error }));
+    reportToConsole({ token: 'planted-object' });
+    expect(shown()).toContain('WRONGPASS');
+    expect(shown()).not.toContain('planted');
+  });
+
+  it.each(['text', 7, null, undefined])('copes with %s', (error) => {
+    const shown = listen();
+    reportToConsole(error);
+    expect(shown()).toContain('could not be processed');
+  });
+
+  it('ends with a circle of causes', () => {
+    const shown = listen();
+    const error = new Error('round');
+    error.cause = error;
+    reportToConsole(error);
+    expect(shown().split('caused by').length).toBeLessThan(10);
+  });
+});
+
+describe('report', () => {
+  it('waits for what onError does, so that a function is not frozen before', async () => {
+    let isFlushed = false;
+    const flush = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      isFlushed = true;
+    };
+    await report(flush, new Error('trouble'), undefined);
+    expect(isFlushed).toBe(true);
+  });
+
+  it('but not longer than two seconds', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const reported = report(() => new Promise(() => {}), new Error('trouble'), undefined);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await reported;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
