@@ -14,6 +14,8 @@ describe('parseInstant', () => {
     ['2026-01-31T14:30:05+0230', instant('2026-01-31T12:00:05Z')],
     ['2026-01-31T14:00:05+02', instant('2026-01-31T12:00:05Z')],
     ['2026-01-31T09:30:05-02:30', instant('2026-01-31T12:00:05Z')],
+    ['2026-01-31T09:30:05-0230', instant('2026-01-31T12:00:05Z')],
+    ['2026-01-31T10:00:05.5-02', instant('2026-01-31T12:00:05.500Z')],
     ['2026-01-31T23:30:00-01:00', instant('2026-02-01T00:30:00Z')],
     ['2026-01-01T00:30:00+01:00', instant('2025-12-31T23:30:00Z')],
     ['2026-01-31T12:00:05.1Z', instant('2026-01-31T12:00:05.100Z')],
@@ -30,19 +32,29 @@ describe('parseInstant', () => {
     expect(parseInstant(text)).toEqual(expected);
   });
 
-  it('agrees with Date.parse on what both read', () => {
-    fc.assert(
-      fc.property(
-        fc.date({ min: new Date('0000-01-02'), max: new Date('9999-12-30'), noInvalidDate: true }),
-        fc.integer({ min: -14 * 60, max: 14 * 60 }),
-        (date, offset) => {
-          const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
-          const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-          const minutes = Math.abs(offset);
-          const text = `${local}${offset < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
-          expect(parseInstant(text)).toEqual({ occurredAt: new Date(text), microseconds: 0 });
-        },
-      ),
-    );
-  });
+  it.each(['', '456'])(
+    'agrees with Date.parse on what both read, with "%s" beyond the millisecond',
+    (beyond) => {
+      fc.assert(
+        fc.property(
+          fc.date({
+            min: new Date('0000-01-02'),
+            max: new Date('9999-12-30'),
+            noInvalidDate: true,
+          }),
+          fc.integer({ min: -14 * 60, max: 14 * 60 }),
+          (date, offset) => {
+            const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
+            const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+            const minutes = Math.abs(offset);
+            const zone = `${offset < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+            expect(parseInstant(local + beyond + zone)).toEqual({
+              occurredAt: new Date(local + zone),
+              microseconds: Number(beyond),
+            });
+          },
+        ),
+      );
+    },
+  );
 });

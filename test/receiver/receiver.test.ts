@@ -264,6 +264,14 @@ describe('signingSecret as a function', () => {
     expect((await byBytes.receive(post())).status).toBe(401);
   });
 
+  it('no longer accepts one that was taken off the list', async () => {
+    let secrets = [OTHER_SECRET, SECRET];
+    const scene = createScene({ signingSecret: () => secrets });
+    expect((await scene.receive(post())).status).toBe(200);
+    secrets = [OTHER_SECRET];
+    expect((await scene.receive(post())).status).toBe(401);
+  });
+
   it('is not asked for a request of another method or with too large a body', async () => {
     const signingSecret = vi.fn(() => SECRET);
     const scene = createScene({ signingSecret, maxBodyBytes: 10 });
@@ -439,6 +447,19 @@ describe('the inbox', () => {
     expect(String(scene.reports[0]?.error)).toContain("must not resolve with 'processed'");
   });
 
+  it('that says processed before the work is done is not believed', async () => {
+    const hasty: CallbackInbox = {
+      async process(_event, work) {
+        work({ tx: undefined, signal: new AbortController().signal });
+        return 'processed';
+      },
+    };
+    const gate = createGate();
+    const scene = createScene({ inbox: hasty, onPayment: () => gate.opened });
+    expect(await scene.receive(post())).toEqual(failed);
+    gate.open();
+  });
+
   it('that runs the work twice is stopped', async () => {
     const repeating: CallbackInbox = {
       async process(_event, work) {
@@ -607,6 +628,25 @@ describe('onPayment that takes too long', () => {
     expect(scene.reports).toMatchObject([{ error: { code: 'WORK_TIMEOUT' } }]);
   });
 
+  it('finds its signal aborted when it looks afterwards', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const gate = createGate();
+    const signals: AbortSignal[] = [];
+    const scene = createScene({
+      onPaymentTimeoutMs: 100,
+      async onPayment(_callback, context) {
+        await gate.opened;
+        signals.push(context.signal);
+      },
+    });
+    const reply = scene.receive(post());
+    await vi.advanceTimersByTimeAsync(100);
+    await reply;
+    gate.open();
+    await vi.waitFor(() => expect(signals).toMatchObject([{ aborted: true }]));
+  });
+
   it('leaves nothing unhandled when it fails after that', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
@@ -638,6 +678,19 @@ describe('onError', () => {
   ])('changes nothing about the reply when it %s', async (_, onError) => {
     const scene = createScene({ onError, onPayment: () => Promise.reject(new Error('trouble')) });
     expect(await scene.receive(post())).toEqual(failed);
+  });
+
+  it('has done its work before the reply, after which a function may be frozen', async () => {
+    let isFlushed = false;
+    const scene = createScene({
+      onPayment: () => Promise.reject(new Error('trouble')),
+      async onError() {
+        await new Promise((resolve) => setImmediate(resolve));
+        isFlushed = true;
+      },
+    });
+    await scene.receive(post());
+    expect(isFlushed).toBe(true);
   });
 
   it('is called as a method of the options, like onPayment', async () => {
