@@ -4,9 +4,11 @@ import { InboxError } from '../errors.js';
 export interface Lease {
   /** How long the store grants it, in milliseconds. */
   readonly durationMs: number;
+  /** How long it is renewed at most, in milliseconds from {@link Lease.askedAtMs}. */
+  readonly renewForMs: number;
   /** When it was asked for, by `performance.now()`: the store can't have begun to count before. */
   readonly askedAtMs: number;
-  /** Extends it. False when it is no longer ours. */
+  /** Extends it. False when it is no longer ours. Settles, sooner than a lease lives. */
   renew(): Promise<boolean>;
   /** Marks the event as processed and gives the lease back, if it is still ours. False when not. */
   finish(): Promise<boolean>;
@@ -15,8 +17,12 @@ export interface Lease {
 }
 
 /**
- * Runs `work` while renewing the lease three times within its duration.
+ * Runs `work` while renewing the lease three times within its duration, but not for ever: what hangs
+ * in a process that lives would keep its payment busy. The signal aborts before anybody else may
+ * claim, as long as the process itself is not stopped.
  *
+ * @returns `busy`, with the lease given back and the work not run, when too little was left of the
+ * lease to begin and it could not be renewed
  * @throws what `work` throws, or the store at the end of it, with the lease given back
  * @throws {InboxError} `LEASE_LOST` when the lease was somebody else's by the time `work` was done:
  * nothing was recorded
@@ -24,9 +30,17 @@ export interface Lease {
 export async function runUnderLease(
   lease: Lease,
   work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+): Promise<'processed' | 'busy'> {
+  const grantedAtMs = hasEnoughLeft(lease, lease.askedAtMs)
+    ? lease.askedAtMs
+    : await renewFirst(lease);
+  if (grantedAtMs === undefined) {
+    // Not waited for: the store is slow or failing already.
+    lease.release().catch(() => undefined);
+    return 'busy';
+  }
   const controller = new AbortController();
-  const stopRenewing = keepRenewing(lease, () => controller.abort(leaseLost()));
+  const stopRenewing = keepRenewing(lease, grantedAtMs, () => controller.abort(leaseLost()));
   try {
     await work(controller.signal);
   } catch (error) {
@@ -42,57 +56,75 @@ export async function runUnderLease(
     throw error;
   });
   if (!finished) throw leaseLost();
+  return 'processed';
 }
 
-function keepRenewing(lease: Lease, onLost: () => void): () => void {
-  const pauseMs = lease.durationMs / 3;
-  let confirmedAtMs = lease.askedAtMs;
-  let stopped = false;
-  let timer: ReturnType<typeof setTimeout>;
+function hasEnoughLeft({ durationMs }: Lease, askedAtMs: number): boolean {
+  return performance.now() - askedAtMs < durationMs / 2;
+}
 
+/** When the renewal was asked for, if it was granted with enough left of it. */
+async function renewFirst(lease: Lease): Promise<number | undefined> {
+  const askedAtMs = performance.now();
+  const renewed = await lease.renew().catch(() => false);
+  return renewed && hasEnoughLeft(lease, askedAtMs) ? askedAtMs : undefined;
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): () => void {
+  const pauseMs = lease.durationMs / 3;
+  // The work needs a while to stop in.
+  const safeForMs = lease.durationMs * 0.9;
+  const renewUntilMs = lease.askedAtMs + lease.renewForMs;
+  let confirmedAtMs = grantedAtMs;
+  let stopped = false;
+  let renewal: Timer;
+  let expiry: Timer;
+
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(renewal);
+    clearTimeout(expiry);
+  };
+  const lose = (): void => {
+    stop();
+    onLost();
+  };
+  const expireAt = (atMs: number): void => {
+    clearTimeout(expiry);
+    expiry = setTimerAt(Math.min(atMs, renewUntilMs), lose);
+  };
   const renew = async (): Promise<void> => {
     const askedAtMs = performance.now();
-    // A store that hangs must not keep the loss of the lease from being noticed. After a pause of
-    // the whole process the renewal still gets its time: the lease may be ours yet.
-    const patienceMs = Math.max(confirmedAtMs + lease.durationMs - askedAtMs, pauseMs);
-    const renewed = await answerWithin(patienceMs, lease.renew());
+    if (askedAtMs >= renewUntilMs) return lose();
+    // The whole process stood still. The lease may be ours yet, so the store gets time to say so.
+    if (askedAtMs >= confirmedAtMs + safeForMs) expireAt(askedAtMs + pauseMs);
+    const renewed = await lease.renew().catch(() => undefined);
     if (stopped) return;
-    if (renewed === true) confirmedAtMs = askedAtMs;
-    // A store that can't be reached may have let the lease expire meanwhile.
-    const expired = performance.now() - confirmedAtMs >= lease.durationMs;
-    if (renewed === false || expired) onLost();
-    else schedule(renewed === true ? confirmedAtMs + pauseMs - performance.now() : pauseMs);
-  };
-  const schedule = (delayMs: number): void => {
-    timer = setTimeout(renew, delayMs);
-    // Whether the process may end is for the work to say.
-    timer.unref?.();
+    if (renewed === false) return lose();
+    if (renewed === true) {
+      confirmedAtMs = askedAtMs;
+      expireAt(confirmedAtMs + safeForMs);
+    }
+    renewal = setTimerAt((renewed === true ? askedAtMs : performance.now()) + pauseMs, renew);
   };
 
-  schedule(confirmedAtMs + pauseMs - performance.now());
-  return () => {
-    stopped = true;
-    clearTimeout(timer);
-  };
+  expireAt(confirmedAtMs + safeForMs);
+  renewal = setTimerAt(confirmedAtMs + pauseMs, renew);
+  return stop;
 }
 
-/** What is answered in time; undefined when nothing is, or a failure. */
-async function answerWithin<T>(limitMs: number, answer: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const nothing = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, limitMs, undefined);
-    timer.unref?.();
-  });
-  try {
-    return await Promise.race([answer.catch(() => undefined), nothing]);
-  } finally {
-    clearTimeout(timer);
-  }
+function setTimerAt(atMs: number, act: () => void): Timer {
+  const timer = setTimeout(act, atMs - performance.now());
+  // Whether the process may end is for the work to say.
+  timer.unref?.();
+  return timer;
 }
 
 function leaseLost(): InboxError {
   return new InboxError(
     'LEASE_LOST',
-    'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs, or stop the work when its signal aborts',
+    'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs (or renewForMs, for work that takes long), or stop the work when its signal aborts',
   );
 }

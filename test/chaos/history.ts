@@ -1,13 +1,12 @@
+import { LEASE_MS } from './timing.js';
+
 /** A status change of a payment, as the service made it. */
 export interface Change {
   readonly key: string;
   readonly reference: string;
   readonly status: string;
-  /**
-   * Whether it was acknowledged before the payment's next change was made: it can't have been
-   * stale then. True for a payment's last change, too.
-   */
-  readonly mustHaveEffect: boolean;
+  /** When the service had the first acknowledgement, in epoch milliseconds. Infinite without one. */
+  readonly acknowledgedAtMs: number;
 }
 
 /** What the merchant's function did for one change. */
@@ -15,6 +14,10 @@ export interface Effect {
   readonly key: string;
   readonly reference: string;
   readonly status: string;
+  /** When the function began, in epoch milliseconds. */
+  readonly beganAtMs: number;
+  /** When its last write was done. Infinite when it threw or died before. */
+  readonly doneAtMs: number;
 }
 
 /** What a run left behind. */
@@ -36,16 +39,17 @@ interface PaymentHistory {
   readonly changes: readonly Change[];
   /** Of each effect, the index of its change. */
   readonly done: readonly number[];
+  readonly effects: readonly Effect[];
   readonly order: string | undefined;
 }
 
 type Rule = (payment: PaymentHistory) => string[];
 
 const RULES: Readonly<Record<Guarantee, readonly Rule[]>> = {
-  'exactly-once': [findLost, findForeign, findWrongEnd, findRepeated, findOutOfOrder],
+  'exactly-once': [findLost, findOverlap, findForeign, findWrongEnd, findRepeated, findOutOfOrder],
   // An effect is repeated, and an older one may follow, when a process died before it could say
   // that the newer one was done.
-  'at-least-once': [findLost, findForeign, findWrongEnd],
+  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd],
 };
 
 /** What must not be in a history: one line for each mistake. */
@@ -60,10 +64,31 @@ export function findMistakes(history: History, guarantee: Guarantee): string[] {
   return [...mistakes, ...strangers.map(({ reference }) => `${reference}: effect of no payment`)];
 }
 
-function findLost({ changes, done }: PaymentHistory): string[] {
-  return changes
-    .filter(({ mustHaveEffect }, index) => mustHaveEffect && !done.includes(index))
-    .map(({ status }) => `${status} is lost`);
+// Acknowledged means that the change is done, or that a newer one is. That one of them is done in
+// the end says nothing: until then a death of its process would have lost them.
+function findLost({ changes, done, effects }: PaymentHistory): string[] {
+  return changes.flatMap(({ status, acknowledgedAtMs }, index) => {
+    const doneAtMs = Math.min(
+      ...effects.filter((_, n) => Number(done[n]) >= index).map((effect) => effect.doneAtMs),
+    );
+    if (acknowledgedAtMs === Number.POSITIVE_INFINITY || doneAtMs <= acknowledgedAtMs) return [];
+    return done.includes(index)
+      ? [`${status} was acknowledged before it or a newer one was done`]
+      : [`${status} is lost`];
+  });
+}
+
+// Beyond this a claim may have been lost: to an outage, with the process none the wiser.
+const SURELY_HELD_MS = LEASE_MS / 2;
+
+function findOverlap({ effects }: PaymentHistory): string[] {
+  return effects.flatMap((first) =>
+    first.doneAtMs - first.beganAtMs > SURELY_HELD_MS
+      ? []
+      : effects
+          .filter(({ beganAtMs }) => first.beganAtMs < beganAtMs && beganAtMs < first.doneAtMs)
+          .map((second) => `${second.status} was begun while ${first.status} was being processed`),
+  );
 }
 
 function findForeign({ done }: PaymentHistory): string[] {
@@ -93,14 +118,16 @@ function findOutOfOrder({ done }: PaymentHistory): string[] {
 
 function splitByPayment({ changes, effects, orders }: History): PaymentHistory[] {
   const effectsByPayment = groupByReference(effects);
-  return [...groupByReference(changes)].map(([reference, ofPayment]) => ({
-    reference,
-    changes: ofPayment,
-    done: (effectsByPayment.get(reference) ?? []).map(({ key }) =>
-      ofPayment.findIndex((change) => change.key === key),
-    ),
-    order: orders.get(reference),
-  }));
+  return [...groupByReference(changes)].map(([reference, ofPayment]) => {
+    const ofEffects = effectsByPayment.get(reference) ?? [];
+    return {
+      reference,
+      changes: ofPayment,
+      effects: ofEffects,
+      done: ofEffects.map(({ key }) => ofPayment.findIndex((change) => change.key === key)),
+      order: orders.get(reference),
+    };
+  });
 }
 
 /** Figures of a history, for people. */
@@ -110,7 +137,9 @@ export function countEffects({ changes, effects }: History) {
     effects: effects.length,
     'effects repeated': effects.length - distinct,
     'changes without effect (stale)': changes.length - distinct,
-    'changes that could not be stale': changes.filter((change) => change.mustHaveEffect).length,
+    'effects not completed': effects.filter(
+      (effect) => effect.doneAtMs === Number.POSITIVE_INFINITY,
+    ).length,
   };
 }
 

@@ -1,15 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import { LEASE_MS } from './timing.js';
+import { LostRenewals } from './lost-renewals.js';
+import { LEASE_MS, LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
 import type { WorkerConfig } from './worker-config.js';
 
 // What a merchant would write who takes the inbox at its word: no guard of its own against
 // duplicates or order. Each effect is two writes with a pause between them, so that a process can
-// die in the middle.
+// die in the middle. A few works throw there, and a few take longer than others wait for them.
 
 type Handler = ReturnType<typeof callbackHandler>;
 type OnError = (error: unknown) => void;
@@ -17,9 +19,13 @@ type OnError = (error: unknown) => void;
 const LONGEST_WORK_MS = 20;
 const ignore = (): void => {};
 
-// Keys are digests: short for one, long for another, and the same in every run.
-function durationOf(key: string): number {
-  return key.charCodeAt(0) % LONGEST_WORK_MS;
+/** What happens between the two writes: of each delivery anew, as one that fails must succeed once. */
+async function takeTime(key: string): Promise<void> {
+  // Keys are digests: short for one, long for another, and the same in every run.
+  await pause(key.charCodeAt(0) % LONGEST_WORK_MS);
+  const isSlow = Math.random() < 0.05;
+  if (isSlow) await pause(SLOW_WORK_MS);
+  if (Math.random() < (isSlow ? 0.3 : 0.03)) throw new Error('the work failed');
 }
 
 /** The handler of one receiver process, with connections of its own. */
@@ -40,7 +46,10 @@ export async function createHandler(config: WorkerConfig, onError: OnError): Pro
     signingSecret,
     onError,
     // Less than the service waits for an answer.
-    inbox: postgresInbox<pg.PoolClient>(pool, { lockTimeoutMs: 2_000, acquireTimeoutMs: 2_000 }),
+    inbox: postgresInbox<pg.PoolClient>(pool, {
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+      acquireTimeoutMs: 2_000,
+    }),
     onPayment: ({ key, payment }, { tx }) => writeToPostgres(tx, key, payment),
   });
 }
@@ -50,17 +59,17 @@ async function writeToPostgres(
   key: string,
   { referenceNumber, status }: { referenceNumber: string; status: string },
 ): Promise<void> {
-  await tx.query('INSERT INTO effects (key, reference, status) VALUES ($1, $2, $3)', [
-    key,
-    referenceNumber,
-    status,
-  ]);
-  await pause(durationOf(key));
+  const { rows } = await tx.query(
+    'INSERT INTO effects (key, reference, status, began_at_ms) VALUES ($1, $2, $3, $4) RETURNING id',
+    [key, referenceNumber, status, Date.now()],
+  );
+  await takeTime(key);
   await tx.query(
     `INSERT INTO orders (reference, status) VALUES ($1, $2)
 ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
     [referenceNumber, status],
   );
+  await tx.query('UPDATE effects SET done_at_ms = $2 WHERE id = $1', [rows[0].id, Date.now()]);
 }
 
 async function createRedisHandler(
@@ -79,14 +88,31 @@ async function createRedisHandler(
   client.on('error', ignore);
   // During an outage it goes on trying by itself.
   await client.connect().catch(ignore);
+  const renewals = new LostRenewals(inboxClient);
   return callbackHandler({
     signingSecret,
     onError,
-    inbox: redisInbox(inboxClient, { leaseMs: LEASE_MS, commandTimeoutMs: 1_000 }),
-    async onPayment({ key, payment: { referenceNumber, status } }) {
-      await client.rpush('effects', JSON.stringify({ key, reference: referenceNumber, status }));
-      await pause(durationOf(key));
-      await client.hset('orders', referenceNumber, status);
+    inbox: redisInbox(renewals.client, { leaseMs: LEASE_MS, commandTimeoutMs: 1_000 }),
+    async onPayment({ key, payment: { referenceNumber: reference, status } }) {
+      const run = randomUUID();
+      const effect = { run, key, reference, status, beganAtMs: Date.now() };
+      const runs = await client.rpush(`runs:${reference}`, run);
+      await client.rpush('effects', JSON.stringify(effect));
+      await takeTime(key);
+      // Whoever follows one that lost its lease is at work yet when that one ends.
+      if (await client.exists(`lost:${reference}`)) await pause(2 * SLOW_WORK_MS);
+      await client.hset('orders', reference, status);
+      await client.hset('ends', run, Date.now());
+      if (Math.random() < 0.03) {
+        await client.set(`lost:${reference}`, run);
+        await renewals.loseWhile(reference, async () => {
+          const giveUpAtMs = Date.now() + 2 * LEASE_MS;
+          while (Date.now() < giveUpAtMs && (await client.llen(`runs:${reference}`)) === runs) {
+            await pause(20);
+          }
+          await pause(SLOW_WORK_MS / 4);
+        });
+      }
     },
   });
 }

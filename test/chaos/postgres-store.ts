@@ -6,7 +6,8 @@ import type { Store } from './store.js';
 
 // No constraint that could hide what the inbox lets through.
 const MERCHANT_TABLES = `
-CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text);
+CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text,
+  began_at_ms bigint, done_at_ms bigint);
 CREATE TABLE orders (reference text PRIMARY KEY, status text)`;
 
 export async function startPostgresStore(): Promise<Store> {
@@ -31,7 +32,9 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
     crash: server.kill,
     restart: server.restart,
     // The inbox lets one change of a payment in at a time, so that their numbers tell the order.
-    readEffects: () => query<Effect>('SELECT key, reference, status FROM effects ORDER BY id'),
+    readEffects: () =>
+      query<Effect>(`SELECT key, reference, status,
+  began_at_ms::float8 AS "beganAtMs", coalesce(done_at_ms::float8, 'Infinity') AS "doneAtMs" FROM effects ORDER BY id`),
     async readOrders() {
       const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');
       return new Map(rows.map(({ reference, status }) => [reference, status]));

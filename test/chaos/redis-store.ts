@@ -26,7 +26,11 @@ export async function startRedisStore(): Promise<Store> {
     restart: server.restart,
     async readEffects() {
       const lines = await ask((client) => client.lrange('effects', 0, -1));
-      return lines.map((line) => JSON.parse(line) as Effect);
+      const ends = await ask((client) => client.hgetall('ends'));
+      return lines.map((line) => {
+        const { run, ...effect } = JSON.parse(line) as Omit<Effect, 'doneAtMs'> & { run: string };
+        return { ...effect, doneAtMs: Number(ends[run] ?? Number.POSITIVE_INFINITY) };
+      });
     },
     async readOrders() {
       return new Map(Object.entries(await ask((client) => client.hgetall('orders'))));

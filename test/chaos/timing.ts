@@ -4,6 +4,12 @@
  */
 export const LEASE_MS = 2_000;
 
+/** How long the Postgres inbox lets a callback wait for another of its payment. */
+export const LOCK_TIMEOUT_MS = 300;
+
+/** Longer than that. */
+export const SLOW_WORK_MS = 400;
+
 /** When the service tries again: more than a minute of it, which outlives every outage here. */
 export const RETRY_SCHEDULE_MS: readonly number[] = [
   100,

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { callbackKey } from '../../src/callback/verify.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import type { Delivery } from '../../src/mock-server/callbacks/delivery.js';
+import type { Delivery, DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { MockServer } from '../../src/mock-server/server.js';
 import type { Change } from './history.js';
+import { endOf } from './outage.js';
 
 /** The changes of every payment. Two of them may come late; after the last nothing is held back. */
 const STATUSES = ['authorized', 'captured', 'paid'] as const;
@@ -62,22 +63,21 @@ async function changeStatuses(
   random: () => number,
 ): Promise<Traffic> {
   const sendings: Promise<Delivery>[] = [];
-  const inTime: boolean[] = [];
   for (const status of STATUSES) {
     const isLast = status === STATUSES.at(-1);
     planDelivery(mock, random, !isLast && random() < 0.3);
     const sending = mock.setStatus(reference, status);
     sendings.push(sending);
-    const waits = random() < 0.4;
-    inTime.push(isLast || (waits && (await sending).state === 'acknowledged'));
+    // Some changes are acknowledged before the next is made, and can't be stale.
+    if (random() < 0.4) await sending;
   }
   const deliveries = await Promise.all(sendings);
   await Promise.all(deliveries.map(waitUntilSettled));
-  const changes = deliveries.map(({ payment, status }, index) => ({
+  const changes = deliveries.map(({ payment, status, attempts }) => ({
     key: callbackKey(payment),
     reference,
     status,
-    mustHaveEffect: inTime[index] === true,
+    acknowledgedAtMs: Math.min(...attempts.filter(isAcknowledged).map(endOf)),
   }));
   return { changes, deliveries };
 }
@@ -93,6 +93,10 @@ function planDelivery({ faults }: MockServer, random: () => number, isHeldBack: 
     mode: random() < 0.7 ? 'at-once' : 'in-turn',
     times: Number.POSITIVE_INFINITY,
   });
+}
+
+function isAcknowledged({ outcome }: DeliveryAttempt): boolean {
+  return outcome === 'acknowledged';
 }
 
 async function waitUntilSettled(delivery: Delivery): Promise<void> {

@@ -7,6 +7,7 @@ const THIRD_MS = DURATION_MS / 3;
 function createLease(lease: Partial<Lease> = {}) {
   return {
     durationMs: DURATION_MS,
+    renewForMs: 600_000,
     askedAtMs: performance.now(),
     renew: vi.fn(async () => true),
     finish: vi.fn(async () => true),
@@ -46,7 +47,7 @@ describe('the timers of a lease', () => {
     const lease = createLease(options);
     const work = start(lease);
     await vi.advanceTimersByTimeAsync(THIRD_MS);
-    expect(vi.getTimerCount()).toBe(1);
+    expect(vi.getTimerCount()).toBe(2);
     end(work);
     await work.ended.catch(() => undefined);
     expect(vi.getTimerCount()).toBe(0);

@@ -6,6 +6,7 @@ const never = () => new Promise<never>(() => {});
 function createLease(more: Partial<Lease> = {}): Lease {
   return {
     durationMs: 300,
+    renewForMs: 600_000,
     askedAtMs: performance.now(),
     renew: vi.fn(async () => true),
     finish: vi.fn(async () => true),
@@ -102,9 +103,9 @@ describe('a lease', () => {
   test.each([
     ['fails', () => Promise.reject(new Error('no store'))],
     ['is not answered', never],
-  ])('aborts the signal when its duration has passed and every renewal %s', async (_, renew) => {
+  ])('aborts the signal before its duration has passed when every renewal %s', async (_, renew) => {
     const signal = await begin(createLease({ renew }));
-    await vi.advanceTimersByTimeAsync(299);
+    await vi.advanceTimersByTimeAsync(269);
     expect(signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(signal.reason).toMatchObject({ code: 'LEASE_LOST' });
@@ -118,11 +119,115 @@ describe('a lease', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  test('lives on after a pause of the process when the store says that it is ours yet', async () => {
-    const renew = vi.fn(() => new Promise<boolean>((resolve) => setTimeout(resolve, 50, true)));
-    const signal = await begin(createLease({ askedAtMs: performance.now() - 1_000, renew }));
-    await vi.advanceTimersByTimeAsync(300);
+  test('aborts the signal as early when a renewal fails late and the next is not answered', async () => {
+    const failLate = () =>
+      new Promise<boolean>((_, reject) => setTimeout(reject, 95, new Error('no store')));
+    const renew = vi.fn<Lease['renew']>(never).mockImplementationOnce(failLate);
+    const signal = await begin(createLease({ renew }));
+    await vi.advanceTimersByTimeAsync(269);
     expect(signal.aborted).toBe(false);
-    expect(renew.mock.calls.length).toBeGreaterThan(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(signal.aborted).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  describe('after a pause of the whole process', () => {
+    /** The clock goes on without a timer. */
+    function pauseFor(ms: number): void {
+      const now = performance.now.bind(performance);
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
+    }
+
+    test('lives on when the store says that it is ours yet', async () => {
+      const renew = vi.fn(() => new Promise<boolean>((resolve) => setTimeout(resolve, 50, true)));
+      const signal = await begin(createLease({ renew }));
+      pauseFor(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(signal.aborted).toBe(false);
+      expect(renew).toHaveBeenCalledTimes(10);
+    });
+
+    test('is given up when the store does not say so for a third of its duration', async () => {
+      const signal = await begin(createLease({ renew: never }));
+      pauseFor(1_000);
+      await vi.advanceTimersByTimeAsync(199);
+      expect(signal.aborted).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(signal.aborted).toBe(true);
+    });
+
+    test('is not renewed when it may not be any more', async () => {
+      const lease = createLease({ renewForMs: 500 });
+      const signal = await begin(lease);
+      pauseFor(1_000);
+      await vi.advanceTimersByTimeAsync(100);
+      expect(signal.aborted).toBe(true);
+      expect(lease.renew).not.toHaveBeenCalled();
+    });
+  });
+
+  test('is renewed for renewForMs and not longer, and then aborts the signal', async () => {
+    const lease = createLease({ renewForMs: 1_050 });
+    const signal = await begin(lease);
+    await vi.advanceTimersByTimeAsync(1_049);
+    expect(signal.aborted).toBe(false);
+    // The last renewal was at 1_000, so nobody else may claim before 1_300.
+    await vi.advanceTimersByTimeAsync(1);
+    expect(signal.reason).toMatchObject({ code: 'LEASE_LOST' });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(lease.renew).toHaveBeenCalledTimes(10);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('aborts the signal after a renewForMs that is shorter than a renewal takes', async () => {
+    const signal = await begin(createLease({ renewForMs: 50, renew: never }));
+    await vi.advanceTimersByTimeAsync(49);
+    expect(signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(signal.aborted).toBe(true);
+  });
+});
+
+describe('a lease whose grant arrives when half of it is over', () => {
+  const late = () => ({ askedAtMs: performance.now() - 150 });
+
+  test('is renewed before the work begins', async () => {
+    let grant = (_: boolean) => {};
+    const renew = vi.fn(() => new Promise<boolean>((resolve) => (grant = resolve)));
+    const work = vi.fn(async () => {});
+    const run = runUnderLease(createLease({ ...late(), renew }), work);
+    await vi.advanceTimersByTimeAsync(149);
+    expect(work).not.toHaveBeenCalled();
+    grant(true);
+    await expect(run).resolves.toBe('processed');
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  test('is renewed a third of its duration after that renewal was asked for', async () => {
+    const renew = vi.fn(() => new Promise<boolean>((resolve) => setTimeout(resolve, 40, true)));
+    const begun = begin(createLease({ ...late(), renew }));
+    await vi.advanceTimersByTimeAsync(40);
+    const signal = await begun;
+    await vi.advanceTimersByTimeAsync(59);
+    expect(renew).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(renew).toHaveBeenCalledTimes(2);
+    expect(signal.aborted).toBe(false);
+  });
+
+  test.each<[string, Lease['renew']]>([
+    ['is refused', async () => false],
+    ['fails', () => Promise.reject(new Error('no store'))],
+    ['is as late', () => new Promise((resolve) => setTimeout(resolve, 150, true))],
+  ])('is given back with the work not run when the renewal %s', async (_, renew) => {
+    const lease = createLease({ ...late(), renew, release: vi.fn(never) });
+    const work = vi.fn(async () => {});
+    const run = runUnderLease(lease, work);
+    await vi.advanceTimersByTimeAsync(150);
+    await expect(run).resolves.toBe('busy');
+    expect(work).not.toHaveBeenCalled();
+    expect(lease.release).toHaveBeenCalledOnce();
+    expect(lease.finish).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -4,5 +4,5 @@ import { runContract } from './contract/run-contract.js';
 
 describe('a memory inbox', () => {
   const inbox = memoryInbox();
-  runContract({ create: () => inbox });
+  runContract({ create: () => inbox, waitMs: 0 });
 });

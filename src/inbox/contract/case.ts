@@ -1,7 +1,7 @@
 import type { Stage } from './stage.js';
 
 /** What not every store can do. */
-export type Need = 'loseClaim' | 'concurrent';
+export type Need = 'loseClaim' | 'concurrent' | 'leaseMs' | 'waitMs';
 
 /** A case before it has a store. */
 export interface ContractCase {

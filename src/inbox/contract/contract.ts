@@ -25,15 +25,19 @@ const ALL = [
   ...nameCases,
 ];
 
+const SUBJECT_FIELDS = 'create, loseClaim, concurrent, leaseMs, waitMs and timeoutMs';
+
 const WHY_SKIPPED: Record<Need, string> = {
   loseClaim: 'it needs loseClaim, which makes a holder seem dead',
   concurrent: 'the store processes one payment at a time (concurrent: false)',
+  leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
+  waitMs: 'it needs waitMs, how long a delivery waits at most',
 };
 
 /**
  * What a {@link CallbackInbox} promises (interface section 6), as tests for a store of one's own
  * and any test runner. Each case works on payments of its own, with random references, and leaves
- * them in the store. Nothing in it sleeps.
+ * them in the store. Nothing in it sleeps but the case that works for three leases (`leaseMs`).
  *
  * A store may answer `busy` at once while a payment is being processed, or let the delivery wait:
  * both pass.
@@ -53,8 +57,8 @@ const WHY_SKIPPED: Record<Need, string> = {
  * @throws {InvalidOptionError} when a field of the subject can't be right
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
-  assertOptionsObject('subject', subject, 'create, loseClaim, concurrent and timeoutMs');
-  const { loseClaim, concurrent = true, timeoutMs = 30_000 } = subject;
+  assertOptionsObject('subject', subject, SUBJECT_FIELDS);
+  const { loseClaim, concurrent = true, leaseMs, waitMs, timeoutMs = 30_000 } = subject;
   assertFunction('create', subject.create, 'that gives an inbox');
   if (loseClaim !== undefined) assertFunction('loseClaim', loseClaim, 'that takes an event');
   if (typeof concurrent !== 'boolean') {
@@ -62,10 +66,15 @@ export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly I
     throw new InvalidOptionError('concurrent', `concurrent must be a boolean, but ${came} came`);
   }
   assertWholeNumber('timeoutMs', timeoutMs, { min: 1, unit: 'milliseconds' });
+  const range = { max: Math.floor(timeoutMs / 4), unit: 'milliseconds' };
+  if (leaseMs !== undefined) assertWholeNumber('leaseMs', leaseMs, { min: 1, ...range });
+  if (waitMs !== undefined) assertWholeNumber('waitMs', waitMs, { min: 0, ...range });
 
   const lacks: Record<Need, boolean> = {
     loseClaim: loseClaim === undefined,
     concurrent: !concurrent,
+    leaseMs: leaseMs === undefined,
+    waitMs: waitMs === undefined,
   };
   return ALL.map(({ name, needs, run }) => {
     if (needs !== undefined && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackInbox, InboxEvent } from '../inbox.js';
 import { Delivery } from './delivery.js';
 import { createPayment } from './payment.js';
@@ -51,6 +51,11 @@ export class Stage {
   /** Makes the store take the holder of this event's claim for dead. */
   async loseClaim(event: InboxEvent): Promise<void> {
     await this.#subject.loseClaim?.(event);
+  }
+
+  /** Sleeps for as long as a claim lives without being renewed. */
+  async letLeasePass(): Promise<void> {
+    await sleep(this.#subject.leaseMs);
   }
 
   /**

@@ -19,6 +19,18 @@ export interface InboxContractSubject<Tx> {
    */
   concurrent?: boolean | undefined;
   /**
+   * How long a claim of the inboxes that `create` makes lives without being renewed, in
+   * milliseconds: make it short, as one case works for three leases of real time. A whole number
+   * from 1 to a quarter of `timeoutMs`. Without it that case is skipped.
+   */
+  leaseMs?: number | undefined;
+  /**
+   * How long `process` waits at most while the payment is being processed, in milliseconds, before
+   * it answers `busy`; 0 when it does so at once. One case waits for so long. A whole number from 0
+   * to a quarter of `timeoutMs`. Without it that case is skipped: a store may wait without limit.
+   */
+  waitMs?: number | undefined;
+  /**
    * After how long a case fails that has not ended, in milliseconds: a guard against a store that
    * hangs. A whole number from 1. The test runner's own limit should be above it.
    * @default 30_000

@@ -24,6 +24,14 @@ export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
   );
 }
 
+export function setupBlocked(cause: unknown): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    'setup() got no lock on a table that callbacks are being processed with, to make its missing index; call it again when they have ended, or run the statements of postgresInboxSchema() yourself',
+    { cause },
+  );
+}
+
 export function connectionLost(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',

@@ -19,20 +19,18 @@ export function pgTransactions<Tx extends Queryable>(
     async run(lockTimeoutMs, body) {
       const client = await takeConnection(pool, acquireTimeoutMs);
       const lost = new AbortController();
+      const { signal } = lost;
       // A client that emits an error nobody listens for ends the process.
       const onError = (error: Error) => lost.abort(connectionLost(error));
       client.on('error', onError);
       let broken: Error | undefined;
       try {
         const previousLockTimeout = await begin(client, lockTimeoutMs, idleTimeoutMs);
-        const { signal } = lost;
         const assertOpen = () => signal.throwIfAborted();
-        return await end(
-          client,
-          await body({ tx: client, signal, previousLockTimeout, assertOpen }),
-        );
+        const running = body({ tx: client, signal, previousLockTimeout, assertOpen });
+        return await end(client, await unlessAborted(signal, running));
       } catch (error) {
-        broken = await rollBack(client);
+        broken = signal.aborted ? signal.reason : await rollBack(client);
         throw error;
       } finally {
         // Released first: the pool listens from then on.
@@ -68,15 +66,25 @@ async function takeConnection<Tx extends Queryable>(
   }
 }
 
+/** Does not wait for a body whose transaction is gone: it may hang, or wait for this connection. */
+function unlessAborted<Result>(signal: AbortSignal, running: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    running.then(resolve, reject);
+  });
+}
+
 /** Gives the `lock_timeout` of before. */
 async function begin(
   client: Queryable,
   lockTimeoutMs: number,
   idleTimeoutMs: number,
 ): Promise<string> {
-  // The level is said: the database's default may be one that fails where this one waits.
+  // Both modes are said: the database's defaults may fail where these wait, and write.
   const results: unknown = await client.query(
-    `BEGIN ISOLATION LEVEL READ COMMITTED; ${lockTimeoutStatements(lockTimeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+    `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${lockTimeoutStatements(lockTimeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
   );
   // For several statements pg gives a list.
   const [, shown] = results as [unknown, { rows: [{ lock_timeout: string }] }];

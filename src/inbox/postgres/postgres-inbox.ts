@@ -11,7 +11,8 @@ import { pgTransactions } from './pg-transactions.js';
 import { pgliteTransactions } from './pglite-transactions.js';
 import { assertPool, isPglite, type PgliteLike, type PgPoolLike, type Queryable } from './pool.js';
 import { prune } from './prune.js';
-import { type PostgresInboxTables, quoteTables, schemaStatements } from './schema.js';
+import { type PostgresInboxTables, quoteTables } from './schema.js';
+import { setup } from './setup.js';
 import type { Ending } from './transactions.js';
 import { Turns } from './turns.js';
 
@@ -42,9 +43,13 @@ export interface PostgresInboxOptions extends PostgresInboxTables {
 /** An inbox in Postgres. */
 export interface PostgresInbox<Tx extends Queryable = Queryable> extends CallbackInbox<Tx> {
   /**
-   * Makes the tables where they do not exist. Any number of processes may do so at once. It needs
-   * the right to create tables; where the application has none, let a migration run
-   * `postgresInboxSchema()`, or `merchant-payments/inbox/postgres/schema.sql`.
+   * Makes the tables and their indexes where they do not exist. Any number of processes may do so
+   * at once, and where everything exists it locks nothing and needs no right to create. Where the
+   * application has no such right, let a migration run `postgresInboxSchema()`, or
+   * `merchant-payments/inbox/postgres/schema.sql`.
+   *
+   * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table is in use for more
+   * than 2 seconds
    */
   setup(): Promise<void>;
   /**
@@ -61,9 +66,6 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
 }
 
 const MAX_TIMER_MS = 2_147_483_647;
-// Any number will do that nobody else locks.
-const SETUP_LOCK = 7_161_998_226_001;
-const SETUP_LOCK_TIMEOUT_MS = 60_000;
 
 /**
  * An inbox in Postgres, for any number of processes (interface section 6).
@@ -72,9 +74,19 @@ const SETUP_LOCK_TIMEOUT_MS = 60_000;
  * transaction, so the effect of a change happens exactly once. What `work` does elsewhere (a mail,
  * another database, the pool instead of `tx`) is not undone with it and may happen again.
  *
- * `tx` is the pool's own client. Do not end its transaction; set a SAVEPOINT before a statement that
- * may fail, as Postgres undoes the whole transaction after an error. Concurrent callbacks for one
- * payment wait for each other, `lockTimeoutMs` at most.
+ * `tx` is the pool's own client. Do not end its transaction or release it; set a SAVEPOINT before a
+ * statement that may fail, as Postgres undoes the whole transaction after an error. Await every
+ * query: one that is sent after `work` has returned lands in the transaction of whoever has the
+ * connection then, another payment's perhaps, and is undone with it. What is set for the session (SET
+ * without LOCAL, `pg_advisory_lock`, LISTEN) stays on the connection when it goes back to the pool;
+ * use SET LOCAL and `pg_advisory_xact_lock`.
+ *
+ * `work` that uses the pool instead of `tx` while all of its connections are taken by such work waits
+ * for a connection that comes free only when `work` has ended, until `idleTimeoutMs` ends that.
+ *
+ * Concurrent callbacks for one payment wait for each other, `lockTimeoutMs` at most. When the
+ * connection is lost, the callback fails at once and does not wait for `work`: stop it by its
+ * `signal`, as a later delivery may run meanwhile.
  *
  * A PGlite is one connection: everything waits for everything, and `work` that uses the database
  * instead of `tx` waits for itself for ever.
@@ -138,22 +150,14 @@ export function postgresInbox<Tx extends Queryable = Queryable>(
           if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
           const { tx, signal } = transaction;
           await work({ tx, signal });
-          await record.record(transaction, stored, claim.transactionId);
+          await record.record(transaction, stored, claim.held);
           return { end: 'commit', result: 'processed' };
         }),
       );
       return outcome ?? 'busy';
     },
 
-    setup() {
-      return transactions.run(SETUP_LOCK_TIMEOUT_MS, async ({ tx }) => {
-        // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-        await tx.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
-        for (const statement of schemaStatements(tables)) await tx.query(statement);
-        return { end: 'commit', result: undefined };
-      });
-    },
-
+    setup: () => setup(transactions, tables),
     prune: (olderThan) => prune(transactions, lockTimeoutMs, tables, olderThan),
   };
 }

@@ -51,13 +51,24 @@ export function quoteTables(options: PostgresInboxTables): QuotedTables {
  */
 export function postgresInboxSchema(options: PostgresInboxTables = {}): string {
   assertOptionsObject('options', options, 'paymentsTable and eventsTable');
-  return `${schemaStatements(quoteTables(options)).join(';\n\n')};\n`;
+  const statements = schemaParts(quoteTables(options)).map(({ create }) => create);
+  return `${statements.join(';\n\n')};\n`;
 }
 
-/** The statements that make the tables, where they are not yet there. */
-export function schemaStatements({ payments, events }: QuotedTables): string[] {
+/** A table or an index. */
+export interface SchemaPart {
+  /** An SQL condition: whether it is there. */
+  readonly exists: string;
+  /** The statement that makes it where it is not. */
+  readonly create: string;
+}
+
+/** What the tables consist of, in the order in which it is made. */
+export function schemaParts({ payments, events }: QuotedTables): SchemaPart[] {
   return [
-    `-- One row for each payment. Its lock makes the changes of the payment wait for each other.
+    {
+      exists: tableExists(payments),
+      create: `-- One row for each payment. Its lock makes the changes of the payment wait for each other.
 CREATE TABLE IF NOT EXISTS ${payments} (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
@@ -65,10 +76,16 @@ CREATE TABLE IF NOT EXISTS ${payments} (
   -- When a change was last processed.
   changed_at timestamptz NOT NULL DEFAULT now()
 )`,
-    `-- For prune().
+    },
+    {
+      exists: indexExists(payments, 'changed_at'),
+      create: `-- For prune().
 CREATE INDEX IF NOT EXISTS ${indexName(payments, 'changed_at')}
   ON ${payments} (changed_at)`,
-    `-- One row for each processed change. No foreign key: prune() clears either table by itself.
+    },
+    {
+      exists: tableExists(events),
+      create: `-- One row for each processed change. No foreign key: prune() clears either table by itself.
 CREATE TABLE IF NOT EXISTS ${events} (
   payment_reference text NOT NULL,
   key text NOT NULL,
@@ -77,9 +94,13 @@ CREATE TABLE IF NOT EXISTS ${events} (
   processed_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (payment_reference, key)
 )`,
-    `-- For prune().
+    },
+    {
+      exists: indexExists(events, 'processed_at'),
+      create: `-- For prune().
 CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
   ON ${events} (processed_at)`,
+    },
   ];
 }
 
@@ -95,8 +116,28 @@ function quote(name: string): string {
   return `"${name.replace('.', '"."')}"`;
 }
 
+/** The table's name with another schema in front, or its own again. */
+export function inSchema(quotedSchema: string, table: string): string {
+  return `${quotedSchema}.${withoutSchema(table)}`;
+}
+
+// Names are plain, so no quote needs to be doubled.
+function tableExists(table: string): string {
+  return `to_regclass('${table}') IS NOT NULL`;
+}
+
+function indexExists(table: string, column: string): string {
+  const name = indexName(table, column).slice(1, -1);
+  return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
+}
+
 // Without the schema: an index lives in that of its table.
 function indexName(table: string, column: string): string {
+  return `${withoutSchema(table).slice(0, -1)}_${column}"`;
+}
+
+function withoutSchema(table: string): string {
   const [name = table] = table.split('.').reverse();
-  return `${name.slice(0, -1)}_${column}"`;
+  return name;
 }

@@ -20,6 +20,7 @@ export interface Transactions<Tx> {
   /**
    * Runs `body` in a READ COMMITTED transaction whose statements wait for a lock `lockTimeoutMs`
    * at most. It is committed or rolled back as `body` says, and rolled back when it throws.
+   * Rejects without waiting for `body` when the connection is lost.
    */
   run<Result>(
     lockTimeoutMs: number,

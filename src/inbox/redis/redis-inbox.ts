@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { InboxError, InvalidOptionError } from '../../errors.js';
+import { InvalidOptionError } from '../../errors.js';
 import { type CallbackInbox, type InboxOutcome, toEpochMicroseconds } from '../inbox.js';
 import { type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
+import { answerWithin, retryUntil } from './answer.js';
 import { createScriptRunner, type RedisClient } from './client.js';
 import { type RedisInboxOptions, resolveOptions } from './options.js';
-import { CLAIM, FINISH, RELEASE, RENEW } from './scripts.js';
+import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 
 /**
  * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
  * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
- * runs `work` again; so does one whose answer from Redis is lost after the work is done.
+ * runs `work` again; so does one that Redis could not be told of for as long as the lease lived
+ * after the work was done.
  *
  * What a 200 promises is as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
  * or what was processed may be forgotten before `retentionMs`. Replication is asynchronous: a
@@ -22,7 +24,10 @@ import { CLAIM, FINISH, RELEASE, RENEW } from './scripts.js';
  * by a process that died stays until a callback for its payment comes again.
  *
  * `process` rejects with an {@link InboxError}: `INBOX_TIMEOUT` when Redis does not answer within
- * `commandTimeoutMs`, `LEASE_LOST` when another process took over; and with the client's own errors.
+ * `commandTimeoutMs`, `STORE_FAILED` when it or the client fails, `LEASE_LOST` when another process
+ * took over. Recording that the work is done is tried again until the lease has expired. A claim that
+ * is answered when half of its lease is over is renewed before `work` runs, or else given back, and
+ * the callback is `busy`.
  *
  * @param client - of ioredis (its Cluster too) or redis (node-redis: client, pool, cluster,
  * sentinel), connected or connecting; not closed by the inbox
@@ -38,7 +43,7 @@ import { CLAIM, FINISH, RELEASE, RENEW } from './scripts.js';
  */
 export function redisInbox(client: RedisClient, options: RedisInboxOptions = {}): CallbackInbox {
   const runScript = createScriptRunner(client);
-  const { prefix, leaseMs, retentionMs, commandTimeoutMs } = resolveOptions(options);
+  const { prefix, leaseMs, renewForMs, retentionMs, commandTimeoutMs } = resolveOptions(options);
   const lease = String(leaseMs);
   const retention = String(retentionMs);
 
@@ -50,30 +55,38 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
       // Not a counter in the hash: it would begin again once the hash is deleted, and let in a late
       // finisher that had the same number before.
       const owner = randomUUID();
-      const answerInTime = (answer: Promise<string>) => within(commandTimeoutMs, answer);
+      const run = (script: Script, ...args: string[]) => runScript(script, hash, args);
+      const runInTime = (script: Script, ...args: string[]) =>
+        answerWithin(commandTimeoutMs, run(script, ...args));
 
+      const askedAtMs = performance.now();
+      let confirmedAtMs = askedAtMs;
       const claim: Lease = {
         durationMs: leaseMs,
-        askedAtMs: performance.now(),
-        renew: async () => (await answerInTime(runScript(RENEW, hash, [owner, lease]))) === '1',
-        async finish() {
-          const args = [owner, key, occurredAt, retention];
-          return (await answerInTime(runScript(FINISH, hash, args))) === '1';
+        renewForMs,
+        askedAtMs,
+        async renew() {
+          const renewingAtMs = performance.now();
+          const renewed = (await runInTime(RENEW, owner, lease)) === '1';
+          if (renewed) confirmedAtMs = renewingAtMs;
+          return renewed;
         },
+        finish: () =>
+          retryUntil(confirmedAtMs + leaseMs, async () => {
+            return (await runInTime(FINISH, owner, key, occurredAt, retention)) === '1';
+          }),
         async release() {
-          await answerInTime(runScript(RELEASE, hash, [owner, retention]));
+          await runInTime(RELEASE, owner, retention);
         },
       };
 
-      const args = [owner, key, occurredAt, event.processStale ? '1' : '0', lease];
-      const answer = runScript(CLAIM, hash, args);
-      const outcome = await answerInTime(answer).catch((error: unknown) => {
+      const answer = run(CLAIM, owner, key, occurredAt, event.processStale ? '1' : '0', lease);
+      const outcome = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         giveBackLater(answer, claim);
         throw error;
       });
       if (outcome !== 'claimed') return toOutcome(outcome);
-      await runUnderLease(claim, (signal) => work({ tx: undefined, signal }));
-      return 'processed';
+      return runUnderLease(claim, (signal) => work({ tx: undefined, signal }));
     },
   };
 }
@@ -82,25 +95,6 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
 function giveBackLater(answer: Promise<string>, claim: Lease): void {
   const release = () => claim.release();
   answer.then(release, release).catch(() => undefined);
-}
-
-async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timedOut(limitMs)), limitMs);
-  });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function timedOut(limitMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
-    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it delivers again, and see whether Redis can be reached`,
-  );
 }
 
 const OUTCOMES: readonly string[] = ['duplicate', 'stale', 'busy'] satisfies InboxOutcome[];

@@ -9,10 +9,13 @@ export interface Script {
 // One hash per payment. Its fields:
 //   watermark            when the latest processed change happened, in epoch microseconds
 //   done:<key>           the owner that processed that change
-//   owner, key, until    the running claim: by whom, of which change, to which millisecond
+//   owner, key           the running claim: by whom, of which change
+//   until, lease         to which millisecond it lives, and for how many it was granted
 //
 // A client that lost its connection may send a script again that was run, so each gives the same
-// answer the second time. The clock is the server's: the merchant's machines need not agree.
+// answer the second time. The clock is the server's: the merchant's machines need not agree. After a
+// failover it may have stepped back, so a claim that seems to live for longer than it was granted is
+// cut to that. It is not taken for expired: its holder may live, and then renews it.
 
 const NOW = `
 local time = redis.call('TIME')
@@ -22,13 +25,19 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 /** ARGV: owner, key, occurredAt, processStale (1 or 0), leaseMs. */
 export const CLAIM = toScript(`
 local done = 'done:' .. ARGV[2]
-local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'until', 'owner')
+local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'until', 'owner', 'lease')
 if claim[1] then return 'duplicate' end
 if ARGV[4] == '0' and claim[2] and tonumber(ARGV[3]) < tonumber(claim[2]) then return 'stale' end
 ${NOW}
-if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then return 'busy' end
+if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
+  local latest = now + claim[5]
+  if tonumber(claim[3]) > latest then
+    redis.call('HSET', KEYS[1], 'until', string.format('%.0f', latest))
+  end
+  return 'busy'
+end
 local deadline = string.format('%.0f', now + ARGV[5])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[2], 'until', deadline)
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[2], 'until', deadline, 'lease', ARGV[5])
 redis.call('PERSIST', KEYS[1])
 return 'claimed'
 `);
@@ -51,7 +60,7 @@ redis.call('HSET', KEYS[1], done, ARGV[1])
 if not claim[2] or tonumber(ARGV[3]) > tonumber(claim[2]) then
   redis.call('HSET', KEYS[1], 'watermark', ARGV[3])
 end
-redis.call('HDEL', KEYS[1], 'owner', 'key', 'until')
+redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `);
@@ -59,7 +68,7 @@ return 1
 /** ARGV: owner, retentionMs. With its last field a hash is gone, and the expiry finds nothing. */
 export const RELEASE = toScript(`
 if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
-redis.call('HDEL', KEYS[1], 'owner', 'key', 'until')
+redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `);

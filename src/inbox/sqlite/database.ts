@@ -79,6 +79,34 @@ export function isLocked(error: unknown): boolean {
   return typeof errcode === 'number' && (errcode & 0xff) === SQLITE_BUSY;
 }
 
+// Neither has a code of its own: an iterate() that is under way on a connection of better-sqlite3,
+// and a transaction on one of node:sqlite before 22.16, which can't be asked for it.
+const IN_USE =
+  /^This database connection is busy executing a query|^cannot start a transaction within a transaction/;
+
+/** Whether something else in this process uses the connection in a way that excludes us. */
+export function isInUse(error: unknown): boolean {
+  return error instanceof Error && IN_USE.test(error.message);
+}
+
+const LOCK_PATIENCE_MS = 5_000;
+const LOCK_PAUSE_MS = 20;
+
+/** Tries again, and blocks the process, while another connection has the file locked: for 5 s at most. */
+export function waitWhileLocked(step: () => void): void {
+  const lastMs = performance.now() + LOCK_PATIENCE_MS;
+  const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      step();
+      return;
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= lastMs) throw error;
+    }
+    Atomics.wait(nobodyWakes, 0, 0, LOCK_PAUSE_MS);
+  }
+}
+
 /** The only column of a row, which is an array when the database is set to give those. */
 export function readValue(row: unknown): unknown {
   return Object.values(row as object)[0];

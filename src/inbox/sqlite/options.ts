@@ -22,6 +22,12 @@ export interface SqliteInboxOptions {
    */
   leaseMs?: number | undefined;
   /**
+   * How long a claim is renewed at most, in milliseconds. Work that takes longer is taken for hung:
+   * its signal aborts, and the claim runs out within `leaseMs`. A whole number from 1.
+   * @default 600_000
+   */
+  renewForMs?: number | undefined;
+  /**
    * The clock, in epoch milliseconds. Processes that share the file must share it.
    * @default Date.now
    */
@@ -34,13 +40,19 @@ export type ResolvedSqliteInboxOptions = {
 
 /** @throws {InvalidOptionError} naming the option that can't be right */
 export function resolveOptions(options: SqliteInboxOptions): ResolvedSqliteInboxOptions {
-  assertOptionsObject('options', options, 'tablePrefix, leaseMs and now');
-  const { tablePrefix = 'payment_inbox_', leaseMs = 30_000, now = Date.now } = options;
+  assertOptionsObject('options', options, 'tablePrefix, leaseMs, renewForMs and now');
+  const {
+    tablePrefix = 'payment_inbox_',
+    leaseMs = 30_000,
+    renewForMs = 600_000,
+    now = Date.now,
+  } = options;
   assertTablePrefix(tablePrefix);
   const milliseconds = { min: 100, max: 2_147_483_647, unit: 'milliseconds' };
   assertWholeNumber('leaseMs', leaseMs, milliseconds);
+  assertWholeNumber('renewForMs', renewForMs, { min: 1, unit: 'milliseconds' });
   assertFunction('now', now, 'that returns epoch milliseconds');
-  return Object.freeze({ tablePrefix, leaseMs, now });
+  return Object.freeze({ tablePrefix, leaseMs, renewForMs, now });
 }
 
 const PLAIN_IDENTIFIER = /^(?!sqlite_)[a-z_][a-z0-9_]{0,63}$/i;

@@ -13,6 +13,7 @@ import {
   assertDatabase,
   assertNoTransaction,
   isInTransaction,
+  isInUse,
   isLocked,
   type SqliteDatabase,
 } from './database.js';
@@ -21,7 +22,10 @@ import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
 export interface SqliteInbox extends CallbackInbox {
-  /** Creates the two tables where they are missing. To call once, before the inbox is used. */
+  /**
+   * Creates the two tables where they are missing. To call once, before the inbox is used. Waits,
+   * and blocks the process, for at most 5 s while another connection has the file locked.
+   */
   setup(): void;
   /**
    * Forgets the payments that were last changed before `olderThan`, but for those being processed
@@ -45,7 +49,8 @@ export interface SqliteInbox extends CallbackInbox {
  * locked makes a callback `busy` when it comes; at the end of the work the inbox tries again, without
  * blocking, for as long as the lease lives. The connection's own busy timeout (better-sqlite3: 5 s)
  * does block the process; it may be short. The connection may be the merchant's own, as long as no
- * transaction on it is open across an `await`.
+ * transaction on it is open across an `await`. An `iterate()` of better-sqlite3 that is under way on it
+ * counts like a lock, and so does a transaction with node:sqlite before Node 22.16.
  *
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`.
@@ -75,17 +80,16 @@ export function sqliteInbox(
   options: SqliteInboxOptions = {},
 ): SqliteInbox {
   assertDatabase(database);
-  const { tablePrefix, leaseMs, now } = resolveOptions(options);
+  const { tablePrefix, leaseMs, renewForMs, now } = resolveOptions(options);
   const store = new SqliteStore(database, tablePrefix);
 
   return {
     async process(event, work) {
       const claim = toClaim(event);
-      const lease = createLease({ database, store, claim, leaseMs, now });
-      const known = claimUnlessLocked(() => lease.claim(event.processStale));
+      const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
+      const known = claimUnlessBlocked(() => lease.claim(event.processStale));
       if (known !== undefined) return known;
-      await runUnderLease(lease, (signal) => work({ tx: undefined, signal }));
-      return 'processed';
+      return runUnderLease(lease, (signal) => work({ tx: undefined, signal }));
     },
     setup: () => store.createTables(),
     prune(olderThan) {
@@ -105,11 +109,11 @@ function toClaim(event: InboxEvent): StoredClaim {
   };
 }
 
-function claimUnlessLocked(claim: () => InboxOutcome | undefined): InboxOutcome | undefined {
+function claimUnlessBlocked(claim: () => InboxOutcome | undefined): InboxOutcome | undefined {
   try {
     return claim();
   } catch (error) {
-    if (isLocked(error)) return 'busy';
+    if (isLocked(error) || isInUse(error)) return 'busy';
     throw error;
   }
 }
@@ -119,6 +123,7 @@ interface LeaseInput {
   readonly store: SqliteStore;
   readonly claim: StoredClaim;
   readonly leaseMs: number;
+  readonly renewForMs: number;
   readonly now: () => number;
 }
 
@@ -127,13 +132,21 @@ interface SqliteLease extends Lease {
   claim(processStale: boolean): InboxOutcome | undefined;
 }
 
-function createLease({ database, store, claim, leaseMs, now }: LeaseInput): SqliteLease {
+function createLease({
+  database,
+  store,
+  claim,
+  leaseMs,
+  renewForMs,
+  now,
+}: LeaseInput): SqliteLease {
   let expiresAtMs = 0;
-  const whenUnlocked = <T>(step: () => T): Promise<T> =>
-    retryWhileLocked(database, step, () => now() < expiresAtMs);
+  const whenFree = <T>(step: () => T): Promise<T> =>
+    retryWhileBlocked(database, step, () => now() < expiresAtMs);
 
   return {
     durationMs: leaseMs,
+    renewForMs,
     askedAtMs: performance.now(),
     claim(processStale) {
       assertNoTransaction(database);
@@ -151,8 +164,8 @@ function createLease({ database, store, claim, leaseMs, now }: LeaseInput): Sqli
       if (renewed) expiresAtMs = untilMs;
       return renewed;
     },
-    finish: () => whenUnlocked(() => store.finish(claim, now())),
-    release: () => whenUnlocked(() => store.release(claim)),
+    finish: () => whenFree(() => store.finish(claim, now())),
+    release: () => whenFree(() => store.release(claim)),
   };
 }
 
@@ -163,7 +176,7 @@ const RETRY_PAUSE_MS = 20;
  *
  * @throws {InboxError} `INBOX_TIMEOUT` when it may not any more
  */
-async function retryWhileLocked<T>(
+async function retryWhileBlocked<T>(
   database: SqliteDatabase,
   step: () => T,
   mayRetry: () => boolean,
@@ -175,23 +188,22 @@ async function retryWhileLocked<T>(
       try {
         return step();
       } catch (error) {
-        if (!isLocked(error)) throw error;
+        if (!isLocked(error) && !isInUse(error)) throw error;
         cause = error;
       }
     }
-    if (!mayRetry()) throw stillLocked(cause);
+    if (!mayRetry()) throw stillBlocked(cause);
     await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
   }
 }
 
-function stillLocked(cause: unknown): InboxError {
-  const blocked =
-    cause === undefined
-      ? 'a transaction was open on the connection'
-      : 'another connection had the file locked';
+function stillBlocked(cause: unknown): InboxError {
+  const blocked = isLocked(cause)
+    ? 'another connection had the file locked'
+    : 'a transaction or an iterate() was open on the connection';
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and none open across an await, or raise leaseMs`,
+    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and neither them nor an iterate() open across an await, or raise leaseMs`,
     { cause },
   );
 }

@@ -5,6 +5,7 @@ import {
   runInTransaction,
   type SqliteDatabase,
   type SqliteStatement,
+  waitWhileLocked,
 } from './database.js';
 
 /** An event as the tables hold it. */
@@ -22,7 +23,7 @@ export interface StoredClaim extends StoredEvent {
 }
 
 type Statements = Record<
-  'check' | 'claim' | 'renew' | 'finish' | 'remember' | 'release' | 'forgetNew',
+  'check' | 'clamp' | 'claim' | 'renew' | 'finish' | 'remember' | 'release' | 'forgetNew',
   SqliteStatement
 >;
 
@@ -43,13 +44,14 @@ export class SqliteStore {
   }
 
   createTables(): void {
-    this.#database.exec(`
+    const create = `
       CREATE TABLE IF NOT EXISTS ${this.#payments} (
         reference TEXT PRIMARY KEY,
         watermark INTEGER,
         owner TEXT,
         owner_event_key TEXT,
         owner_until_ms INTEGER,
+        owner_lease_ms INTEGER,
         changed_at_ms INTEGER NOT NULL
       ) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS ${this.#events} (
@@ -57,15 +59,17 @@ export class SqliteStore {
         event_key TEXT NOT NULL,
         PRIMARY KEY (reference, event_key)
       ) WITHOUT ROWID;
-    `);
+    `;
+    // Several processes may be started together.
+    waitWhileLocked(() => this.#database.exec(create));
   }
 
-  /** Why the event can't be claimed; undefined when it can. Takes no write lock. */
+  /** Why the event can't be claimed; undefined when it may be. Takes no write lock. */
   check(event: StoredEvent, processStale: boolean, nowMs: number): InboxOutcome | undefined {
     const { reference, key, occurredAt } = event;
     // Nothing is less than a watermark that is compared with NULL.
     const comparable = processStale ? null : occurredAt;
-    const row = this.#statements.check.get(reference, key, comparable, nowMs, reference);
+    const row = this.#statements.check.get(reference, key, comparable, nowMs, nowMs, reference);
     return (readValue(row) as InboxOutcome | null) ?? undefined;
   }
 
@@ -77,16 +81,21 @@ export class SqliteStore {
     return runInTransaction(this.#database, () => {
       // Asked here: the driver may have waited for the write lock.
       const nowMs = now();
+      this.#statements.clamp.run(nowMs, claim.reference, nowMs);
       const known = this.check(claim, processStale, nowMs);
       if (known !== undefined) return known;
-      this.#statements.claim.run(claim.reference, claim.owner, claim.key, nowMs + leaseMs, nowMs);
+      const { reference, owner, key } = claim;
+      this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
       return undefined;
     });
   }
 
   /** False when the claim is no longer its owner's. */
   renew({ reference, owner }: StoredClaim, untilMs: number): boolean {
-    return hasChanged(this.#statements.renew.run(untilMs, reference, owner));
+    // In a transaction of its own, or it could be undone with somebody's.
+    return runInTransaction(this.#database, () =>
+      hasChanged(this.#statements.renew.run(untilMs, reference, owner)),
+    );
   }
 
   /** Records the event as processed; false when the claim is no longer its owner's. */
@@ -126,24 +135,31 @@ export class SqliteStore {
 
   #prepareAll(): Statements {
     const mine = 'WHERE reference = ? AND owner = ?';
-    const free = 'owner = NULL, owner_event_key = NULL, owner_until_ms = NULL';
+    const free =
+      'owner = NULL, owner_event_key = NULL, owner_until_ms = NULL, owner_lease_ms = NULL';
     return {
       check: this.#prepare(`
         SELECT CASE
           WHEN EXISTS (SELECT 1 FROM ${this.#events} WHERE reference = ? AND event_key = ?)
             THEN 'duplicate'
           WHEN ? < watermark THEN 'stale'
-          WHEN owner_until_ms > ? THEN 'busy'
+          WHEN owner_until_ms > ? AND owner_until_ms <= ? + owner_lease_ms THEN 'busy'
         END
         FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
+      // After the clock stepped back: a claim lives for no longer than it was granted. It is not
+      // taken for expired, for its holder may live, and then renews it.
+      clamp: this.#prepare(`
+        UPDATE ${this.#payments} SET owner_until_ms = ? + owner_lease_ms
+        WHERE reference = ? AND owner_until_ms > ? + owner_lease_ms`),
       claim: this.#prepare(`
         INSERT INTO ${this.#payments}
-          (reference, owner, owner_event_key, owner_until_ms, changed_at_ms)
-        VALUES (?, ?, ?, ?, ?)
+          (reference, owner, owner_event_key, owner_until_ms, owner_lease_ms, changed_at_ms)
+        VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (reference) DO UPDATE SET
           owner = excluded.owner,
           owner_event_key = excluded.owner_event_key,
-          owner_until_ms = excluded.owner_until_ms`),
+          owner_until_ms = excluded.owner_until_ms,
+          owner_lease_ms = excluded.owner_lease_ms`),
       renew: this.#prepare(`UPDATE ${this.#payments} SET owner_until_ms = ? ${mine}`),
       finish: this.#prepare(`
         UPDATE ${this.#payments}

@@ -37,10 +37,18 @@ describe('inboxContract', () => {
     expect(caseOf({ create }, name).skipped).toBeUndefined();
   });
 
+  it.each([
+    ['leaseMs', 'keeps an event while its work takes three leases'],
+    ['waitMs', 'answers busy to what has waited for as long as the store lets it wait'],
+  ])('skips the case that needs %s without it', (field, name) => {
+    expect(caseOf({ create }, name).skipped).toContain(`it needs ${field}`);
+    expect(caseOf({ create, [field]: 10 }, name).skipped).toBeUndefined();
+  });
+
   it('delivers no payment beside the one that is held when the store is not concurrent', async () => {
     let running = 0;
     let most = 0;
-    const right = new RightInbox(new Store(), true);
+    const right = new RightInbox(new Store(), Number.POSITIVE_INFINITY);
     const counting: CallbackInbox = {
       async process(event, work) {
         running += 1;
@@ -61,7 +69,7 @@ describe('inboxContract', () => {
     class Subject implements InboxContractSubject<undefined> {
       readonly #store = new Store();
       create() {
-        return new RightInbox(this.#store, false);
+        return new RightInbox(this.#store, 0);
       }
       loseClaim(event: Parameters<RightInbox['loseClaim']>[0]) {
         this.create().loseClaim(event);
@@ -71,10 +79,16 @@ describe('inboxContract', () => {
     await caseOf(new Subject(), name).run();
   });
 
-  it.each(inboxContract({ create, loseClaim() {} }).map(({ name }) => name))(
+  it.each(inboxContract({ create, loseClaim() {}, leaseMs: 1, waitMs: 1 }).map(({ name }) => name))(
     'ends "%s" on a store that hangs',
     async (name) => {
-      const subject = { create: () => hanging, loseClaim() {}, timeoutMs: 10 };
+      const subject = {
+        create: () => hanging,
+        loseClaim() {},
+        leaseMs: 1,
+        waitMs: 1,
+        timeoutMs: 10,
+      };
       await expect(caseOf(subject, name).run()).rejects.toThrow(
         `"${name}" has not ended after 10 ms`,
       );
@@ -123,6 +137,10 @@ describe('inboxContract', () => {
     ['create', {}, 'create must be a function that gives an inbox, but nothing came'],
     ['loseClaim', { create, loseClaim: true }, 'loseClaim must be a function that takes an event'],
     ['concurrent', { create, concurrent: 'no' }, 'concurrent must be a boolean'],
+    ['leaseMs', { create, leaseMs: 0 }, 'leaseMs must be a whole number of milliseconds from 1 to'],
+    ['leaseMs', { create, leaseMs: 26, timeoutMs: 100 }, 'from 1 to 25, but 26 came'],
+    ['waitMs', { create, waitMs: -1 }, 'waitMs must be a whole number of milliseconds from 0 to'],
+    ['waitMs', { create, waitMs: 26, timeoutMs: 100 }, 'from 0 to 25, but 26 came'],
     ['timeoutMs', { create, timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds'],
   ])('refuses a wrong %s', (option, subject, message) => {
     expect(() => inboxContract(subject as never)).toThrow(

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { runContract } from './run-contract.js';
 
+const waitMs = 1_000;
+
 const connectionString = process.env['DATABASE_URL'];
 
 describe.skipIf(!connectionString)('a Postgres inbox with pg', () => {
@@ -28,7 +30,8 @@ describe.skipIf(!connectionString)('a Postgres inbox with pg', () => {
   });
 
   runContract({
-    create: () => postgresInbox(pool),
+    create: () => postgresInbox(pool, { lockTimeoutMs: waitMs }),
+    waitMs,
     async loseClaim() {
       // A case that calls this has one delivery under way.
       const { rowCount } = await admin.query(

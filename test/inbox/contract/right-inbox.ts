@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CallbackInbox,
   type InboxContext,
@@ -37,7 +38,8 @@ export type Work = (context: InboxContext<undefined>) => Promise<void>;
 export class RightInbox implements CallbackInbox {
   constructor(
     protected readonly store: Store,
-    protected readonly waits: boolean,
+    /** How long a delivery waits at most for the end of another of its payment. */
+    protected readonly waitMs: number,
   ) {}
 
   async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
@@ -47,8 +49,7 @@ export class RightInbox implements CallbackInbox {
       if (known !== undefined) return known;
       const holder = this.holder(change);
       if (holder === undefined) break;
-      if (!this.waits) return 'busy';
-      await holder.ended;
+      if (!(await this.endsInTime(holder))) return this.giveUp();
     }
     const claim = this.claim(change);
     try {
@@ -86,6 +87,17 @@ export class RightInbox implements CallbackInbox {
 
   protected isStale({ payment, at, processStale }: Change): boolean {
     return !processStale && at < (this.store.watermarks.get(payment) ?? 0);
+  }
+
+  protected async endsInTime({ ended }: Claim): Promise<boolean> {
+    if (this.waitMs === 0) return false;
+    const end = ended.then(() => true);
+    if (this.waitMs === Number.POSITIVE_INFINITY) return end;
+    return Promise.race([end, sleep(this.waitMs, false)]);
+  }
+
+  protected giveUp(): InboxOutcome {
+    return 'busy';
   }
 
   protected holder({ payment }: Change): Claim | undefined {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { change, heldWork, nothing } from './payment-change.js';
+import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { terminate, useSchema } from './server.js';
 
 const { openPool, observer } = useSchema('mp_inbox_connection');
@@ -29,11 +29,11 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       await terminate(observer, tx);
       await aborted;
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '57P01' } });
-      held.finish();
       await expect(running).rejects.toBe(signal.reason);
       expect(await recorded('idle')).toBe(0);
       expect(pool.totalCount).toBe(0);
       expect(await inbox.process(change('idle'), nothing)).toBe('processed');
+      held.finish();
     });
 
     it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
@@ -43,9 +43,29 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const { signal } = await held.started;
       await once(signal, 'abort');
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
-      held.finish();
       await expect(running).rejects.toBe(signal.reason);
       expect(await inbox.process(change('silent'), nothing)).toBe('processed');
+      held.finish();
+    });
+
+    it('because the work waits for the pool whose connections such work has all taken', async () => {
+      const pool = openPool({ max: 2 });
+      const inbox = postgresInbox(pool, { idleTimeoutMs: 20 });
+      const reads: Promise<unknown>[] = [];
+      const bothTaken = deferred<void>();
+      const work = async (): Promise<void> => {
+        if (pool.totalCount === 2) bothTaken.resolve();
+        await bothTaken.promise;
+        const read = pool.query('SELECT 1 AS one');
+        reads.push(read);
+        await read;
+      };
+      const deadlocked = ['full-1', 'full-2'].map((name) => inbox.process(change(name), work));
+      for (const outcome of await Promise.allSettled(deadlocked)) {
+        expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
+      }
+      expect(await Promise.all(reads)).toHaveLength(2);
+      expect(await inbox.process(change('full-1'), nothing)).toBe('processed');
     });
 
     it('in a statement fails the work with the driver’s error', async () => {

@@ -97,7 +97,7 @@ describe('a transaction on a connection of a pool', () => {
   it('aborts its signal when the connection is lost, and is not open then', async () => {
     const failure = new Error('terminating connection');
     const client = new ScriptedClient();
-    await over(client).run(1, async ({ signal, assertOpen }) => {
+    const running = over(client).run(1, async ({ signal, assertOpen }) => {
       assertOpen();
       expect(signal.aborted).toBe(false);
       client.emit('error', failure);
@@ -107,6 +107,24 @@ describe('a transaction on a connection of a pool', () => {
       client.emit('error', failure);
       return done;
     });
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST', cause: failure });
+  });
+
+  it.each(['hangs', 'fails later'])('is not kept by a body that %s', async (name) => {
+    const client = new ScriptedClient();
+    const body = deferred<Ending<string>>();
+    const running = over(client).run(1, () => {
+      setImmediate(() => client.emit('error', new Error('terminating connection')));
+      return body.promise;
+    });
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(client.calls).toEqual([
+      'BEGIN',
+      expect.stringMatching(/^release\(The connection to Postgres was lost/),
+    ]);
+    expect(client.listenerCount('error')).toBe(0);
+    // Nobody waits for it: it must not be an unhandled rejection, which would fail this run.
+    if (name === 'fails later') body.reject(new Error('out of reach'));
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { change, heldWork, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
@@ -38,6 +38,49 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
     const { rows } = await observer.query('SELECT * FROM mp_inbox_setup."Events"');
     expect(rows).toMatchObject([{ payment_reference: 'schema', key: 'schema-0' }]);
   });
+
+  it('takes tables that the search_path finds in a later schema', async () => {
+    await observer.query(`DROP SCHEMA IF EXISTS mp_inbox_setup_first CASCADE;
+      CREATE SCHEMA mp_inbox_setup_first`);
+    const options = '-c search_path=mp_inbox_setup_first,mp_inbox_setup';
+    await postgresInbox(openPool({ options })).setup();
+    // Fails when something is in it.
+    await observer.query('DROP SCHEMA mp_inbox_setup_first');
+  });
+
+  it('does not wait for a callback that is being processed', async () => {
+    const held = heldWork();
+    const running = postgresInbox(openPool()).process(change('at-start'), held.work);
+    await held.started;
+    await postgresInbox(openPool()).setup();
+    held.finish();
+    expect(await running).toBe('processed');
+  });
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables', () => {
+  const role = 'mp_inbox_setup_app';
+  const dropRole = `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
+    EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`;
+  const pool = openPool({ options: `-c role=${role}` });
+
+  beforeAll(async () => {
+    await observer.query(`${dropRole}; CREATE ROLE ${role};
+      GRANT USAGE ON SCHEMA mp_inbox_setup TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events TO ${role}`);
+  });
+  afterAll(() => observer.query(dropRole));
+
+  it('may call setup where a migration has made them, and process', async () => {
+    const inbox = postgresInbox(pool);
+    await inbox.setup();
+    expect(await inbox.process(change('role'), nothing)).toBe('processed');
+  });
+
+  it('is refused by Postgres where they are missing', async () => {
+    const inbox = postgresInbox(pool, { eventsTable: 'not_migrated' });
+    await expect(inbox.setup()).rejects.toMatchObject({ code: '42501' });
+  });
 });
 
 describe.skipIf(!process.env['DATABASE_URL']).each(['read committed', 'serializable'])(
@@ -45,6 +88,7 @@ describe.skipIf(!process.env['DATABASE_URL']).each(['read committed', 'serializa
   (level) => {
     const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
     const inbox = postgresInbox(openPool({ options }));
+    beforeAll(() => observer.query('TRUNCATE payment_inbox_payments, payment_inbox_events'));
 
     it('leaves a payment whose change is being processed, and waits for nothing', async () => {
       await inbox.process(change('in-progress', 1), nothing);

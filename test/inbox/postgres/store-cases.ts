@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InboxOutcome } from '../../../src/inbox/inbox.js';
 import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/inbox/postgres/pool.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
@@ -223,6 +223,37 @@ export function describeStore(store: () => Store): void {
     expect(await show(store())).toEqual(before);
   });
 
+  describe('work that changes the search_path', () => {
+    const tenant = 'mp_inbox_tenant';
+    beforeAll(async () => {
+      await store().query(`DROP SCHEMA IF EXISTS ${tenant} CASCADE`);
+      await store().query(`CREATE SCHEMA ${tenant}`);
+    });
+    afterAll(() => store().query(`DROP SCHEMA ${tenant} CASCADE`));
+    const processIn = (path: string, reference: string, minute: number) =>
+      open().process(change(reference, minute), async ({ tx }) => {
+        await tx.query(`SET LOCAL search_path TO ${path}`);
+      });
+
+    it('to a schema without the tables is recorded', async () => {
+      expect(await processIn('pg_catalog', 'no-tables', 1)).toBe('processed');
+      expect(await recorded('no-tables')).toEqual({ events: 1, payments: 1 });
+    });
+
+    it('to a schema that has such tables too is recorded where it was claimed', async () => {
+      const other = postgresInbox(store().pool, {
+        paymentsTable: `${tenant}.payment_inbox_payments`,
+        eventsTable: `${tenant}.payment_inbox_events`,
+      });
+      await other.setup();
+      expect(await other.process(change('tenant', 0), nothing)).toBe('processed');
+      expect(await processIn(tenant, 'tenant', 2)).toBe('processed');
+      expect(await recorded('tenant')).toEqual({ events: 1, payments: 1 });
+      expect(await processIn(tenant, 'tenant', 1)).toBe('stale');
+      expect(await other.process(change('tenant', 1), nothing)).toBe('processed');
+    });
+  });
+
   it('keeps inboxes with different tables apart', async () => {
     const other = postgresInbox(store().pool, {
       paymentsTable: 'Other_Payments',
@@ -271,12 +302,12 @@ export function describeStore(store: () => Store): void {
     // Plain enough to be stored as they are.
     const refused = (sqlState: string) => open().process(change(`refused:${sqlState}`), nothing);
 
-    it.each(['55P03', '40P01'])('with %s, for a lock, is busy', async (sqlState) => {
+    it.each(['55P03', '40P01', '57014'])('with %s, for a lock, is busy', async (sqlState) => {
       expect(await refused(sqlState)).toBe('busy');
     });
 
     it('with another state is a failure', async () => {
-      await expect(refused('57014')).rejects.toMatchObject({ code: '57014' });
+      await expect(refused('54000')).rejects.toMatchObject({ code: '54000' });
     });
   });
 
@@ -293,6 +324,16 @@ export function describeStore(store: () => Store): void {
       await open().setup();
       expect(await open().process(change('setup'), nothing)).toBe('duplicate');
     });
+
+    it.each(['payment_inbox_payments_changed_at', 'payment_inbox_events_processed_at'])(
+      'makes %s where it alone is missing',
+      async (index) => {
+        await store().query(`DROP INDEX ${index}`);
+        await open().setup();
+        const { rows } = await store().query('SELECT to_regclass($1)::text AS index', [index]);
+        expect(rows).toEqual([{ index }]);
+      },
+    );
   });
 
   describe('prune', () => {

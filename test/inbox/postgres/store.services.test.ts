@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { change } from './payment-change.js';
+import { change, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 import { describeStore } from './store-cases.js';
 
@@ -18,6 +18,11 @@ describe.skipIf(!process.env['DATABASE_URL'])('postgresInbox on a server', () =>
       expect(await orders()).toEqual([]);
     });
     expect(await orders()).toHaveLength(1);
+  });
+
+  it('writes on a database whose default is read only', async () => {
+    const readOnly = postgresInbox(openPool({ options: '-c default_transaction_read_only=on' }));
+    expect(await readOnly.process(change('read-only'), nothing)).toBe('processed');
   });
 
   it('notices a statement that fails after the work, while the event is recorded', async () => {

@@ -5,6 +5,7 @@ import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { IoredisClient, RedisClient } from '../../../src/inbox/redis/client.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { RELEASE } from '../../../src/inbox/redis/scripts.js';
 import { deliver, hold } from '../held-delivery.js';
 import { type ConnectedClient, plainKinds, redisUrl } from './clients.js';
 import { type PausableProxy, startPausableProxy } from './pausable-proxy.js';
@@ -48,7 +49,8 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     proxy.close();
   });
 
-  const openImpatient = () => redisInbox(connected.client, { prefix, commandTimeoutMs: 400 });
+  const openImpatient = () =>
+    redisInbox(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 400 });
   const openPatient = () => redisInbox(connected.client, { prefix });
 
   test('a claim that is not answered in time rejects and runs no work', async () => {
@@ -73,12 +75,44 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     expect(await deliver(openPatient(), event)).toBe('processed');
   });
 
-  test('a finish that is not answered in time rejects, and holds once it is carried out', async () => {
+  test('a finish that is not answered while the lease lives rejects, and holds once it is carried out', async () => {
     const held = await hold(openImpatient(), event);
     proxy.holdCommands();
     await expect(held.complete()).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
     proxy.resume();
     expect(await deliver(openPatient(), event)).toBe('duplicate');
+  });
+
+  test('a finish whose connection breaks is sent again, and the work runs once', async () => {
+    const held = await hold(openPatient(), event);
+    const other = vi.fn(async () => {});
+    proxy.holdCommands();
+    const result = held.complete();
+    await proxy.commandsCame();
+    proxy.breakConnections();
+    proxy.resume();
+    expect(await result).toBe('processed');
+    expect(await redisInbox(admin, { prefix }).process(event, other)).toBe('duplicate');
+    expect(other).not.toHaveBeenCalled();
+  });
+
+  test('a claim that is answered when most of its lease is over, and can not be renewed, is given back', async () => {
+    const inbox = redisInbox(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 999 });
+    const work = vi.fn(async () => {});
+    proxy.holdReplies();
+    const result = inbox.process(event, work);
+    await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
+    // A newer change of another process, once the claim has run out: as time does, without waiting.
+    await admin.hset(hash, 'until', 1);
+    const newer = { ...event, key: 'key-2', occurredAt: new Date('2026-01-31T12:00:01Z') };
+    const heir = await hold(redisInbox(admin, { prefix }), newer);
+    const later = performance.now() + 600;
+    vi.spyOn(performance, 'now').mockImplementation(() => later);
+    proxy.resume();
+    expect(await result).toBe('busy');
+    expect(work).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    expect(await heir.complete()).toBe('processed');
   });
 
   test('a failure of the work is what is rejected with, also when giving back times out', async () => {
@@ -172,25 +206,53 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
     // The scripts are there, so that the first answer is a granted claim.
     await deliver(redisInbox(ioredis, { prefix }), event);
     await admin.del(hash);
-    await expect(deliver(redisInbox(client, { prefix }), event)).rejects.toBe(lost);
+    await expect(deliver(redisInbox(client, { prefix }), event)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: expect.objectContaining({ message: lost.message }),
+    });
     await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
     expect(await deliver(redisInbox(client, { prefix }), event)).toBe('processed');
   });
 
-  test('that fails to finish leaves the event free', async () => {
-    const refused = new Error('READONLY');
-    let refusing = false;
+  test.each([
+    ['once is asked again', 1, 'processed'],
+    ['three times is asked again', 3, 'processed'],
+  ])('that fails to finish %s', async (_, failures, outcome) => {
+    const { client, failNext } = openFailing();
+    const held = await hold(redisInbox(client, { prefix }), event);
+    failNext(failures);
+    expect(await held.complete()).toBe(outcome);
+    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('duplicate');
+  });
+
+  test('that fails to finish until the lease has expired leaves the event free', async () => {
+    const { client, failNext } = openFailing();
+    const held = await hold(redisInbox(client, { prefix, leaseMs: 300 }), event);
+    failNext(Number.POSITIVE_INFINITY);
+    const rejected = held.complete().catch((error: unknown) => error);
+    expect(await rejected).toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('READONLY'),
+    });
+    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('processed');
+  });
+
+  /** Fails as many commands as it is told to, but for what gives a claim back. */
+  function openFailing() {
+    let failures = 0;
     const client: IoredisClient = {
-      async evalsha(...command) {
-        if (!refusing) return ioredis.evalsha(...command);
-        refusing = false;
-        throw refused;
+      async evalsha(sha1, ...command) {
+        if (sha1 === RELEASE.sha1 || failures === 0) return ioredis.evalsha(sha1, ...command);
+        failures -= 1;
+        throw new Error('READONLY');
       },
       eval: (...command) => ioredis.eval(...command),
     };
-    const held = await hold(redisInbox(client, { prefix }), event);
-    refusing = true;
-    await expect(held.complete()).rejects.toBe(refused);
-    await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
-  });
+    return {
+      client,
+      failNext(count: number) {
+        failures = count;
+      },
+    };
+  }
 });

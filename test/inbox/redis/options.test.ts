@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resolveOptions } from '../../../src/inbox/redis/options.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
 
 const never = () => new Promise<never>(() => {});
@@ -10,9 +11,18 @@ test.each([
   [{ prefix: 1 }, 'prefix', 'but a number came'],
   [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647, but 99 came'],
   [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
+  [{ renewForMs: 0 }, 'renewForMs', 'from 1, but 0 came'],
+  [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1, but 1.5 came'],
+  [{ renewForMs: '600000' }, 'renewForMs', 'but a string came'],
   [{ retentionMs: 0 }, 'retentionMs', 'from 1, but 0 came'],
   [{ commandTimeoutMs: 0 }, 'commandTimeoutMs', 'from 1 to 2147483647, but 0 came'],
   [{ commandTimeoutMs: 2_147_483_648 }, 'commandTimeoutMs', 'from 1 to 2147483647'],
+  [
+    { commandTimeoutMs: 30_000 },
+    'commandTimeoutMs',
+    'must be less than leaseMs (30000), but 30000 came: lower it, to half of leaseMs or less, or raise leaseMs',
+  ],
+  [{ leaseMs: 1_000, commandTimeoutMs: 1_001 }, 'commandTimeoutMs', 'less than leaseMs (1000)'],
   [null, 'options', 'must be an object with prefix, leaseMs'],
 ])('refuses the options %j', (options, option, says) => {
   expect(() => redisInbox(client, options as object)).toThrow(
@@ -22,6 +32,16 @@ test.each([
       message: expect.stringContaining(says),
     }),
   );
+});
+
+test.each([
+  [{}, 5_000],
+  [{ leaseMs: 10_000 }, 5_000],
+  [{ leaseMs: 9_999 }, 4_999],
+  [{ leaseMs: 100 }, 50],
+  [{ leaseMs: 100, commandTimeoutMs: 99 }, 99],
+])('waits for an answer, with the options %j, for %i ms', (options, commandTimeoutMs) => {
+  expect(resolveOptions(options)).toMatchObject({ commandTimeoutMs });
 });
 
 test.each([

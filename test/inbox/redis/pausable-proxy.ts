@@ -8,6 +8,10 @@ export interface PausableProxy {
   holdCommands(): void;
   /** Keeps back what the server answers. */
   holdReplies(): void;
+  /** Resolves once a client has sent something that is kept back. */
+  commandsCame(): Promise<void>;
+  /** Closes every connection, and with it goes what was kept back. */
+  breakConnections(): void;
   /** Passes on what was kept back, and everything after it. */
   resume(): void;
   close(): void;

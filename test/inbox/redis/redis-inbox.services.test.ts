@@ -90,6 +90,7 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
         owner: expect.stringMatching(/^[0-9a-f-]{36}$/),
         key: first.key,
         until: expect.stringMatching(/^\d{13}$/),
+        lease: '30000',
       });
       expect(await admin.pttl(hash)).toBe(-1);
       await held.complete();
@@ -274,8 +275,38 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     });
   });
 
-  test("rejects with the client's own error when Redis refuses a command", async () => {
+  describe('a claim that seems to live for an hour after the clock of the server stepped back', () => {
+    const HOUR_MS = 3_600_000;
+    const stepBack = () => admin.hincrby(hash, 'until', HOUR_MS);
+    const secondsLeft = async () => {
+      const [seconds] = await admin.time();
+      return Number(await admin.hget(hash, 'until')) / 1_000 - Number(seconds);
+    };
+
+    test('lives for as long as it was granted, from the next delivery on', async () => {
+      await hold(openInbox({ leaseMs: 60_000 }), first);
+      await stepBack();
+      expect(await deliver(openInbox({ leaseMs: 1_000 }), first)).toBe('busy');
+      expect(await secondsLeft()).toBeGreaterThan(50);
+      expect(await secondsLeft()).toBeLessThan(62);
+      await expireLease();
+      expect(await deliver(openInbox(), first)).toBe('processed');
+    });
+
+    test('is still that of a holder that lives', async () => {
+      const held = await hold(openInbox(), first);
+      await stepBack();
+      expect(await deliver(openInbox(), first)).toBe('busy');
+      expect(await held.complete()).toBe('processed');
+    });
+  });
+
+  test('rejects with what Redis said when it refuses a command', async () => {
     await admin.set(hash, 'not a hash');
-    await expect(deliver(openInbox(), first)).rejects.toThrow('WRONGTYPE');
+    await expect(deliver(openInbox(), first)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('WRONGTYPE'),
+      cause: expect.objectContaining({ message: expect.stringContaining('WRONGTYPE') }),
+    });
   });
 }

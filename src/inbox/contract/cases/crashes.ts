@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ContractCase } from '../case.js';
+import type { Delivery } from '../delivery.js';
 import { createPayment, seconds } from '../payment.js';
+
+// A store may let nobody in, within one process, until the late holder's work has ended.
+async function holderAfter(heir: Delivery, begin: () => Promise<Delivery>): Promise<Delivery> {
+  try {
+    await heir.begun();
+    return heir;
+  } catch (error) {
+    if (heir.answer !== 'busy') throw error;
+    return begin();
+  }
+}
 
 /** A holder that dies, or is taken for dead and is not. */
 export const crashCases: readonly ContractCase[] = [
@@ -69,6 +81,50 @@ export const crashCases: readonly ContractCase[] = [
       await heir.answers('processed');
       await early.answers('duplicate', 'busy');
       await stage.deliver(one, event).answers('duplicate');
+    },
+  },
+  {
+    name: 'does not take an event for processed because a holder completes that lost it to its own process',
+    needs: 'loseClaim',
+    run: async (stage) => {
+      const event = createPayment()();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const late = await stage.begin(one, event);
+      await stage.loseClaim(event);
+      const heir = stage.hold(one, { ...event });
+      await stage.pause();
+      late.complete();
+      await late.rejects();
+      const holder = await holderAfter(heir, () => stage.begin(one, event));
+      const early = stage.deliver(other, { ...event });
+      await stage.pause();
+      early.assertHeldOff();
+      holder.fail(new Error('the heir failed'));
+      await holder.rejects();
+      const answer = await early.answers('processed', 'busy');
+      await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+    },
+  },
+  {
+    name: 'does not free an event because a holder fails that lost it to its own process',
+    needs: 'loseClaim',
+    run: async (stage) => {
+      const event = createPayment()();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const late = await stage.begin(one, event);
+      await stage.loseClaim(event);
+      const heir = stage.hold(one, { ...event });
+      await stage.pause();
+      late.fail(new Error('the late holder failed'));
+      await late.rejects();
+      const holder = await holderAfter(heir, () => stage.begin(one, event));
+      const early = stage.deliver(other, { ...event });
+      await stage.pause();
+      early.assertHeldOff();
+      holder.complete();
+      await holder.answers('processed');
+      await early.answers('duplicate', 'busy');
+      await stage.deliver(other, event).answers('duplicate');
     },
   },
   {

@@ -1,6 +1,32 @@
 import assert from 'node:assert/strict';
+import type { InboxEvent } from '../../inbox.js';
 import type { ContractCase } from '../case.js';
 import { createPayment, seconds } from '../payment.js';
+
+type Time = Required<Pick<InboxEvent, 'occurredAt' | 'microseconds'>>;
+
+// As text without leading zeros, most of them come after their next.
+const TIMES_IN_ORDER: readonly Time[] = [
+  at('2001-09-09T01:46:39.999Z', 999),
+  at('2001-09-09T01:46:40.000Z', 0), // 1e12 ms after 1970, one digit more
+  at('2026-03-01T09:59:59.009Z', 9),
+  at('2026-03-01T09:59:59.009Z', 10),
+  at('2026-03-01T09:59:59.009Z', 99),
+  at('2026-03-01T09:59:59.009Z', 500),
+  at('2026-03-01T09:59:59.010Z', 9),
+  at('2026-03-01T09:59:59.099Z', 99),
+  at('2026-03-01T09:59:59.100Z', 0),
+  at('2026-03-01T09:59:59.999Z', 999),
+  at('2026-03-01T10:00:00.000Z', 1),
+];
+
+function at(time: string, microseconds: number): Time {
+  return { occurredAt: new Date(time), microseconds };
+}
+
+function neighbours<Item>(items: readonly Item[]): [Item, Item][] {
+  return items.slice(1).map((item, index) => [items[index] as Item, item]);
+}
 
 /** A change older than the last one processed is stale. */
 export const orderCases: readonly ContractCase[] = [
@@ -82,6 +108,31 @@ export const orderCases: readonly ContractCase[] = [
       await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
       await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
       await stage.deliver(inbox, change({ microseconds: 500 })).answers('stale');
+    },
+  },
+  {
+    name: 'runs a change of the next millisecond with fewer microseconds',
+    run: async (stage) => {
+      const change = createPayment();
+      const inbox = await stage.open();
+      const next = new Date(seconds(0).getTime() + 1);
+      await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
+      await stage.deliver(inbox, change({ occurredAt: next })).answers('processed');
+      await stage.deliver(inbox, change({ microseconds: 999 })).answers('stale');
+    },
+  },
+  {
+    name: 'compares times as numbers, however many digits their parts have',
+    run: async (stage) => {
+      const inbox = await stage.open();
+      for (const [older, newer] of neighbours(TIMES_IN_ORDER)) {
+        const rising = createPayment();
+        await stage.deliver(inbox, rising(older)).answers('processed');
+        await stage.deliver(inbox, rising(newer)).answers('processed');
+        const falling = createPayment();
+        await stage.deliver(inbox, falling(newer)).answers('processed');
+        await stage.deliver(inbox, falling(older)).answers('stale');
+      }
     },
   },
   {

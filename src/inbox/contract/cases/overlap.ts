@@ -21,6 +21,44 @@ export const overlapCases: readonly ContractCase[] = [
     },
   },
   {
+    name: 'keeps an event while its work takes three leases',
+    needs: 'leaseMs',
+    run: async (stage) => {
+      const event = createPayment()();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const holder = await stage.begin(one, event);
+      for (let lease = 1; lease <= 3; lease += 1) {
+        await stage.letLeasePass();
+        const early = stage.deliver(other, { ...event });
+        await stage.pause();
+        early.assertHeldOff();
+      }
+      holder.complete();
+      await holder.answers('processed');
+      await stage.deliver(other, event).answers('duplicate');
+    },
+  },
+  {
+    name: 'answers busy to what has waited for as long as the store lets it wait',
+    needs: 'waitMs',
+    run: async (stage) => {
+      const change = createPayment();
+      const event = change();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const holder = await stage.begin(one, event);
+      const others = [
+        stage.deliver(one, { ...event }),
+        stage.deliver(other, { ...event }),
+        stage.deliver(other, change({ occurredAt: seconds(60) })),
+      ];
+      for (const delivery of others) await delivery.answers('busy');
+      // Had one of them been acknowledged, the change would be lost now.
+      holder.fail(new Error('the holder failed'));
+      await holder.rejects();
+      await stage.deliver(other, event).answers('processed');
+    },
+  },
+  {
     name: 'processes a payment while another is being processed',
     needs: 'concurrent',
     run: async (stage) => {

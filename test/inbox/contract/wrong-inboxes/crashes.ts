@@ -43,6 +43,32 @@ export const wrongCrashes: readonly WrongInbox[] = [
       }
     },
   },
+  ...[
+    {
+      caughtBy:
+        'does not take an event for processed because a holder completes that lost it to its own process',
+      says: /must reject, but answered 'processed'/,
+    },
+    {
+      caughtBy: 'does not free an event because a holder fails that lost it to its own process',
+      says: /ran beside other work for the same payment/,
+    },
+  ].map((caught) => ({
+    ...caught,
+    flaw: 'takes a claim of its own process for that of the call',
+    inbox: class extends RightInbox {
+      readonly #mine = new WeakSet<Claim>();
+      protected override claim(change: Change): Claim {
+        const claim = super.claim(change);
+        this.#mine.add(claim);
+        return claim;
+      }
+      protected override holds({ payment }: Change): boolean {
+        const present = this.store.claims.get(payment);
+        return present !== undefined && this.#mine.has(present);
+      }
+    },
+  })),
   {
     flaw: 'never aborts the signal',
     caughtBy: 'aborts the signal of a holder that has lost its event',

@@ -2,6 +2,18 @@ import type { InboxEvent, InboxOutcome } from '../../../../src/inbox/inbox.js';
 import { type Change, type Claim, RightInbox } from '../right-inbox.js';
 import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
 
+const comparisonsOfText: readonly (readonly [string, (at: number) => string])[] = [
+  [
+    'compares ISO times with the microseconds not padded',
+    (at) => `${new Date(at / 1000).toISOString()}${at % 1000}`,
+  ],
+  [
+    'compares ISO times with the milliseconds not padded',
+    (at) => `${new Date(at / 1000).toISOString().slice(0, 19)}.${(at / 1000) % 1000}`,
+  ],
+  ['compares epoch microseconds as text', String],
+];
+
 export const wrongOrder: readonly WrongInbox[] = [
   {
     flaw: 'keeps no watermark',
@@ -100,6 +112,28 @@ export const wrongOrder: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'compares milliseconds and microseconds each by itself',
+    caughtBy: 'runs a change of the next millisecond with fewer microseconds',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override isStale({ payment, at }: Change): boolean {
+        const newest = this.store.watermarks.get(payment) ?? 0;
+        return Math.floor(at / 1000) < Math.floor(newest / 1000) || at % 1000 < newest % 1000;
+      }
+    },
+  },
+  ...comparisonsOfText.map(([flaw, toText]) => ({
+    flaw,
+    caughtBy: 'compares times as numbers, however many digits their parts have',
+    says: /must answer '(processed|stale)', but answered/,
+    inbox: class extends RightInbox {
+      protected override isStale({ payment, at }: Change): boolean {
+        const newest = this.store.watermarks.get(payment);
+        return newest !== undefined && toText(at) < toText(newest);
+      }
+    },
+  })),
+  {
     flaw: 'raises the watermark before the work',
     caughtBy: 'runs an older change after a newer one has failed',
     says: /must answer 'processed', but answered 'stale'/,
@@ -129,7 +163,7 @@ export const wrongOrder: readonly WrongInbox[] = [
     flaw: 'does not look at the watermark again after it waited',
     caughtBy: 'answers stale to an older change that came while a newer one was being processed',
     says: /must answer 'stale' or 'busy', but answered 'processed'/,
-    waits: true,
+    waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {
       readonly #checked = new WeakSet<Change>();
       protected override isStale(change: Change): boolean {

@@ -1,6 +1,6 @@
-import type { InboxEvent } from '../../../../src/inbox/inbox.js';
+import type { InboxEvent, InboxOutcome } from '../../../../src/inbox/inbox.js';
 import { type Change, type Claim, RightInbox } from '../right-inbox.js';
-import type { WrongInbox } from './wrong-inbox.js';
+import { LEASE_MS, type WrongInbox } from './wrong-inbox.js';
 
 export const wrongOverlap: readonly WrongInbox[] = [
   {
@@ -11,6 +11,29 @@ export const wrongOverlap: readonly WrongInbox[] = [
       protected override read(event: InboxEvent): Change {
         const change = super.read(event);
         return { ...change, payment: change.id };
+      }
+    },
+  },
+  {
+    flaw: 'never renews its lease',
+    caughtBy: 'keeps an event while its work takes three leases',
+    says: /ran beside other work for the same payment/,
+    inbox: class extends RightInbox {
+      protected override claim(change: Change): Claim {
+        const claim = super.claim(change);
+        setTimeout(() => this.release(change, claim), LEASE_MS).unref();
+        return claim;
+      }
+    },
+  },
+  {
+    flaw: 'answers duplicate to what has waited long enough',
+    caughtBy: 'answers busy to what has waited for as long as the store lets it wait',
+    says: /must answer 'busy', but answered 'duplicate'/,
+    waitMs: 10,
+    inbox: class extends RightInbox {
+      protected override giveUp(): InboxOutcome {
+        return 'duplicate';
       }
     },
   },
@@ -28,7 +51,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
     flaw: 'lets all payments wait while one is being processed',
     caughtBy: 'processes a payment while another is being processed',
     says: /has not ended after 200 ms/,
-    waits: true,
+    waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {
       protected override holder(): Claim | undefined {
         return [...this.store.claims.values()].at(0);

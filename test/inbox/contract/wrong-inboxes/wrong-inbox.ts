@@ -8,9 +8,12 @@ export interface WrongInbox {
   /** What the failure says. */
   readonly says: RegExp;
   readonly inbox: typeof RightInbox;
-  /** Only when deliveries wait does the flaw show. */
-  readonly waits?: true;
+  /** How long deliveries wait, in milliseconds. @default 0 */
+  readonly waitMs?: number;
 }
 
 /** What a case says of an answer that is given too early. */
 export const HELD_OFF = /only 'busy' is known by then/;
+
+/** How long a claim lives that is never renewed, in milliseconds. */
+export const LEASE_MS = 20;
