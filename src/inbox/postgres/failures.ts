@@ -27,7 +27,7 @@ export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
 export function setupBlocked(cause: unknown): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    'setup() got no lock on a table that callbacks are being processed with, to make its missing index; call it again when they have ended, or run the statements of postgresInboxSchema() yourself',
+    'setup() got no lock on a table that callbacks are being processed with, to make its missing index; call it again when they have ended, or make it by CREATE INDEX CONCURRENTLY, named as in postgresInboxSchema()',
     { cause },
   );
 }

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { quoteTables } from '../../../src/inbox/postgres/schema.js';
+import { setup } from '../../../src/inbox/postgres/setup.js';
+
+const TABLES = quoteTables({ paymentsTable: 'p', eventsTable: 'e' });
+
+/** Sets up where the first look and the second find this, and CREATE fails with that. */
+async function setUp(looks: boolean[][], failure?: Error) {
+  const statements: string[] = [];
+  const tx = {
+    async query<Row>(text: string): Promise<{ rows: Row[] }> {
+      if (text.startsWith('SELECT ARRAY')) {
+        statements.push('look');
+        return { rows: [{ present: looks.shift() }] as Row[] };
+      }
+      const [, statement = text] = /(CREATE.* ".*?")/.exec(text) ?? [];
+      statements.push(statement);
+      if (text.includes('CREATE') && failure) throw failure;
+      return { rows: [] };
+    },
+  };
+  const signal = new AbortController().signal;
+  const transaction = { tx, signal, previousLockTimeout: '0', assertOpen: () => undefined };
+  await setup({ run: async (_ms, body) => (await body(transaction)).result }, TABLES);
+  return statements;
+}
+
+const ALL = [true, true, true, true];
+const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock_timeout = 2000'];
+
+describe('setup', () => {
+  it('only looks where everything exists', async () => {
+    expect(await setUp([ALL])).toEqual(['look']);
+  });
+
+  it('makes what is missing, in turn with others, with a short wait for the tables', async () => {
+    const missing = [true, false, false, true];
+    expect(await setUp([missing, missing])).toEqual([
+      'look',
+      ...LOCKS,
+      'look',
+      'CREATE INDEX IF NOT EXISTS "p_changed_at"',
+      'CREATE TABLE IF NOT EXISTS "e"',
+    ]);
+  });
+
+  it('makes nothing when another process has done so meanwhile', async () => {
+    expect(await setUp([[false, false, false, false], ALL])).toEqual(['look', ...LOCKS, 'look']);
+  });
+
+  it('says what to do when a table is in use for too long', async () => {
+    const missing = [true, false, true, true];
+    const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
+    await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('call it again'),
+      cause,
+    });
+  });
+
+  it('rejects with any other error of Postgres as it is', async () => {
+    const missing = [false, true, true, true];
+    const failure = Object.assign(new Error('permission denied'), { code: '42501' });
+    await expect(setUp([missing, missing], failure)).rejects.toBe(failure);
+  });
+});
