@@ -20,6 +20,7 @@ function expectStress({ counts }: Report): void {
   expect(counts['callbacks sent']).toBeGreaterThanOrEqual(3 * Number(counts['changes']));
   expect(counts['changes without effect (stale)']).toBeGreaterThan(0);
   expect(counts['store down: reply 500']).toBeGreaterThan(0);
+  expect(counts['onError: the work failed']).toBeGreaterThan(0);
 }
 
 describe.skipIf(!hasPostgres)('receiver processes on one Postgres', () => {

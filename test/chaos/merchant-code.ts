@@ -3,10 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
-import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import { LostRenewals } from './lost-renewals.js';
-import { LEASE_MS, LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
+import { inboxWithLostRenewals } from './lost-renewals.js';
+import { LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
 import type { WorkerConfig } from './worker-config.js';
 
 // What a merchant would write who takes the inbox at its word: no guard of its own against
@@ -14,7 +13,12 @@ import type { WorkerConfig } from './worker-config.js';
 // die in the middle. A few works throw there, and a few take longer than others wait for them.
 
 type Handler = ReturnType<typeof callbackHandler>;
-type OnError = (error: unknown) => void;
+
+interface Listeners {
+  onError(error: unknown): void;
+  /** Told what no inbox may do. */
+  onMistake(mistake: string): void;
+}
 
 const LONGEST_WORK_MS = 20;
 const ignore = (): void => {};
@@ -29,11 +33,14 @@ async function takeTime(key: string): Promise<void> {
 }
 
 /** The handler of one receiver process, with connections of its own. */
-export async function createHandler(config: WorkerConfig, onError: OnError): Promise<Handler> {
-  if (config.inbox === 'redis') return createRedisHandler(config, onError);
+export async function createHandler(config: WorkerConfig, listeners: Listeners): Promise<Handler> {
+  if (config.inbox === 'redis') return createRedisHandler(config, listeners);
+  const { onError } = listeners;
   const pool = new pg.Pool({ connectionString: config.storeUrl, max: 5 });
   // The server ends connections that nobody uses, too.
   pool.on('error', ignore);
+  // The end of a connection may come in one piece with its beginning, when nobody else listens yet.
+  pool.on('connect', (client) => client.on('error', ignore));
   const { signingSecret } = config;
   if (config.inbox === 'memory') {
     return callbackHandler({
@@ -74,7 +81,7 @@ ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
 
 async function createRedisHandler(
   { storeUrl, signingSecret }: WorkerConfig,
-  onError: OnError,
+  { onError, onMistake }: Listeners,
 ): Promise<Handler> {
   const inboxClient = new Redis(storeUrl);
   inboxClient.on('error', ignore);
@@ -88,31 +95,19 @@ async function createRedisHandler(
   client.on('error', ignore);
   // During an outage it goes on trying by itself.
   await client.connect().catch(ignore);
-  const renewals = new LostRenewals(inboxClient);
   return callbackHandler({
     signingSecret,
     onError,
-    inbox: redisInbox(renewals.client, { leaseMs: LEASE_MS, commandTimeoutMs: 1_000 }),
+    inbox: inboxWithLostRenewals({ inboxClient, client, onMistake }),
     async onPayment({ key, payment: { referenceNumber: reference, status } }) {
       const run = randomUUID();
       const effect = { run, key, reference, status, beganAtMs: Date.now() };
-      const runs = await client.rpush(`runs:${reference}`, run);
       await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
-      // Whoever follows one that lost its lease is at work yet when that one ends.
-      if (await client.exists(`lost:${reference}`)) await pause(2 * SLOW_WORK_MS);
+      // Whoever follows a holder that lost its lease is still at work when that one ends.
+      if (await client.exists(`lost:${reference}`)) await pause(SLOW_WORK_MS);
       await client.hset('orders', reference, status);
       await client.hset('ends', run, Date.now());
-      if (Math.random() < 0.03) {
-        await client.set(`lost:${reference}`, run);
-        await renewals.loseWhile(reference, async () => {
-          const giveUpAtMs = Date.now() + 2 * LEASE_MS;
-          while (Date.now() < giveUpAtMs && (await client.llen(`runs:${reference}`)) === runs) {
-            await pause(20);
-          }
-          await pause(SLOW_WORK_MS / 4);
-        });
-      }
     },
   });
 }

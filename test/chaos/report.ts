@@ -20,7 +20,7 @@ interface Findings {
   readonly seed: number;
   readonly payments: number;
   readonly guarantee: Guarantee;
-  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'errors'>;
+  readonly fleet: Pick<Fleet, 'kills' | 'starts' | 'crashes' | 'mistakes' | 'errors'>;
   readonly traffic: Traffic;
   readonly outages: readonly Outage[];
   readonly effects: readonly Effect[];
@@ -43,6 +43,7 @@ export function createReport(findings: Findings): Report {
   );
   const mistakes = [
     ...findMistakes(history, guarantee),
+    ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),
     ...findUnexpected(inOutage, EXPECTED_IN_OUTAGE, 'while the store was down'),

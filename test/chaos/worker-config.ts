@@ -8,5 +8,8 @@ export interface WorkerConfig {
   readonly signingSecret: string;
 }
 
-/** What a receiver process says: that it listens, or what `onError` was told. */
-export type WorkerMessage = { readonly port: number } | { readonly error: string };
+/** What a receiver process says: that it listens, what `onError` was told, or what is wrong. */
+export type WorkerMessage =
+  | { readonly port: number }
+  | { readonly error: string }
+  | { readonly mistake: string };

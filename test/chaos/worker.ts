@@ -18,7 +18,10 @@ function describe(error: unknown): string {
 
 async function main(): Promise<void> {
   const config = JSON.parse(process.argv[2] ?? '') as WorkerConfig;
-  const handler = await createHandler(config, (error) => tell({ error: describe(error) }));
+  const handler = await createHandler(config, {
+    onError: (error) => tell({ error: describe(error) }),
+    onMistake: (mistake) => tell({ mistake }),
+  });
   const server = createServer(handler);
   server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
   // The run is gone, and nobody is left to end this process.

@@ -13,7 +13,7 @@ test.each([
   [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
   [{ renewForMs: 0 }, 'renewForMs', 'from 1, but 0 came'],
   [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1, but 1.5 came'],
-  [{ renewForMs: '600000' }, 'renewForMs', 'but a string came'],
+  [{ renewForMs: '600000' }, 'renewForMs', 'must be a whole number of milliseconds from 1'],
   [{ retentionMs: 0 }, 'retentionMs', 'from 1, but 0 came'],
   [{ commandTimeoutMs: 0 }, 'commandTimeoutMs', 'from 1 to 2147483647, but 0 came'],
   [{ commandTimeoutMs: 2_147_483_648 }, 'commandTimeoutMs', 'from 1 to 2147483647'],

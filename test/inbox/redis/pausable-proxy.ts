@@ -8,10 +8,8 @@ export interface PausableProxy {
   holdCommands(): void;
   /** Keeps back what the server answers. */
   holdReplies(): void;
-  /** Resolves once a client has sent something that is kept back. */
-  commandsCame(): Promise<void>;
-  /** Closes every connection, and with it goes what was kept back. */
-  breakConnections(): void;
+  /** Closes the connection on which a client sends something next, and with it goes what it sent. */
+  loseNextCommand(): void;
   /** Passes on what was kept back, and everything after it. */
   resume(): void;
   close(): void;
@@ -20,6 +18,7 @@ export interface PausableProxy {
 export async function startPausableProxy(target: string): Promise<PausableProxy> {
   const { hostname, port } = new URL(target);
   const held = { commands: false, replies: false };
+  let losing = false;
   const pairs: { client: Socket; upstream: Socket }[] = [];
 
   const apply = () => {
@@ -33,6 +32,12 @@ export async function startPausableProxy(target: string): Promise<PausableProxy>
   const server = createServer((client) => {
     const upstream = connect(Number(port || 6379), hostname);
     pairs.push({ client, upstream });
+    client.on('data', () => {
+      if (!losing) return;
+      losing = false;
+      client.destroy();
+      upstream.destroy();
+    });
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -54,6 +59,9 @@ export async function startPausableProxy(target: string): Promise<PausableProxy>
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     holdCommands: () => set({ commands: true }),
     holdReplies: () => set({ replies: true }),
+    loseNextCommand() {
+      losing = true;
+    },
     resume: () => set({ commands: false, replies: false }),
     close() {
       server.close();

@@ -89,6 +89,37 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
     });
 
+    test('are made when another connection has the file locked for a moment', async () => {
+      const database = connect();
+      const writer = connect();
+      const exec = database.exec.bind(database);
+      const locks: unknown[] = [];
+      vi.spyOn(database, 'exec').mockImplementationOnce((sql) => {
+        writer.exec('BEGIN IMMEDIATE; CREATE TABLE other (id)');
+        try {
+          return exec(sql);
+        } catch (error) {
+          locks.push(error);
+          throw error;
+        } finally {
+          writer.exec('COMMIT');
+        }
+      });
+      const { inbox } = openInbox({ database });
+      expect(locks).toMatchObject([{ message: 'database is locked' }]);
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('are not waited for when the file stays locked', () => {
+      const database = connect();
+      connect().exec('BEGIN IMMEDIATE; CREATE TABLE other (id)');
+      const exec = vi.spyOn(database, 'exec');
+      const now = vi.spyOn(performance, 'now');
+      for (const ms of [0, 4_999, 5_000]) now.mockReturnValueOnce(ms);
+      expect(() => sqliteInbox(database).setup()).toThrow('database is locked');
+      expect(exec).toHaveBeenCalledTimes(2);
+    });
+
     test('have the names of tablePrefix', async () => {
       const database = connect();
       const shop = sqliteInbox(database, { tablePrefix: 'Shop_' });
@@ -217,6 +248,26 @@ describe.each(drivers)('with $name', ({ open }) => {
       nowMs += 1;
       expect(await deliver(other, first)).toBe('processed');
       await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+
+    test('lives for as long as it was granted when the clock steps back, from the next delivery on', async () => {
+      const [one, other] = [openInbox().inbox, openInbox({ leaseMs: 1_000 }).inbox];
+      const dead = await hold(one, first);
+      nowMs -= 3_600_000;
+      expect(await deliver(other, first)).toBe('busy');
+      nowMs += LEASE_MS - 1;
+      expect(await deliver(other, first)).toBe('busy');
+      nowMs += 1;
+      expect(await deliver(other, first)).toBe('processed');
+      await expect(dead.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    });
+
+    test('is still that of a holder that lives when the clock steps back', async () => {
+      const [one, other] = [openInbox().inbox, openInbox().inbox];
+      const held = await hold(one, first);
+      nowMs -= 3_600_000;
+      expect(await deliver(other, second)).toBe('busy');
+      expect(await held.complete()).toBe('processed');
     });
 
     test('that has expired may still be finished when nobody took over', async () => {
@@ -399,9 +450,92 @@ describe.each(drivers)('with $name', ({ open }) => {
       nowMs += LEASE_MS;
       await expect(held.complete()).rejects.toMatchObject({
         code: 'INBOX_TIMEOUT',
-        message: expect.stringContaining('a transaction was open on the connection'),
+        message: expect.stringContaining(
+          'a transaction or an iterate() was open on the connection',
+        ),
       });
       database.exec('ROLLBACK');
+    });
+  });
+
+  describe('a connection that does not tell its transactions', () => {
+    // As node:sqlite before Node 22.16.
+    function openTaciturn({ leaseMs = LEASE_MS } = {}) {
+      const database = connect();
+      const taciturn: OpenDatabase = {
+        exec: (sql) => database.exec(sql),
+        prepare: (sql) => database.prepare(sql),
+        close: () => database.close(),
+      };
+      return { taciturn, ...openInbox({ database: taciturn, leaseMs }) };
+    }
+
+    test('makes an event busy during one', async () => {
+      const { inbox, database } = openTaciturn();
+      database.exec('BEGIN');
+      expect(await deliver(inbox, first)).toBe('busy');
+      database.exec('COMMIT');
+      expect(await deliver(inbox, first)).toBe('processed');
+    });
+
+    test('is waited for at the end of the work', async () => {
+      const { inbox, taciturn } = openTaciturn();
+      const held = await hold(inbox, first);
+      taciturn.exec('BEGIN; CREATE TABLE orders (id)');
+      const exec = vi.spyOn(taciturn, 'exec');
+      const result = held.complete();
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
+      taciturn.exec('ROLLBACK');
+      expect(await result).toBe('processed');
+      expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
+    });
+
+    test('does not renew a claim within one, which could be rolled back', async () => {
+      const { inbox, taciturn } = openTaciturn({ leaseMs: 300 });
+      const until = () =>
+        readAll(taciturn, 'SELECT owner_until_ms FROM payment_inbox_payments').map(Number);
+      const held = await hold(inbox, first);
+      const before = until();
+      taciturn.exec('BEGIN');
+      nowMs += 100;
+      const exec = vi.spyOn(taciturn, 'exec');
+      await vi.waitFor(() => expect(exec).toHaveBeenCalledWith('BEGIN IMMEDIATE'));
+      expect(until()).toEqual(before);
+      taciturn.exec('ROLLBACK');
+      expect(await held.complete()).toBe('processed');
+    });
+  });
+
+  describe('an iterate() that is under way on the connection', () => {
+    /** Its first row has been read, and its last has not, until it is ended. */
+    function iterate(database: OpenDatabase) {
+      const statement = database.prepare('VALUES (1), (2), (3)') as unknown as {
+        iterate(): Iterator<unknown>;
+      };
+      const rows = statement.iterate();
+      rows.next();
+      return { end: () => rows.return?.() };
+    }
+
+    test('never makes a delivery fail', async () => {
+      const { inbox, database } = openInbox();
+      const rows = iterate(database);
+      // It is in the way with better-sqlite3 only.
+      expect(await deliver(inbox, first)).toMatch(/^(busy|processed)$/);
+      rows.end();
+      expect(await deliver(inbox, first)).toMatch(/^(processed|duplicate)$/);
+    });
+
+    test('is waited for at the end of the work', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      const rows = iterate(database);
+      const exec = vi.spyOn(database, 'exec');
+      const result = held.complete();
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
+      rows.end();
+      expect(await result).toBe('processed');
+      expect(await deliver(inbox, first)).toBe('duplicate');
     });
   });
 
@@ -461,6 +595,8 @@ describe.each(drivers)('with $name', ({ open }) => {
   test.each([
     [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647, but 99 came'],
     [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
+    [{ renewForMs: 0 }, 'renewForMs', 'from 1, but 0 came'],
+    [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1, but 1.5 came'],
     [{ now: 0 }, 'now', 'must be a function that returns epoch milliseconds'],
     [{ tablePrefix: '' }, 'tablePrefix', 'but an empty string came'],
     [{ tablePrefix: 'a"; DROP TABLE x; --' }, 'tablePrefix', 'ASCII letters'],
@@ -468,7 +604,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     [{ tablePrefix: 'SQLite_x' }, 'tablePrefix', 'not beginning with sqlite_'],
     [{ tablePrefix: 'x'.repeat(65) }, 'tablePrefix', '1 to 64'],
     [{ tablePrefix: 'a\n' }, 'tablePrefix', 'ASCII letters'],
-    [null, 'options', 'must be an object with tablePrefix, leaseMs and now'],
+    [null, 'options', 'must be an object with tablePrefix, leaseMs, renewForMs and now'],
   ])('refuses the options %j', (options, option, says) => {
     expect(() => sqliteInbox(connect(), options as object)).toThrow(
       expect.objectContaining({
