@@ -1,0 +1,104 @@
+import { inspect } from 'node:util';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RedisClient } from '../../../src/inbox/redis/client.js';
+import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { hasRedis, startRedis } from '../../services/start-redis.js';
+import type { ThrowawayServer } from '../../services/throwaway-server.js';
+import { deliver } from '../held-delivery.js';
+
+const event = {
+  key: 'key-1',
+  paymentReference: 'payment-1',
+  occurredAt: new Date('2026-01-31T12:00:00Z'),
+  processStale: false,
+};
+const PLANTED = 'planted-wrong-password';
+
+/** Everything that a log could show of an error. */
+function show(error: unknown): string {
+  return [
+    inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true }),
+    JSON.stringify(error),
+    error instanceof Error ? error.stack : '',
+  ].join('\n');
+}
+
+async function failureOf(client: RedisClient): Promise<unknown> {
+  const inbox = redisInbox(client, { commandTimeoutMs: 2_000 });
+  return deliver(inbox, event).then(
+    (outcome) => expect.unreachable(outcome),
+    (error: unknown) => error,
+  );
+}
+
+describe.skipIf(!hasRedis)('with the wrong password', () => {
+  let server: ThrowawayServer;
+  beforeAll(async () => {
+    server = await startRedis();
+    const admin = new Redis(server.url);
+    await admin.config('SET', 'requirepass', 'the right password');
+    admin.disconnect();
+  });
+  afterAll(() => server.stop());
+
+  test.each([2, 3] as const)('no error holds it with ioredis on RESP%i', async (protocol) => {
+    const client = new Redis(server.url, { password: PLANTED, protocol });
+    client.on('error', () => {});
+    const error = await failureOf(client);
+    client.disconnect();
+    expect(error).toMatchObject({ name: 'InboxError', code: 'STORE_FAILED' });
+    expect(show(error)).toMatch(/NOAUTH|WRONGPASS/);
+    expect(show(error)).not.toContain(PLANTED);
+    expect(show(error)).not.toContain('payment-1');
+  });
+
+  test.each([2, 3] as const)('no error holds it with node-redis on RESP%i', async (RESP) => {
+    const client = createClient({ url: server.url, password: PLANTED, RESP });
+    client.on('error', () => {});
+    client.connect().catch(() => {});
+    const error = await failureOf(client);
+    client.destroy();
+    expect(error).toMatchObject({ name: 'InboxError' });
+    expect(show(error)).not.toContain(PLANTED);
+    expect(show(error)).not.toContain('payment-1');
+  });
+});
+
+/** The error that a delivery rejects with when the client rejects with this. */
+function failureWith(reason: unknown): Promise<unknown> {
+  return failureOf({ evalsha: () => Promise.reject(reason), eval: () => Promise.reject(reason) });
+}
+
+test('the cause has the name, message and code of what the client rejected with, and no more', async () => {
+  class ReplyError extends Error {
+    override name = 'ReplyError';
+    code = 'ECONNRESET';
+    command = { name: 'hello', args: ['3', 'AUTH', 'default', PLANTED] };
+    previousErrors = [new Error(PLANTED)];
+  }
+  const error = await failureWith(new ReplyError('read ECONNRESET'));
+  expect(error).toMatchObject({
+    code: 'STORE_FAILED',
+    message: 'Redis could not be asked: ReplyError: read ECONNRESET',
+    cause: { name: 'ReplyError', message: 'read ECONNRESET', code: 'ECONNRESET' },
+  });
+  expect(show(error)).not.toContain(PLANTED);
+});
+
+test.each([
+  `ERR unknown command \`HELLO\`, with args beginning with: \`3\`, \`AUTH\`, \`default\`, \`${PLANTED}\`, `,
+  `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' '${PLANTED}' `,
+])('no argument that the server repeats is in an error: %s', async (message) => {
+  const error = await failureWith(new Error(message));
+  expect(error).toMatchObject({ message: expect.stringMatching(/unknown command ['`]HELLO['`]$/) });
+  expect(show(error)).not.toContain(PLANTED);
+});
+
+test.each([undefined, null, 'text', 7])(
+  'a rejection with %j is told as a failure',
+  async (reason) => {
+    expect(await failureWith(reason)).toMatchObject({ code: 'STORE_FAILED' });
+  },
+);
