@@ -8,7 +8,7 @@ export const LEASE_MS = 2_000;
 export const LOCK_TIMEOUT_MS = 300;
 
 /** Longer than that. */
-export const SLOW_WORK_MS = 400;
+export const SLOW_WORK_MS = 500;
 
 /** When the service tries again: more than a minute of it, which outlives every outage here. */
 export const RETRY_SCHEDULE_MS: readonly number[] = [
