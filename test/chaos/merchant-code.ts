@@ -39,8 +39,6 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
   const pool = new pg.Pool({ connectionString: config.storeUrl, max: 5 });
   // The server ends connections that nobody uses, too.
   pool.on('error', ignore);
-  // The end of a connection may come in one piece with its beginning, when nobody else listens yet.
-  pool.on('connect', (client) => client.on('error', ignore));
   const { signingSecret } = config;
   if (config.inbox === 'memory') {
     return callbackHandler({

@@ -17,12 +17,11 @@ export function pgTransactions<Tx extends Queryable>(
 ): Transactions<Tx> {
   return {
     async run(lockTimeoutMs, body) {
-      const client = await takeConnection(pool, acquireTimeoutMs);
       const lost = new AbortController();
       const { signal } = lost;
       // A client that emits an error nobody listens for ends the process.
       const onError = (error: Error) => lost.abort(connectionLost(error));
-      client.on('error', onError);
+      const client = await takeConnection(pool, acquireTimeoutMs, onError);
       let broken: Error | undefined;
       try {
         const previousLockTimeout = await begin(client, lockTimeoutMs, idleTimeoutMs);
@@ -33,37 +32,71 @@ export function pgTransactions<Tx extends Queryable>(
         broken = signal.aborted ? signal.reason : await rollBack(client);
         throw error;
       } finally {
-        // Released first: the pool listens from then on.
-        client.release(broken);
-        client.removeListener('error', onError);
+        giveBack(client, onError, broken);
       }
     },
   };
 }
 
+type OnError = (error: Error) => void;
+
+/** Takes a connection on which `onError` listens from the first moment. */
 async function takeConnection<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
   timeoutMs: number,
+  onError: OnError,
 ): Promise<Tx & PgClientLike> {
-  const connecting = pool.connect();
+  const connecting = connect(pool, onError);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(noConnectionInTime(timeoutMs));
       // The pool can't be told that nobody waits any more, and hands one out all the same.
       connecting.then(
-        (client) => client.release(),
+        (client) => giveBack(client, onError),
         () => undefined,
       );
     }, timeoutMs);
   });
   try {
-    const client = await Promise.race([connecting, tooLate]);
-    assertClient(client);
-    return client;
+    return await Promise.race([connecting, tooLate]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+type Connected<Client> = (error: unknown, client: Client) => void;
+type ConnectByCallback<Client> = (this: object, connected: Connected<Client>) => unknown;
+
+function connect<Tx extends Queryable>(
+  pool: PgPoolLike<Tx>,
+  onError: OnError,
+): Promise<Tx & PgClientLike> {
+  return new Promise((resolve, reject) => {
+    const listen = (client: Tx & PgClientLike): void => {
+      assertClient(client);
+      client.on('error', onError);
+      resolve(client);
+    };
+    const connected: Connected<Tx & PgClientLike> = (error, client) => {
+      if (error) return reject(error);
+      try {
+        listen(client);
+      } catch (wrong) {
+        reject(wrong);
+      }
+    };
+    // By a callback where the pool takes one, as pg's does: the end of a connection may come in one
+    // piece with its beginning, and with a promise nobody would listen yet.
+    if (pool.connect.length === 0) pool.connect().then(listen).catch(reject);
+    else (pool.connect as ConnectByCallback<Tx & PgClientLike>).call(pool, connected);
+  });
+}
+
+function giveBack(client: PgClientLike, onError: OnError, broken?: Error): void {
+  // Released first: the pool listens from then on.
+  client.release(broken);
+  client.removeListener('error', onError);
 }
 
 /** Does not wait for a body whose transaction is gone: it may hang, or wait for this connection. */

@@ -24,7 +24,7 @@ export interface PgClientLike {
 
 /** A `Pool` of `pg`, or one that is like it. */
 export interface PgPoolLike<Tx extends Queryable = Queryable> {
-  /** Takes a connection. */
+  /** Takes a connection. One that takes a callback (`length` of 1), as pg's does, is given one. */
   connect(): Promise<Tx & PgClientLike>;
 }
 

@@ -174,8 +174,9 @@ export class CallbackDispatcher {
     const { delivery, attempt, message, fault } = group;
     const generation = this.#generation;
     const id = ids.next('delivery');
-    const sentAt = new Date(clock.now());
+    // In this order: sentAt + latencyMs is never before the end, however the process is held up here.
     const startedMs = performance.now();
+    const sentAt = new Date(clock.now());
     const result = await this.#post(group);
     if (generation !== this.#generation) {
       delivery.state = 'cancelled';

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { pgTransactions } from '../../../src/inbox/postgres/pg-transactions.js';
 import type { Queryable } from '../../../src/inbox/postgres/pool.js';
 import type { Ending } from '../../../src/inbox/postgres/transactions.js';
@@ -34,6 +34,39 @@ class ScriptedClient extends EventEmitter implements Queryable {
 
 const over = (client: ScriptedClient, acquireTimeoutMs = LONG_MS) =>
   pgTransactions({ connect: async () => client }, { acquireTimeoutMs, idleTimeoutMs: LONG_MS });
+
+describe('a connection that ends in one piece with its beginning', () => {
+  it('is lost, and does not end the process', async () => {
+    const client = new ScriptedClient();
+    const pool = {
+      connect(connected: (error: unknown, client: ScriptedClient) => void) {
+        connected(undefined, client);
+        // Throws where nobody listens.
+        client.emit('error', new Error('terminated'));
+      },
+    };
+    const transactions = pgTransactions(pool as never, LONG);
+    await expect(transactions.run(1, async () => done)).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      cause: { message: 'terminated' },
+    });
+    expect(client.calls.at(-1)).toContain('release(The connection to Postgres was lost');
+    expect(client.listenerCount('error')).toBe(0);
+  });
+
+  it.each([
+    ['an error', new Error('refused'), undefined, 'refused'],
+    ['no client', undefined, undefined, 'pool must be a Pool of pg'],
+  ])('is refused when the pool gives %s', async (_, error, client, message) => {
+    const pool = {
+      connect(connected: (error: unknown, client: unknown) => void) {
+        connected(error, client);
+      },
+    };
+    const running = pgTransactions(pool as never, LONG).run(1, async () => done);
+    await expect(running).rejects.toThrow(message);
+  });
+});
 
 describe('a transaction on a connection of a pool', () => {
   it('is committed and its connection given back', async () => {
@@ -140,8 +173,8 @@ describe('a connection of a pool', () => {
     });
     expect(client.calls).toEqual([]);
     connecting.resolve(client);
-    await connecting.promise;
-    expect(client.calls).toEqual(['release()']);
+    await vi.waitFor(() => expect(client.calls).toEqual(['release()']));
+    expect(client.listenerCount('error')).toBe(0);
   });
 
   it('that fails too late is nobody’s failure', async () => {
