@@ -53,7 +53,7 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
   onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. Then the
-   * signal aborts, the service gets 500, and `onError` an {@link InboxError} `WORK_TIMEOUT`. What
+   * signal aborts, the service gets 500, and `onError` an `InboxError` `WORK_TIMEOUT`. What
    * does not stop then keeps its payment busy until it ends.
    * @default 60_000
    */

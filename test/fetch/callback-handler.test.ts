@@ -12,6 +12,7 @@ function createHandler(options: Partial<FetchCallbackOptions> = {}) {
     signingSecret: SECRET,
     onPayment: ({ payment }) => void references.push(payment.referenceNumber),
     onError: (error) => void reported.push(error),
+    onRejected: () => undefined,
     ...options,
   });
   return { handler, references, reported };

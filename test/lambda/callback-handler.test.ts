@@ -53,6 +53,7 @@ function createHandler() {
     signingSecret: SECRET,
     onPayment: ({ payment }) => void references.push(payment.referenceNumber),
     onError: (error) => void reported.push(error),
+    onRejected: () => undefined,
   });
   return { handler, references, reported };
 }

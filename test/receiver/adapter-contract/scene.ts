@@ -47,6 +47,7 @@ export async function openScene(
       await onPayment?.(callback, context);
     },
     onError: (error, callback) => void reported.push({ error, callback }),
+    onRejected: () => undefined,
     ...options,
   });
   server.on('connection', (socket) => connections.push(socket));
