@@ -4,6 +4,7 @@ import {
   assertFunction,
   assertOptionsObject,
   assertWholeNumber,
+  LONGEST_TIMER_MS,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { assertStandardSchema, type StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -96,9 +97,6 @@ export interface ResolvedClientOptions {
   readonly logger: Logger | undefined;
 }
 
-// Node's timers take no longer delay: it would fire at once.
-const MAX_TIMEOUT_MS = 2_147_483_647;
-
 /** @throws {InvalidOptionError} naming the option, what was expected and what came */
 export function resolveClientOptions(options: PaymentClientOptions): ResolvedClientOptions {
   assertOptionsObject('options', options, 'baseUrl, apiKey and apiSecret');
@@ -185,7 +183,7 @@ function checkRequestOptions(
 }
 
 function assertTimeout(value: unknown): void {
-  assertWholeNumber('timeoutMs', value, { min: 1, max: MAX_TIMEOUT_MS, unit: 'milliseconds' });
+  assertWholeNumber('timeoutMs', value, { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
 }
 
 function assertMaxRetries(value: unknown): void {

@@ -46,9 +46,6 @@ export interface ManualClockOptions {
 /** The latest time a Date can hold, in epoch milliseconds. */
 const LATEST_DATE_MS = 8_640_000_000_000_000;
 
-/** The longest delay a Node timer takes, in milliseconds (24.8 days); a longer one fires at once. */
-export const LONGEST_TIMER_MS = 2_147_483_647;
-
 /** The system's time and timers. */
 export const systemClock: MockClock = Object.freeze({
   now: () => Date.now(),

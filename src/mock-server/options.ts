@@ -5,11 +5,12 @@ import {
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
+  LONGEST_TIMER_MS,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
 import { assertSecretText } from './callbacks/sign.js';
-import { LONGEST_TIMER_MS, type MockClock, systemClock } from './clock.js';
+import { type MockClock, systemClock } from './clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {

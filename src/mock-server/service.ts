@@ -1,5 +1,9 @@
 import { inspect } from 'node:util';
-import { assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
+import {
+  assertOptionsObject,
+  assertWholeNumber,
+  LONGEST_TIMER_MS,
+} from '../protocol/assert-option.js';
 import { createGateway, type Gateway } from './api/gateway.js';
 import {
   describeRequest,
@@ -19,7 +23,6 @@ import {
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createSigningKey } from './callbacks/sign.js';
-import { LONGEST_TIMER_MS } from './clock.js';
 import { describeEvents, describeMatch, EventLog } from './event-log.js';
 import { FaultList, type MockFaults } from './faults/fault-list.js';
 import type { MockService } from './mock-service.js';

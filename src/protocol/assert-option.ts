@@ -27,6 +27,16 @@ export function assertWholeNumber(
   );
 }
 
+/** The longest delay a Node timer takes, in milliseconds (24.8 days); a longer one fires at once. */
+export const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** @throws {InvalidOptionError} naming the option */
+export function assertDate(option: string, value: unknown): asserts value is Date {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return;
+  const came = value instanceof Date ? 'an invalid one' : describeValue(value);
+  throw new InvalidOptionError(option, `${option} must be a valid Date, but ${came} came`);
+}
+
 /** @throws {InvalidOptionError} naming the option and its values */
 export function assertOneOf(option: string, value: unknown, allowed: readonly string[]): void {
   if (typeof value === 'string' && allowed.includes(value)) return;

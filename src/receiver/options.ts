@@ -11,6 +11,7 @@ import {
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
+  LONGEST_TIMER_MS,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -109,8 +110,6 @@ export interface ResolvedReceiverOptions<Tx> {
   readonly policy: VerificationPolicy;
   readonly recordSchema: StandardSchemaV1 | undefined;
 }
-
-const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** @throws {InvalidOptionError} naming the option */
 export function resolveReceiverOptions<Tx>(

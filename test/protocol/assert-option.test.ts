@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../src/errors.js';
 import {
+  assertDate,
   assertFunction,
   assertOneOf,
   assertOptionsObject,
@@ -86,6 +87,25 @@ describe('assertOptionsObject', () => {
   it.each([[undefined], [null], ['options'], [7], [() => ({})]])('refuses %o', (value) => {
     expect(messageOf(() => assertOptionsObject('options', value, 'a name'))).toMatch(
       /^options: options must be an object with a name, but .* came$/,
+    );
+  });
+});
+
+describe('assertDate', () => {
+  it('takes a valid Date', () => {
+    expect(() => assertDate('olderThan', new Date(0))).not.toThrow();
+  });
+
+  it.each([
+    [new Date(Number.NaN), 'an invalid one'],
+    ['2026-01-31', 'a string of 10 characters'],
+    [undefined, 'nothing'],
+  ])('refuses %s and names the option', (value, came) => {
+    expect(() => assertDate('olderThan', value)).toThrow(
+      expect.objectContaining({
+        option: 'olderThan',
+        message: `olderThan must be a valid Date, but ${came} came`,
+      }),
     );
   });
 });

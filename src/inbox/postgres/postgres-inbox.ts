@@ -1,4 +1,8 @@
-import { assertOptionsObject, assertWholeNumber } from '../../protocol/assert-option.js';
+import {
+  assertOptionsObject,
+  assertWholeNumber,
+  LONGEST_TIMER_MS,
+} from '../../protocol/assert-option.js';
 import {
   type CallbackInbox,
   type InboxEvent,
@@ -65,8 +69,6 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
   prune(olderThan: Date): Promise<number>;
 }
 
-const MAX_TIMER_MS = 2_147_483_647;
-
 /**
  * An inbox in Postgres, for any number of processes (interface section 6).
  *
@@ -129,7 +131,7 @@ export function postgresInbox<Tx extends Queryable = Queryable>(
     'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs and idleTimeoutMs',
   );
   const { lockTimeoutMs = 5_000, acquireTimeoutMs = 5_000, idleTimeoutMs = 60_000 } = options;
-  const range = { min: 1, max: MAX_TIMER_MS, unit: 'milliseconds' };
+  const range = { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
   assertWholeNumber('lockTimeoutMs', lockTimeoutMs, range);
   assertWholeNumber('acquireTimeoutMs', acquireTimeoutMs, range);
   assertWholeNumber('idleTimeoutMs', idleTimeoutMs, range);

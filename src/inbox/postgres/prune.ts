@@ -1,5 +1,4 @@
-import { InvalidOptionError } from '../../errors.js';
-import { describeValue } from '../../protocol/describe-value.js';
+import { assertDate } from '../../protocol/assert-option.js';
 import { explainMissing } from './failures.js';
 import type { Queryable } from './pool.js';
 import type { QuotedTables } from './schema.js';
@@ -19,7 +18,7 @@ export async function prune(
   { payments, events }: QuotedTables,
   olderThan: Date,
 ): Promise<number> {
-  assertDate(olderThan);
+  assertDate('olderThan', olderThan);
   const deleteAll = async (option: string, statement: string): Promise<number> => {
     for (let total = 0; ; ) {
       const deleted = await transactions.run(lockTimeoutMs, async ({ tx }) => {
@@ -50,12 +49,4 @@ function batchStatement(table: string, key: string, time: string): string {
   DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM old) RETURNING 1
 )
 SELECT count(*)::int AS deleted FROM deleted`;
-}
-
-function assertDate(value: unknown): void {
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return;
-  throw new InvalidOptionError(
-    'olderThan',
-    `olderThan must be a valid Date, but ${value instanceof Date ? 'an invalid Date' : describeValue(value)} came`,
-  );
 }

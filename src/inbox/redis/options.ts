@@ -1,5 +1,9 @@
 import { InvalidOptionError } from '../../errors.js';
-import { assertOptionsObject, assertWholeNumber } from '../../protocol/assert-option.js';
+import {
+  assertOptionsObject,
+  assertWholeNumber,
+  LONGEST_TIMER_MS,
+} from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 
 /** Options of `redisInbox`. */
@@ -39,8 +43,6 @@ export interface RedisInboxOptions {
 export type ResolvedRedisInboxOptions = {
   readonly [Option in keyof RedisInboxOptions]-?: NonNullable<RedisInboxOptions[Option]>;
 };
-
-const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** @throws {InvalidOptionError} naming the option that can't be right */
 export function resolveOptions(options: RedisInboxOptions): ResolvedRedisInboxOptions {

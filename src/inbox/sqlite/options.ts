@@ -3,6 +3,7 @@ import {
   assertFunction,
   assertOptionsObject,
   assertWholeNumber,
+  LONGEST_TIMER_MS,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 
@@ -48,7 +49,7 @@ export function resolveOptions(options: SqliteInboxOptions): ResolvedSqliteInbox
     now = Date.now,
   } = options;
   assertTablePrefix(tablePrefix);
-  const milliseconds = { min: 100, max: 2_147_483_647, unit: 'milliseconds' };
+  const milliseconds = { min: 100, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
   assertWholeNumber('leaseMs', leaseMs, milliseconds);
   assertWholeNumber('renewForMs', renewForMs, { min: 1, unit: 'milliseconds' });
   assertFunction('now', now, 'that returns epoch milliseconds');

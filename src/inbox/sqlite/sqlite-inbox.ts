@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InboxError, InvalidOptionError } from '../../errors.js';
-import { describeValue } from '../../protocol/describe-value.js';
+import { assertDate } from '../../protocol/assert-option.js';
 import {
   type CallbackInbox,
   type InboxEvent,
@@ -93,7 +93,7 @@ export function sqliteInbox(
     },
     setup: () => store.createTables(),
     prune(olderThan) {
-      assertDate(olderThan);
+      assertDate('olderThan', olderThan);
       assertNoTransaction(database);
       return store.prune(olderThan.getTime(), now());
     },
@@ -206,10 +206,4 @@ function stillBlocked(cause: unknown): InboxError {
     `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and neither them nor an iterate() open across an await, or raise leaseMs`,
     { cause },
   );
-}
-
-function assertDate(olderThan: unknown): void {
-  if (olderThan instanceof Date && !Number.isNaN(olderThan.getTime())) return;
-  const came = olderThan instanceof Date ? 'an invalid one' : describeValue(olderThan);
-  throw new InvalidOptionError('olderThan', `olderThan must be a valid Date, but ${came} came`);
 }

@@ -3,9 +3,9 @@ import {
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
+  LONGEST_TIMER_MS,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { LONGEST_TIMER_MS } from '../clock.js';
 import type {
   CallbackFault,
   CallbackFaultMatch,
