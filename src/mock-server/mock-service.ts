@@ -3,8 +3,10 @@ import type {
   Delivery,
   DeliveryAttempt,
   DeliveryMatch,
+  ResendOptions,
   WaitOptions,
 } from './callbacks/delivery.js';
+import type { MockListener } from './events.js';
 import type { MockFaults } from './faults/fault-list.js';
 import type { MockPayments } from './payment-book.js';
 
@@ -55,12 +57,23 @@ export interface MockService {
   setStatus(referenceNumber: string, status: string): Promise<Delivery>;
 
   /**
-   * Sends the callback of the payment's present status once more: a duplicate, as a delivery of its own.
+   * Sends a callback once more, as a delivery of its own. Of a payment (by its referenceNumber) that
+   * of its present status; of a delivery or an attempt (by its id) that of the very change it was
+   * about, so an older one stays older.
    *
-   * @throws {InvalidOptionError} when there is no such payment
+   * @throws {InvalidOptionError} when there is none of that id, or the fault can't be right
    * @throws {Error} after `close()`
    */
-  resend(referenceNumber: string): Promise<Delivery>;
+  resend(id: string, options?: ResendOptions): Promise<Delivery>;
+
+  /**
+   * Calls `listener` with each event, at the moment it happens, until the function that is returned
+   * is called or the service is closed. What the listener throws ends as an uncaught exception.
+   *
+   * @throws {InvalidOptionError} when `listener` is no function
+   * @throws {Error} after `close()`
+   */
+  subscribe(listener: MockListener): () => void;
 
   /**
    * The first attempt that matches and has ended, past or future.

@@ -10,7 +10,8 @@ import {
 import { describeValue } from '../protocol/describe-value.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
 import { assertSecretText } from './callbacks/sign.js';
-import { type MockClock, systemClock } from './clock.js';
+import type { MockClock } from './clock/clock.js';
+import { createRunningClock } from './clock/running-clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {
@@ -70,7 +71,7 @@ export interface MockServiceOptions {
   seed?: number | undefined;
   /**
    * The service's time, for example one made by `createManualClock`.
-   * @default the system's
+   * @default one of its own, made by `createRunningClock`: it runs with the system's
    */
   clock?: MockClock | undefined;
 }
@@ -119,7 +120,7 @@ export function resolveServiceOptions(options: MockServiceOptions): ResolvedServ
     signatureEncoding = 'hex',
     initialStatus = 'created',
     seed = randomInt(2 ** 32),
-    clock = systemClock,
+    clock = createRunningClock(),
   } = options;
   if (apiKey !== undefined) assertApiKey(apiKey);
   if (apiSecret !== undefined) assertSecretText('apiSecret', apiSecret);

@@ -1,7 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
-import type { MockClock } from './clock.js';
+import type { MockClock } from './clock/clock.js';
+import type { EventFeed } from './events.js';
 import type { SeededIds } from './seeded-ids.js';
 
 /** A payment of the mock service: its status record and what it was created from. */
@@ -12,6 +13,16 @@ export interface MockPayment extends Readonly<PaymentStatusRecord> {
   readonly currency: string;
   /** Fields of the creation beyond those of interface section 2.1, as given. */
   readonly extra: Readonly<Record<string, unknown>>;
+  /** The statuses it had, oldest first, from that of its creation on; the last 100. */
+  readonly history: readonly MockStatusChange[];
+}
+
+/** A status that a payment had or has. */
+export interface MockStatusChange {
+  /** The status. */
+  readonly status: string;
+  /** Since when: the `updatedAt` of the change. */
+  readonly at: string;
 }
 
 /** Read access to the payments of a mock service. */
@@ -24,9 +35,30 @@ export interface MockPayments {
 
 interface PaymentBookOptions {
   readonly clock: MockClock;
+  readonly feed: EventFeed;
   readonly ids: SeededIds;
   readonly initialStatus: string;
 }
+
+interface PageQuery {
+  readonly limit: number;
+  /** The referenceNumber of the payment that the page begins behind. */
+  readonly before: string | undefined;
+  /** A part of a reference or of the status, in any case. */
+  readonly search: string | undefined;
+}
+
+/** Payments, newest first. */
+interface PaymentPage {
+  readonly payments: readonly MockPayment[];
+  /** How many match in all. */
+  readonly total: number;
+  /** The `before` of the next page; `undefined` on the last. */
+  readonly next: string | undefined;
+}
+
+/** Statuses kept of one payment. */
+const HISTORY_LIMIT = 100;
 
 /**
  * The state of the mock service: payments and their statuses (interface sections 2.2 and 3). The
@@ -36,6 +68,9 @@ interface PaymentBookOptions {
 export class PaymentBook implements MockPayments {
   readonly #options: PaymentBookOptions;
   readonly #payments = new Map<string, MockPayment>();
+  /** In the order of creation, to find a page without walking through all. */
+  readonly #order: string[] = [];
+  readonly #places = new Map<string, number>();
 
   constructor(options: PaymentBookOptions) {
     this.#options = options;
@@ -47,6 +82,32 @@ export class PaymentBook implements MockPayments {
 
   get(referenceNumber: string): MockPayment | undefined {
     return this.#payments.get(referenceNumber);
+  }
+
+  get size(): number {
+    return this.#payments.size;
+  }
+
+  /** @throws {InvalidOptionError} when there is no payment `before` */
+  page({ limit, before, search }: PageQuery): PaymentPage {
+    if (before !== undefined) this.require(before);
+    const wanted = search?.toLowerCase() ?? '';
+    const end = before === undefined ? this.#order.length : (this.#places.get(before) ?? 0);
+    const found: MockPayment[] = [];
+    for (let place = end - 1; place >= 0 && found.length <= limit; place -= 1) {
+      const payment = this.#payments.get(this.#order[place] ?? '');
+      if (payment !== undefined && isFound(payment, wanted)) found.push(payment);
+    }
+    const payments = found.slice(0, limit);
+    const next = found.length > limit ? payments.at(-1)?.referenceNumber : undefined;
+    return { payments, total: this.#count(wanted), next };
+  }
+
+  #count(wanted: string): number {
+    if (wanted === '') return this.#payments.size;
+    let count = 0;
+    for (const payment of this.#payments.values()) if (isFound(payment, wanted)) count += 1;
+    return count;
   }
 
   /** Every creation makes a payment of its own: the interface promises no idempotency. */
@@ -64,8 +125,10 @@ export class PaymentBook implements MockPayments {
       amount,
       currency,
       extra: Object.freeze(extra),
+      history: Object.freeze([{ status: initialStatus, at: createdAt }]),
     });
-    this.#payments.set(payment.referenceNumber, payment);
+    this.#places.set(payment.referenceNumber, this.#order.push(payment.referenceNumber) - 1);
+    this.#keep(payment);
     return payment;
   }
 
@@ -80,13 +143,21 @@ export class PaymentBook implements MockPayments {
     }
     // Two changes within one millisecond must still tell their order by updatedAt.
     const updatedAtMs = Math.max(this.#options.clock.now(), Date.parse(payment.updatedAt) + 1);
+    const updatedAt = toOffsetDateTime(updatedAtMs);
+    const history = [...payment.history, { status, at: updatedAt }].slice(-HISTORY_LIMIT);
     const changed = Object.freeze({
       ...payment,
       status,
-      updatedAt: toOffsetDateTime(updatedAtMs),
+      updatedAt,
+      history: Object.freeze(history),
     });
-    this.#payments.set(referenceNumber, changed);
+    this.#keep(changed);
     return changed;
+  }
+
+  #keep(payment: MockPayment): void {
+    this.#payments.set(payment.referenceNumber, payment);
+    this.#options.feed.emit({ type: 'payment', payment });
   }
 
   /** @throws {InvalidOptionError} when there is no such payment */
@@ -101,7 +172,17 @@ export class PaymentBook implements MockPayments {
 
   clear(): void {
     this.#payments.clear();
+    this.#places.clear();
+    this.#order.length = 0;
   }
+}
+
+function isFound(payment: MockPayment, wanted: string): boolean {
+  if (wanted === '') return true;
+  const { referenceNumber, merchantPaymentReference, providerReference, status } = payment;
+  return [referenceNumber, merchantPaymentReference, providerReference, status].some((text) =>
+    text.toLowerCase().includes(wanted),
+  );
 }
 
 /** The fields of interface section 2.2, in its order. */

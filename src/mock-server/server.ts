@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { InvalidOptionError } from '../errors.js';
 import { createRequest, sendAnswer, sendFailure } from './api/node-http.js';
+import { ControlFailure, failureAnswer, failures } from './control/control-answers.js';
+import { ControlInterface, isControlPath } from './control/control-interface.js';
+import { findIntrusion } from './control/request-guard.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServerOptions,
@@ -56,7 +59,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   };
   const server = createServer();
   await listen(server, listenOptions);
-  return new ListeningService({ ...resolved, ...credentials }, server);
+  return new ListeningService({ ...resolved, ...credentials, host: listenOptions.host }, server);
 }
 
 class ListeningService extends InProcessService implements MockServer {
@@ -64,17 +67,28 @@ class ListeningService extends InProcessService implements MockServer {
   readonly #apiKey: string;
   readonly #apiSecret: string;
   readonly #server: Server;
+  readonly #host: string;
+  readonly #control: ControlInterface;
   #closing: Promise<void> | undefined;
 
   constructor(
-    options: ResolvedServiceOptions & { apiKey: string; apiSecret: string },
+    options: ResolvedServiceOptions & { apiKey: string; apiSecret: string; host: string },
     server: Server,
   ) {
     super(options);
     this.#apiKey = options.apiKey;
     this.#apiSecret = options.apiSecret;
     this.#server = server;
+    this.#host = options.host;
     this.url = toUrl(server.address() as AddressInfo);
+    const { feed, payments, dispatcher } = this.inside;
+    this.#control = new ControlInterface({
+      service: this,
+      settings: options,
+      feed,
+      payments,
+      dispatcher,
+    });
     server.on('request', (request, response) => this.#handle(request, response));
   }
 
@@ -99,6 +113,7 @@ class ListeningService extends InProcessService implements MockServer {
 
   async #close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#control.close();
     await super.close();
     this.#server.closeAllConnections();
     await closed;
@@ -111,10 +126,26 @@ class ListeningService extends InProcessService implements MockServer {
       return;
     }
     try {
-      await sendAnswer(await this.fetch(request), outgoing);
+      const { pathname } = new URL(request.url);
+      const answer = isControlPath(pathname)
+        ? await this.#answerControl(request, pathname, incoming)
+        : await this.fetch(request);
+      await sendAnswer(answer, outgoing);
     } catch (error) {
       await sendFailure(error, outgoing);
     }
+  }
+
+  #answerControl(
+    request: Request,
+    path: string,
+    { headers }: IncomingMessage,
+  ): Response | Promise<Response> {
+    const { method } = request;
+    const intrusion = findIntrusion({ method, path, headers, listenHost: this.#host });
+    return intrusion === undefined
+      ? this.#control.fetch(request)
+      : failureAnswer(new ControlFailure(failures.forbidden, intrusion));
   }
 }
 

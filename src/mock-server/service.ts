@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import {
+  assertFunction,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
@@ -19,12 +20,15 @@ import {
   type DeliveryMatch,
   describeAttempt,
   isMatchingAttempt,
+  type ResendOptions,
   type WaitOptions,
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createSigningKey } from './callbacks/sign.js';
 import { describeEvents, describeMatch, EventLog } from './event-log.js';
-import { FaultList, type MockFaults } from './faults/fault-list.js';
+import { EventFeed, type MockListener } from './events.js';
+import { copyFault, FaultList, type MockFaults } from './faults/fault-list.js';
+import { assertResendFault } from './faults/fault-rules.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServiceOptions,
@@ -32,7 +36,7 @@ import {
   resolveCallbackUrl,
   resolveServiceOptions,
 } from './options.js';
-import { type MockPayments, PaymentBook } from './payment-book.js';
+import { type MockPayment, type MockPayments, PaymentBook } from './payment-book.js';
 import { SeededIds } from './seeded-ids.js';
 
 /** Entries kept in each of the two logs. */
@@ -50,13 +54,21 @@ export function createMockService(options: MockServiceOptions = {}): MockService
 }
 
 /** @internal */
+export interface ServiceInside {
+  readonly feed: EventFeed;
+  readonly payments: PaymentBook;
+  readonly dispatcher: CallbackDispatcher;
+}
+
+/** @internal */
 export class InProcessService implements MockService {
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
   readonly #requests = new EventLog<RecordedRequest>(LOG_LIMIT);
   readonly #deliveries = new EventLog<DeliveryAttempt>(LOG_LIMIT);
-  readonly #faults = new FaultList();
+  readonly #feed = new EventFeed();
+  readonly #faults = new FaultList(this.#feed);
   readonly #payments: PaymentBook;
   readonly #waiting: WaitingRequests;
   readonly #gateway: Gateway;
@@ -71,12 +83,18 @@ export class InProcessService implements MockService {
     this.#ids = new SeededIds(options.seed);
     this.#signingSecret = options.signingSecret ?? this.#ids.token('signing_secret');
     this.#callbackUrl = options.callbackUrl;
-    this.#payments = new PaymentBook({ clock, ids: this.#ids, initialStatus });
+    this.#payments = new PaymentBook({
+      clock,
+      feed: this.#feed,
+      ids: this.#ids,
+      initialStatus,
+    });
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
       clock,
       credentials: { apiKey: options.apiKey, apiSecret: options.apiSecret },
       faults: this.#faults,
+      feed: this.#feed,
       ids: this.#ids,
       log: this.#requests,
       payments: this.#payments,
@@ -87,6 +105,7 @@ export class InProcessService implements MockService {
       clock,
       ids: this.#ids,
       faults: this.#faults,
+      feed: this.#feed,
       log: this.#deliveries,
       sender: this.#sender,
       signingKey: createSigningKey('signingSecret', this.#signingSecret),
@@ -113,6 +132,7 @@ export class InProcessService implements MockService {
   }
   set callbackUrl(url: string | undefined) {
     this.#callbackUrl = resolveCallbackUrl(url);
+    this.#feed.emit({ type: 'settings' });
   }
   get payments(): MockPayments {
     return this.#payments;
@@ -135,12 +155,25 @@ export class InProcessService implements MockService {
   async setStatus(referenceNumber: string, status: string): Promise<Delivery> {
     this.#assertOpen();
     const payment = this.#payments.setStatus(referenceNumber, status);
-    return this.#dispatcher.send(payment, this.#callbackUrl);
+    return this.#dispatcher.send({ payment, url: this.#callbackUrl });
   }
 
-  async resend(referenceNumber: string): Promise<Delivery> {
+  async resend(id: string, options: ResendOptions = {}): Promise<Delivery> {
     this.#assertOpen();
-    return this.#dispatcher.send(this.#payments.require(referenceNumber), this.#callbackUrl);
+    assertOptionsObject('options', options, 'fault');
+    const { fault } = options;
+    if (fault !== undefined) assertResendFault(fault);
+    return this.#dispatcher.send({
+      payment: this.#findChange(id),
+      url: this.#callbackUrl,
+      fault: fault && copyFault(fault),
+    });
+  }
+
+  subscribe(listener: MockListener): () => void {
+    assertFunction('listener', listener, 'that is called with each event');
+    this.#assertOpen();
+    return this.#feed.subscribe(listener);
   }
 
   async waitForDelivery(match: DeliveryMatch, options: WaitOptions = {}): Promise<DeliveryAttempt> {
@@ -180,11 +213,17 @@ export class InProcessService implements MockService {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#forget('The mock service was closed');
+    this.#feed.clear();
     this.#sender.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** What the control interface needs beyond the public calls. */
+  protected get inside(): ServiceInside {
+    return { feed: this.#feed, payments: this.#payments, dispatcher: this.#dispatcher };
   }
 
   /** The secrets are for the tests that ask for them, not for whatever prints the object. */
@@ -203,6 +242,14 @@ export class InProcessService implements MockService {
     this.#faults.clear();
     this.#payments.clear();
     this.#ids.restart();
+    this.#feed.emit({ type: 'reset' });
+  }
+
+  // By payment, by delivery or by attempt: the three draw their identifiers from sequences of their own.
+  #findChange(id: string): MockPayment {
+    const deliveryId = this.deliveries.find((attempt) => attempt.id === id)?.deliveryId ?? id;
+    const delivery = this.#dispatcher.get(deliveryId);
+    return delivery?.payment ?? this.#payments.require(id);
   }
 
   #assertOpen(): void {

@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { describeIssues } from '../../errors.js';
 import { type CreatePaymentInput, findCreatePaymentIssues } from '../../protocol/payment.js';
 import { PAYMENTS_PATH } from '../../protocol/wire.js';
-import type { MockClock } from '../clock.js';
+import type { MockClock } from '../clock/clock.js';
 import type { EventLog } from '../event-log.js';
+import type { EventFeed } from '../events.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { RequestFaultType } from '../faults/fault-types.js';
 import { answerWithFault } from '../faults/request-faults.js';
@@ -39,6 +40,7 @@ interface GatewayOptions {
   readonly clock: MockClock;
   readonly credentials: ExpectedCredentials;
   readonly faults: FaultList;
+  readonly feed: EventFeed;
   readonly ids: SeededIds;
   readonly log: EventLog<RecordedRequest>;
   readonly payments: PaymentBook;
@@ -48,10 +50,11 @@ interface GatewayOptions {
 interface LiveRequest extends RecordedRequest {
   fault?: RequestFaultType;
   status?: number;
+  ended: boolean;
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
-  const { clock, credentials, faults, ids, log, payments, waiting } = options;
+  const { clock, credentials, faults, feed, ids, log, payments, waiting } = options;
 
   return {
     async fetch(request) {
@@ -60,14 +63,20 @@ export function createGateway(options: GatewayOptions): Gateway {
       log.push(recorded);
       const fault = faults.takeForRequest(toRequestFacts(recorded));
       if (fault !== undefined) recorded.fault = fault.type;
-      const answer = await answerWithFault(fault, {
-        requestId: recorded.requestId,
-        signal: request.signal,
-        waiting,
-        answer: () => route(recorded, body),
-      });
-      recorded.status = answer.status;
-      return answer;
+      feed.emit({ type: 'request', request: recorded });
+      try {
+        const answer = await answerWithFault(fault, {
+          requestId: recorded.requestId,
+          signal: request.signal,
+          waiting,
+          answer: () => route(recorded, body),
+        });
+        recorded.status = answer.status;
+        return answer;
+      } finally {
+        recorded.ended = true;
+        feed.emit({ type: 'request', request: recorded });
+      }
     },
   };
 
@@ -83,6 +92,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       body: text,
       json: parseJson(text),
       authenticated: isAuthorized(request.headers.get('authorization'), credentials),
+      ended: false,
     };
   }
 

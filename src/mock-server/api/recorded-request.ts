@@ -22,6 +22,8 @@ export interface RecordedRequest {
   readonly fault?: RequestFaultType | undefined;
   /** The status it was answered with; `undefined` as long as there is no answer, or when it was lost. */
   readonly status?: number | undefined;
+  /** Whether it is over: answered, or its connection broken. */
+  readonly ended: boolean;
 }
 
 /** Which request to wait for: every field given must be equal. */

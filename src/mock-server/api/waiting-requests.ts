@@ -1,4 +1,4 @@
-import type { MockClock, MockTimer } from '../clock.js';
+import type { MockClock, MockTimer } from '../clock/clock.js';
 import { ConnectionLossError } from './connection-loss.js';
 
 /** Requests that a fault keeps waiting: `delay` until a time, `hang` without end. */

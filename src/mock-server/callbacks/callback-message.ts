@@ -16,7 +16,7 @@ export interface CallbackMessage {
 interface MessageInput {
   readonly record: PaymentStatusRecord;
   /** Epoch milliseconds. */
-  readonly sentAtMs: number;
+  readonly signedAtMs: number;
   readonly key: KeyObject;
   readonly encoding: SignatureEncoding;
   readonly fault: CallbackFault | undefined;
@@ -31,8 +31,8 @@ const wrongKey = createSecretKey('not the signing secret of any account', 'utf8'
 
 /** Writes and signs a callback (interface sections 4.2 and 5.2), with what `fault` does to it. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
-  const { record, sentAtMs, key, encoding, fault } = input;
-  const timestamp = String(Math.floor(sentAtMs / 1000) + timestampShift(fault));
+  const { record, signedAtMs, key, encoding, fault } = input;
+  const timestamp = String(Math.floor(signedAtMs / 1000) + timestampShift(fault));
   const signedText = JSON.stringify(changeBeforeSigning(record, fault));
   const signature = signCallbackBytes({
     timestamp,

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 
-/** What came of one POST. */
+/** What came of one request. */
 export type PostResult =
   | {
       readonly outcome: 'acknowledged' | 'refused';
@@ -14,6 +14,8 @@ interface CallbackPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** Told of the answer's headers, before its body has come. */
+  readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
 }
 
 /** An answer's body is for the log only; more of it is not read. */
@@ -37,10 +39,19 @@ export class CallbackSender {
   }
 
   /** Never rejects: whatever goes wrong is a result. */
-  post({ url, headers, body }: CallbackPost): Promise<PostResult> {
+  post(callback: CallbackPost): Promise<PostResult> {
+    return this.#send('POST', callback);
+  }
+
+  /** As {@link CallbackSender.post}. */
+  get(url: string): Promise<PostResult> {
+    return this.#send('GET', { url, headers: {}, body: new Uint8Array() });
+  }
+
+  #send(method: string, { url, headers, body, onHeaders }: CallbackPost): Promise<PostResult> {
     return new Promise((resolve) => {
       const options = {
-        method: 'POST',
+        method,
         headers: { ...headers, 'content-length': String(body.byteLength) },
       };
       const request = url.startsWith('https:')
@@ -62,7 +73,10 @@ export class CallbackSender {
       }, this.#timeoutMs);
       this.#inFlight.add(request);
       request.on('error', fail);
-      request.on('response', (response) => collectAnswer(response, settle, fail));
+      request.on('response', (response) => {
+        onHeaders?.(response.headers);
+        collectAnswer(response, settle, fail);
+      });
       request.end(body);
     });
   }

@@ -1,4 +1,4 @@
-import type { CallbackFaultType } from '../faults/fault-types.js';
+import type { CallbackFault, CallbackFaultType } from '../faults/fault-types.js';
 import type { MockPayment } from '../payment-book.js';
 
 /**
@@ -88,6 +88,16 @@ export interface Delivery {
   readonly state: DeliveryState;
   /** Its attempts that have ended, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
+}
+
+/** What is particular about a callback that is sent again. */
+export interface ResendOptions {
+  /**
+   * What goes wrong with its first attempt: a fault without `times` and `match`. No fault that is
+   * pending is used up then.
+   * @default the oldest pending fault that fits
+   */
+  fault?: CallbackFault | undefined;
 }
 
 /** Which attempt to wait for: every field given must be equal. */

@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { MockClock, MockTimer } from '../clock.js';
+import type { MockClock, MockTimer } from '../clock/clock.js';
 import type { EventLog } from '../event-log.js';
+import type { EventFeed } from '../events.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CallbackFault } from '../faults/fault-types.js';
 import { type MockPayment, toStatusRecord } from '../payment-book.js';
@@ -10,11 +11,13 @@ import type { SeededIds } from '../seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
 import type { Delivery, DeliveryAttempt, DeliveryState } from './delivery.js';
+import { RecentDeliveries } from './recent-deliveries.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;
   readonly ids: SeededIds;
   readonly faults: FaultList;
+  readonly feed: EventFeed;
   readonly log: EventLog<DeliveryAttempt>;
   readonly sender: CallbackSender;
   readonly signingKey: KeyObject;
@@ -28,8 +31,8 @@ interface LiveDelivery extends Delivery {
   readonly url: string;
   readonly attempts: DeliveryAttempt[];
   state: DeliveryState;
-  /** When the first attempt was signed, in epoch milliseconds. */
-  firstSentAtMs?: number;
+  /** The time that the first attempt was signed with, in epoch milliseconds. */
+  firstSignedAtMs?: number;
 }
 
 /** An attempt together with its copies: what becomes of the delivery is decided by the last to end. */
@@ -42,12 +45,20 @@ interface AttemptGroup {
   acknowledged: boolean;
 }
 
+/** What to deliver: a payment as it was after the change, where to, and what is to go wrong. */
+interface Dispatch {
+  readonly payment: MockPayment;
+  readonly url: string | undefined;
+  readonly fault?: CallbackFault | undefined;
+}
+
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
   readonly #retries = new Map<LiveDelivery, MockTimer>();
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
+  readonly #recent = new RecentDeliveries<LiveDelivery>();
   // What was begun before a reset must leave no trace after it.
   #generation = 0;
   #sending = 0;
@@ -57,7 +68,7 @@ export class CallbackDispatcher {
   }
 
   /** Settles when the first attempt has ended, copies and released ones included; never rejects. */
-  async send(payment: MockPayment, url: string | undefined): Promise<Delivery> {
+  async send({ payment, url, fault: given }: Dispatch): Promise<Delivery> {
     const { ids, faults } = this.#options;
     const delivery: LiveDelivery = {
       id: ids.next('delivery'),
@@ -68,8 +79,10 @@ export class CallbackDispatcher {
       url: url ?? '',
       attempts: [],
     };
+    this.#recent.add(delivery);
+    this.#tell(delivery);
     if (url === undefined) return delivery;
-    const fault = faults.takeForCallback(toFacts(delivery, 1), true);
+    const fault = given ?? faults.takeForCallback(toFacts(delivery, 1), true);
     if (fault?.type === 'reorder') {
       this.#hold(delivery);
       return delivery;
@@ -77,6 +90,16 @@ export class CallbackDispatcher {
     await this.#attempt(delivery, 1, fault);
     await this.#releaseHeld(payment.referenceNumber);
     return delivery;
+  }
+
+  /** The delivery of that id, as long as it is among the last 10,000. */
+  get(id: string): Delivery | undefined {
+    return this.#recent.get(id);
+  }
+
+  /** The deliveries of a payment among the last 10,000, oldest first. */
+  list(referenceNumber: string): Delivery[] {
+    return this.#recent.list(referenceNumber);
   }
 
   /** What is still to come, for the message of a wait that was in vain. */
@@ -96,15 +119,16 @@ export class CallbackDispatcher {
     this.#generation += 1;
     for (const timer of this.#retries.values()) timer.cancel();
     for (const delivery of [...this.#retries.keys(), ...this.#listHeld()]) {
-      delivery.state = 'cancelled';
+      this.#move(delivery, 'cancelled');
     }
     this.#retries.clear();
     this.#held.clear();
+    this.#recent.clear();
     this.#options.sender.abort();
   }
 
   #hold(delivery: LiveDelivery): void {
-    delivery.state = 'held';
+    this.#move(delivery, 'held');
     const others = this.#held.get(delivery.referenceNumber) ?? [];
     this.#held.set(delivery.referenceNumber, [...others, delivery]);
   }
@@ -119,10 +143,10 @@ export class CallbackDispatcher {
     const generation = this.#generation;
     for (const delivery of held.reverse()) {
       if (generation !== this.#generation) {
-        delivery.state = 'cancelled';
+        this.#move(delivery, 'cancelled');
         continue;
       }
-      delivery.state = 'sending';
+      this.#move(delivery, 'sending');
       await this.#attempt(delivery, 1, this.#takeFault(delivery, 1));
     }
   }
@@ -158,11 +182,11 @@ export class CallbackDispatcher {
 
   #write(delivery: LiveDelivery, fault: CallbackFault | undefined): CallbackMessage {
     const { clock, signingKey, signatureEncoding, retrySigning } = this.#options;
-    const now = clock.now();
-    delivery.firstSentAtMs ??= now;
+    const signedAtMs = clock.signingTime?.() ?? clock.now();
+    delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),
-      sentAtMs: retrySigning === 'original' ? delivery.firstSentAtMs : now,
+      signedAtMs: retrySigning === 'original' ? delivery.firstSignedAtMs : signedAtMs,
       key: signingKey,
       encoding: signatureEncoding,
       fault,
@@ -170,7 +194,7 @@ export class CallbackDispatcher {
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
-    const { clock, ids, log } = this.#options;
+    const { clock, feed, ids, log } = this.#options;
     const { delivery, attempt, message, fault } = group;
     const generation = this.#generation;
     const id = ids.next('delivery');
@@ -179,7 +203,7 @@ export class CallbackDispatcher {
     const sentAt = new Date(clock.now());
     const result = await this.#post(group);
     if (generation !== this.#generation) {
-      delivery.state = 'cancelled';
+      this.#move(delivery, 'cancelled');
       return;
     }
     group.unfinished -= 1;
@@ -202,6 +226,17 @@ export class CallbackDispatcher {
     });
     delivery.attempts.push(entry);
     log.push(entry);
+    feed.emit({ type: 'attempt', attempt: entry });
+    if (group.unfinished === 0) this.#tell(delivery);
+  }
+
+  #move(delivery: LiveDelivery, state: DeliveryState): void {
+    delivery.state = state;
+    this.#tell(delivery);
+  }
+
+  #tell(delivery: LiveDelivery): void {
+    this.#options.feed.emit({ type: 'delivery', delivery });
   }
 
   async #post({ delivery, message, fault }: AttemptGroup): Promise<PostResult | Dropped> {
@@ -225,7 +260,7 @@ export class CallbackDispatcher {
     const { clock } = this.#options;
     const timer = clock.setTimeout(() => {
       this.#retries.delete(delivery);
-      delivery.state = 'sending';
+      this.#move(delivery, 'sending');
       // Handed back so that a manual clock waits for the attempt.
       return this.#attempt(delivery, attempt + 1, this.#takeFault(delivery, attempt + 1));
     }, delayMs);

@@ -1,3 +1,4 @@
+import type { EventFeed } from '../events.js';
 import { assertFault } from './fault-rules.js';
 import type {
   CallbackFault,
@@ -38,15 +39,22 @@ interface Entry {
 }
 
 export class FaultList implements MockFaults {
+  readonly #feed: EventFeed;
   #entries: Entry[] = [];
+
+  constructor(feed: EventFeed) {
+    this.#feed = feed;
+  }
 
   add(fault: Fault): void {
     assertFault(fault);
     this.#entries.push({ fault: copyFault(fault), left: fault.times ?? 1 });
+    this.#tell();
   }
 
   clear(): void {
     this.#entries = [];
+    this.#tell();
   }
 
   pending(): readonly Fault[] {
@@ -79,16 +87,22 @@ export class FaultList implements MockFaults {
       if (!isFitting(fault)) continue;
       entry.left -= 1;
       if (entry.left === 0) this.#entries = this.#entries.filter((other) => other !== entry);
+      this.#tell();
       return fault;
     }
     return undefined;
   }
+
+  #tell(): void {
+    this.#feed.emit({ type: 'faults', faults: this.pending() });
+  }
 }
 
-function copyFault(fault: Fault): Fault {
+/** A copy that what the caller does to the fault later does not change. */
+export function copyFault<AnyFault extends Fault>(fault: AnyFault): AnyFault {
   const match = fault.match === undefined ? undefined : { ...fault.match };
   if (fault.type !== 'extra-field' || fault.value === undefined) {
-    return { ...fault, match } as Fault;
+    return { ...fault, match };
   }
   return { ...fault, match, value: JSON.parse(JSON.stringify(fault.value)) };
 }

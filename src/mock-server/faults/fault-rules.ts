@@ -137,6 +137,19 @@ export function assertFault(fault: unknown): asserts fault is Fault {
   );
 }
 
+/** @throws {InvalidOptionError} for what is no fault to resend a callback with */
+export function assertResendFault(fault: unknown): asserts fault is CallbackFault {
+  assertFault(fault);
+  assertOneOf('fault.on', fault.on, ['callback']);
+  for (const field of ['times', 'match'] as const) {
+    if (fault[field] === undefined) continue;
+    throw new InvalidOptionError(
+      `fault.${field}`,
+      `fault.${field} must be left out when a callback is sent again, but it came: the fault is for the first attempt of this delivery`,
+    );
+  }
+}
+
 // A misspelt field would silently change what a test tests, so it is refused.
 function assertFields(owner: string, value: object, rules: Rules): void {
   const stray = Object.keys(value).find((field) => !Object.hasOwn(rules, field));

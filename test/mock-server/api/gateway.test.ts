@@ -278,6 +278,7 @@ describe('the log of requests', () => {
         body: JSON.stringify(order),
         json: order,
         authenticated: true,
+        ended: true,
         status: 201,
       },
     ]);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/mock-server/clock.js';
-import { createManualClock } from '../../src/mock-server/index.js';
+import { createManualClock } from '../../../src/mock-server/index.js';
 
 describe('a manual clock', () => {
   test('stands still until it is advanced', async () => {
@@ -126,23 +125,5 @@ describe('a manual clock', () => {
     expect(() => createManualClock({ now })).toThrowError(
       expect.objectContaining({ code: 'INVALID_OPTION', option: 'now' }),
     );
-  });
-});
-
-describe('the system clock', () => {
-  test('tells the time of the system and runs its timers', async () => {
-    const before = Date.now();
-    await new Promise((resolve) => systemClock.setTimeout(() => resolve(undefined), 1));
-    expect(systemClock.now()).toBeGreaterThanOrEqual(before);
-  });
-
-  test('does not run a timer that was cancelled', async () => {
-    let runs = 0;
-    const timer = systemClock.setTimeout(() => {
-      runs += 1;
-    }, 1);
-    timer.cancel();
-    await new Promise((resolve) => systemClock.setTimeout(() => resolve(undefined), 5));
-    expect(runs).toBe(0);
   });
 });

@@ -1,0 +1,264 @@
+import { describeIssues, InvalidOptionError } from '../../errors.js';
+import { type CreatePaymentInput, findCreatePaymentIssues } from '../../protocol/payment.js';
+import { version } from '../../protocol/version.js';
+import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
+import { isAdvanceable } from '../clock/clock.js';
+import { ClockBusyError } from '../clock/timers.js';
+import { dashboardAnswer } from '../dashboard/page.js';
+import type { EventFeed, MockEvent } from '../events.js';
+import type { CallbackFault, Fault } from '../faults/fault-types.js';
+import type { MockService } from '../mock-service.js';
+import type { ResolvedServiceOptions } from '../options.js';
+import type { PaymentBook } from '../payment-book.js';
+import { ControlFailure, controlAnswer, failureAnswer, failures } from './control-answers.js';
+import { assertOnly, type ControlCall, readControlCall, readLimit } from './control-call.js';
+import type { ControlEvent, ControlFaults, ControlState } from './control-types.js';
+import {
+  UNLIMITED,
+  viewAttempt,
+  viewDelivery,
+  viewFault,
+  viewPayment,
+  viewRequest,
+} from './control-view.js';
+import { EventStreams } from './event-stream.js';
+import { findRoute, type Route } from './routes.js';
+
+interface ControlInterfaceOptions {
+  readonly service: MockService & { readonly url: string };
+  readonly settings: ResolvedServiceOptions;
+  readonly feed: EventFeed;
+  readonly payments: PaymentBook;
+  readonly dispatcher: CallbackDispatcher;
+}
+
+/** Whether a path is the control interface's and not the service's own. */
+export function isControlPath(pathname: string): boolean {
+  return pathname === '/_mock' || pathname.startsWith('/_mock/');
+}
+
+/** What people and tools steer a mock server by: JSON below `/_mock/`, and the dashboard's page. */
+export class ControlInterface {
+  readonly #options: ControlInterfaceOptions;
+  readonly #streams: EventStreams;
+  readonly #routes: readonly Route[] = [
+    ['GET', '', () => redirectToPage()],
+    ['GET', '/', () => dashboardAnswer()],
+    ['GET', '/state', () => controlAnswer(200, this.#state())],
+    ['PATCH', '/settings', (call) => this.#changeSettings(call)],
+    ['GET', '/payments', (call) => this.#listPayments(call)],
+    ['POST', '/payments', (call) => this.#createPayment(call)],
+    ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
+    ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
+    ['POST', '/payments/:id/resend', (call, id) => this.#resendPayment(call, id)],
+    ['GET', '/deliveries', (call) => this.#listAttempts(call)],
+    ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
+    ['GET', '/requests', (call) => this.#listRequests(call)],
+    ['GET', '/faults', () => controlAnswer(200, this.#faults())],
+    ['POST', '/faults', (call) => this.#addFault(call)],
+    ['DELETE', '/faults', () => this.#clearFaults()],
+    ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
+    ['POST', '/reset', (call) => this.#reset(call)],
+    ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
+  ];
+
+  constructor(options: ControlInterfaceOptions) {
+    this.#options = options;
+    this.#streams = new EventStreams({ feed: options.feed, view: (event) => this.#view(event) });
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    try {
+      const call = await readControlCall(request);
+      const { handle, id } = findRoute(this.#routes, call);
+      return await handle(call, id);
+    } catch (error) {
+      return failureAnswer(toFailure(error));
+    }
+  }
+
+  /** Ends what is open. */
+  close(): void {
+    this.#streams.close();
+  }
+
+  #state(): ControlState {
+    const { service, settings } = this.#options;
+    const { clock, signatureEncoding, retryScheduleMs } = settings;
+    return {
+      url: service.url,
+      version,
+      seed: service.seed,
+      now: new Date(clock.now()).toISOString(),
+      canAdvanceClock: isAdvanceable(clock),
+      callbackUrl: service.callbackUrl ?? null,
+      signatureEncoding,
+      retryScheduleMs,
+      counts: {
+        payments: this.#options.payments.size,
+        requests: service.requests.length,
+        deliveries: service.deliveries.length,
+        faults: service.faults.pending().length,
+      },
+    };
+  }
+
+  #changeSettings({ body }: ControlCall): Response {
+    assertOnly(body, 'callbackUrl');
+    const { callbackUrl } = body;
+    if (callbackUrl === undefined) {
+      throw new ControlFailure(
+        failures.invalidRequest,
+        'callbackUrl must be an http or https URL, or null for none, but nothing came',
+      );
+    }
+    this.#options.service.callbackUrl = callbackUrl === null ? undefined : (callbackUrl as string);
+    return controlAnswer(200, this.#state());
+  }
+
+  #listPayments({ query }: ControlCall): Response {
+    const { payments, total, next } = this.#options.payments.page({
+      limit: readLimit(query),
+      before: query.get('before') ?? undefined,
+      search: query.get('search') ?? undefined,
+    });
+    return controlAnswer(200, { payments: payments.map(viewPayment), total, next });
+  }
+
+  #createPayment({ body }: ControlCall): Response {
+    const issues = findCreatePaymentIssues(body);
+    if (issues !== undefined) {
+      throw new ControlFailure(failures.invalidRequest, describeIssues(issues));
+    }
+    const payment = this.#options.payments.create(
+      body as unknown as CreatePaymentInput & Record<string, unknown>,
+    );
+    return controlAnswer(201, viewPayment(payment));
+  }
+
+  #showPayment(id: string): Response {
+    const payment = this.#options.payments.get(id);
+    if (payment === undefined) throw unknown('payment', id);
+    const deliveries = this.#options.dispatcher.list(id);
+    return controlAnswer(200, {
+      payment: viewPayment(payment),
+      deliveries: deliveries.map(viewDelivery),
+    });
+  }
+
+  async #setStatus({ body }: ControlCall, id: string): Promise<Response> {
+    assertOnly(body, 'status');
+    const { service, payments } = this.#options;
+    if (payments.get(id) === undefined) throw unknown('payment', id);
+    return controlAnswer(200, viewDelivery(await service.setStatus(id, body['status'] as string)));
+  }
+
+  #resendPayment(call: ControlCall, id: string): Promise<Response> {
+    if (this.#options.payments.get(id) === undefined) throw unknown('payment', id);
+    return this.#resend(call, id);
+  }
+
+  #resendDelivery(call: ControlCall, id: string): Promise<Response> {
+    const { dispatcher, service } = this.#options;
+    const deliveryId = service.deliveries.find((attempt) => attempt.id === id)?.deliveryId ?? id;
+    if (dispatcher.get(deliveryId) === undefined) throw unknown('delivery', id);
+    return this.#resend(call, id);
+  }
+
+  async #resend({ body }: ControlCall, id: string): Promise<Response> {
+    assertOnly(body, 'fault');
+    const fault = body['fault'] as CallbackFault | undefined;
+    return controlAnswer(200, viewDelivery(await this.#options.service.resend(id, { fault })));
+  }
+
+  #listAttempts({ query }: ControlCall): Response {
+    const wanted = query.get('referenceNumber');
+    const attempts = this.#options.service.deliveries.filter(
+      ({ referenceNumber }) => wanted === null || wanted === referenceNumber,
+    );
+    const newest = attempts.slice(-readLimit(query)).reverse();
+    return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
+  }
+
+  #listRequests({ query }: ControlCall): Response {
+    const { requests } = this.#options.service;
+    const newest = requests.slice(-readLimit(query)).reverse();
+    return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
+  }
+
+  #faults(): ControlFaults {
+    return { faults: this.#options.service.faults.pending().map(viewFault) };
+  }
+
+  #addFault({ body }: ControlCall): Response {
+    const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
+    this.#options.service.faults.add({ ...body, times } as Fault);
+    return controlAnswer(201, this.#faults());
+  }
+
+  #clearFaults(): Response {
+    this.#options.service.faults.clear();
+    return controlAnswer(200, this.#faults());
+  }
+
+  async #advanceClock({ body }: ControlCall): Promise<Response> {
+    assertOnly(body, 'ms');
+    const { clock } = this.#options.settings;
+    if (!isAdvanceable(clock)) {
+      throw new ControlFailure(
+        failures.conflict,
+        "The clock of this service can't be moved: it was given as an option and has no advance()",
+      );
+    }
+    await clock.advance(body['ms'] as number);
+    this.#options.feed.emit({ type: 'clock' });
+    return controlAnswer(200, this.#state());
+  }
+
+  #reset({ body }: ControlCall): Response {
+    assertOnly(body);
+    this.#options.service.reset();
+    return controlAnswer(200, this.#state());
+  }
+
+  #view(event: MockEvent): ControlEvent {
+    switch (event.type) {
+      case 'payment':
+        return { type: 'payment', payment: viewPayment(event.payment) };
+      case 'request':
+        return { type: 'request', request: viewRequest(event.request) };
+      case 'attempt':
+        return { type: 'attempt', attempt: viewAttempt(event.attempt) };
+      case 'delivery': {
+        const { id, referenceNumber, status, state } = event.delivery;
+        return { type: 'delivery', delivery: { id, referenceNumber, status, state } };
+      }
+      case 'faults':
+        return { type: 'faults', faults: event.faults.map(viewFault) };
+      case 'reset':
+        return { type: 'reset', state: this.#state() };
+      default:
+        return { type: 'state', state: this.#state() };
+    }
+  }
+}
+
+function redirectToPage(): Response {
+  return new Response(null, { status: 308, headers: { location: '/_mock/' } });
+}
+
+function unknown(what: string, id: string): ControlFailure {
+  const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
+  return new ControlFailure(failures.notFound, `There is no ${what} ${shown} in this service`);
+}
+
+function toFailure(error: unknown): ControlFailure {
+  if (error instanceof ControlFailure) return error;
+  if (error instanceof InvalidOptionError) {
+    return new ControlFailure(failures.invalidRequest, error.message);
+  }
+  if (error instanceof ClockBusyError) return new ControlFailure(failures.conflict, error.message);
+  // The one other thing that a call ends in: the service was closed under it.
+  const message = error instanceof Error ? error.message : String(error);
+  return new ControlFailure(failures.unavailable, message);
+}

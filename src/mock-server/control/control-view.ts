@@ -1,0 +1,76 @@
+import type { RecordedRequest } from '../api/recorded-request.js';
+import type { Delivery, DeliveryAttempt } from '../callbacks/delivery.js';
+import type { Fault } from '../faults/fault-types.js';
+import { type MockPayment, toStatusRecord } from '../payment-book.js';
+import type {
+  ControlAttempt,
+  ControlDelivery,
+  ControlFault,
+  ControlPayment,
+  ControlRequest,
+} from './control-types.js';
+
+// From what the service holds to what the control interface sends. Each lists its fields: what is
+// added inside, perhaps a secret, does not get out by itself.
+
+export function viewPayment(payment: MockPayment): ControlPayment {
+  const { amount, currency, extra, history } = payment;
+  return { ...toStatusRecord(payment), amount, currency, extra: { ...extra }, history };
+}
+
+export function viewAttempt(attempt: DeliveryAttempt): ControlAttempt {
+  return {
+    id: attempt.id,
+    deliveryId: attempt.deliveryId,
+    referenceNumber: attempt.referenceNumber,
+    merchantPaymentReference: attempt.merchantPaymentReference,
+    status: attempt.status,
+    attempt: attempt.attempt,
+    copy: attempt.copy,
+    url: attempt.url,
+    sentAt: attempt.sentAt.toISOString(),
+    timestamp: attempt.timestamp,
+    headers: attempt.headers,
+    rawBody: new TextDecoder().decode(attempt.rawBody),
+    signedString: attempt.signedString,
+    outcome: attempt.outcome,
+    response: attempt.response,
+    errorCode: attempt.errorCode,
+    latencyMs: attempt.latencyMs,
+    fault: attempt.fault,
+    nextRetryAt: attempt.nextRetryAt?.toISOString(),
+  };
+}
+
+export function viewDelivery(delivery: Delivery): ControlDelivery {
+  return {
+    id: delivery.id,
+    referenceNumber: delivery.referenceNumber,
+    status: delivery.status,
+    updatedAt: delivery.payment.updatedAt,
+    state: delivery.state,
+    attempts: delivery.attempts.map(viewAttempt),
+  };
+}
+
+export function viewRequest(request: RecordedRequest): ControlRequest {
+  return {
+    requestId: request.requestId,
+    at: request.at.toISOString(),
+    method: request.method,
+    path: request.path,
+    headers: request.headers,
+    body: request.body,
+    authenticated: request.authenticated,
+    fault: request.fault,
+    status: request.status,
+    ended: request.ended,
+  };
+}
+
+/** JSON has no Infinity. */
+export const UNLIMITED = 'unlimited';
+
+export function viewFault(fault: Fault): ControlFault {
+  return { ...fault, times: fault.times === Number.POSITIVE_INFINITY ? UNLIMITED : fault.times };
+}

@@ -1,0 +1,70 @@
+import type { EventFeed, MockEvent } from '../events.js';
+import { ControlFailure, failures, GUARD_HEADERS } from './control-answers.js';
+import type { ControlEvent } from './control-types.js';
+
+const MAX_STREAMS = 64;
+const HEARTBEAT_MS = 15_000;
+/** What may wait for a reader that is slow; beyond it the stream ends, and the reader begins anew. */
+const MAX_QUEUED_BYTES = 8_388_608;
+
+interface EventStreamsOptions {
+  readonly feed: EventFeed;
+  readonly view: (event: MockEvent) => ControlEvent;
+}
+
+/** The open streams of server-sent events. */
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #open = new Set<() => void>();
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {ControlFailure} when too many are open */
+  open(signal: AbortSignal): Response {
+    if (this.#open.size >= MAX_STREAMS) {
+      throw new ControlFailure(
+        failures.unavailable,
+        `At most ${MAX_STREAMS} event streams can be open; close one`,
+      );
+    }
+    const encoder = new TextEncoder();
+    let end: (isCancelled?: boolean) => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const send = (text: string) => {
+            controller.enqueue(encoder.encode(text));
+            if ((controller.desiredSize ?? 0) <= 0) end();
+          };
+          const unsubscribe = this.#options.feed.subscribe((event) => {
+            const view = this.#options.view(event);
+            send(`event: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`);
+          });
+          const heartbeat = setInterval(() => send(': still here\n\n'), HEARTBEAT_MS);
+          const leave = () => end();
+          end = (isCancelled = false) => {
+            if (!this.#open.delete(end)) return;
+            clearInterval(heartbeat);
+            unsubscribe();
+            signal.removeEventListener('abort', leave);
+            if (!isCancelled) controller.close();
+          };
+          this.#open.add(end);
+          signal.addEventListener('abort', leave);
+          send(': connected\n\n');
+        },
+        cancel: () => end(true),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_QUEUED_BYTES }),
+    );
+    return new Response(body, {
+      headers: { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' },
+    });
+  }
+
+  close(): void {
+    for (const end of this.#open) end();
+  }
+}

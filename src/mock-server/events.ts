@@ -1,0 +1,56 @@
+import type { RecordedRequest } from './api/recorded-request.js';
+import type { Delivery, DeliveryAttempt } from './callbacks/delivery.js';
+import type { Fault } from './faults/fault-types.js';
+import type { MockPayment } from './payment-book.js';
+
+/**
+ * Something that happened in a mock service.
+ *
+ * - `payment`: one was created, or changed its status.
+ * - `request`: one arrived; and again, with `ended`, when it was answered or its connection broke.
+ * - `attempt`: an attempt to deliver a callback ended.
+ * - `delivery`: a delivery changed its state.
+ * - `faults`: faults were added, used up or cleared; those that are left.
+ * - `settings`: the callbackUrl was changed.
+ * - `clock`: the clock was moved ahead through the control interface.
+ * - `reset`: everything was forgotten.
+ */
+export type MockEvent =
+  | { readonly type: 'payment'; readonly payment: MockPayment }
+  | { readonly type: 'request'; readonly request: RecordedRequest }
+  | { readonly type: 'attempt'; readonly attempt: DeliveryAttempt }
+  | { readonly type: 'delivery'; readonly delivery: Delivery }
+  | { readonly type: 'faults'; readonly faults: readonly Fault[] }
+  | { readonly type: 'settings' | 'clock' | 'reset' };
+
+/** Called for each event, in order, at the moment it happens. */
+export type MockListener = (event: MockEvent) => void;
+
+/** Those who want to know what happens. */
+export class EventFeed {
+  readonly #listeners = new Set<MockListener>();
+
+  subscribe(listener: MockListener): () => void {
+    // A function of its own, so that a listener subscribed twice is called twice.
+    const entry: MockListener = (event) => listener(event);
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  emit(event: MockEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // The listener's mistake: it must be seen, and not change what the service does.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}
