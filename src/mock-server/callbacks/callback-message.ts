@@ -27,6 +27,9 @@ const DEFAULT_UNKNOWN_STATUS = 'mock_unknown_status';
 const DEFAULT_EXTRA_FIELD = 'mockExtraField';
 const DEFAULT_EXTRA_VALUE = 'added by the mock service';
 
+// Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
+const encoder = new TextEncoder();
+
 const wrongKey = createSecretKey('not the signing secret of any account', 'utf8');
 
 /** Writes and signs a callback (interface sections 4.2 and 5.2), with what `fault` does to it. */
@@ -48,7 +51,7 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   return {
     timestamp,
     signedString: `${timestamp}.${signedText}`,
-    rawBody: Buffer.from(changeAfterSigning(signedText, record, fault)),
+    rawBody: encoder.encode(changeAfterSigning(signedText, record, fault)),
     headers: Object.freeze(leaveHeaderOut(headers, fault)),
   };
 }

@@ -16,6 +16,14 @@ interface CallbackPost {
   readonly body: Uint8Array;
   /** Told of the answer's headers, before its body has come. */
   readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
+  readonly hold?: BodyHold | undefined;
+}
+
+/** Lets the bodies of several requests go at the same moment, however long each took to connect. */
+export interface BodyHold {
+  readonly onConnected: () => void;
+  /** When the body is to go. */
+  readonly released: Promise<void>;
 }
 
 /** An answer's body is for the log only; more of it is not read. */
@@ -48,7 +56,10 @@ export class CallbackSender {
     return this.#send('GET', { url, headers: {}, body: new Uint8Array() });
   }
 
-  #send(method: string, { url, headers, body, onHeaders }: CallbackPost): Promise<PostResult> {
+  #send(
+    method: string,
+    { url, headers, body, onHeaders, hold }: CallbackPost,
+  ): Promise<PostResult> {
     return new Promise((resolve) => {
       const options = {
         method,
@@ -77,7 +88,8 @@ export class CallbackSender {
         onHeaders?.(response.headers);
         collectAnswer(response, settle, fail);
       });
-      request.end(body);
+      if (hold === undefined) request.end(body);
+      else holdBody(request, body, hold);
     });
   }
 
@@ -91,6 +103,14 @@ export class CallbackSender {
     this.#httpAgent.destroy();
     this.#httpsAgent.destroy();
   }
+}
+
+function holdBody(request: http.ClientRequest, body: Uint8Array, hold: BodyHold): void {
+  request.once('socket', (socket) => {
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', hold.onConnected);
+  });
+  request.flushHeaders();
+  void hold.released.then(() => request.end(body));
 }
 
 // An answer counts once it is complete, or has more of a body than is read. Before that a connection

@@ -86,7 +86,7 @@ export interface Delivery {
   readonly payment: MockPayment;
   /** Where it stands. */
   readonly state: DeliveryState;
-  /** Its attempts that have ended, oldest first. */
+  /** Its attempts that have ended, oldest first; empty once 10,000 newer deliveries were begun. */
   readonly attempts: readonly DeliveryAttempt[];
 }
 

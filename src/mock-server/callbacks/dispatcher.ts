@@ -224,7 +224,7 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    delivery.attempts.push(entry);
+    this.#recent.addAttempt(delivery, entry);
     log.push(entry);
     feed.emit({ type: 'attempt', attempt: entry });
     if (group.unfinished === 0) this.#tell(delivery);

@@ -2,18 +2,32 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { textAnswer } from '../api/answers.js';
+import { ControlFailure, failures } from '../control/control-answers.js';
 
 interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
+// CommonJS has the one, ES modules have the other.
+const thisFile = typeof __filename === 'string' ? __filename : import.meta.url;
+
 let page: Promise<Page> | undefined;
 
-/** The dashboard's page, read from its one file when it is first asked for. */
+/**
+ * The dashboard's page, read from its one file when it is first asked for.
+ *
+ * @throws {ControlFailure} when the file is missing
+ */
 export async function dashboardAnswer(): Promise<Response> {
   page ??= readPage();
-  const { html, policy } = await page;
+  const { html, policy } = await page.catch(() => {
+    page = undefined;
+    throw new ControlFailure(
+      failures.unavailable,
+      'The dashboard is missing from this copy of the package, as in a bundle; install the package as it is. The rest of the control interface works without it',
+    );
+  });
   return textAnswer(200, html, {
     'cache-control': 'no-store',
     'content-security-policy': policy,
@@ -27,9 +41,8 @@ export async function dashboardAnswer(): Promise<Response> {
 }
 
 async function readPage(): Promise<Page> {
-  // By the package's name: from a file of the build, from the sources, and whatever bundles them, it is
-  // the same file.
-  const file = createRequire(import.meta.url).resolve('merchant-payments/mock-server/dashboard.html');
+  // By the package's name it is the same file from every chunk of the build and from the sources.
+  const file = createRequire(thisFile).resolve('merchant-payments/mock-server/dashboard.html');
   const html = await readFile(file, 'utf8');
   return { html, policy: createPolicy(html) };
 }

@@ -1,0 +1,562 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { postPayment, startWithPayment } from '../merchant-client.js';
+import { isSigned, parseBody, startEndpoint } from '../merchant-endpoint.js';
+import { control } from './control-client.js';
+
+const order = { merchantPaymentReference: 'order-1', amount: 12.5, currency: 'EUR' };
+
+describe('state and settings', () => {
+  test('tell what the service is set to and how much it holds', async () => {
+    const clock = createManualClock({ now: 0 });
+    const { server } = await startWithPayment({ clock, seed: 7, retryScheduleMs: [5] });
+    await using _ = server;
+    const { status, headers, body } = await control(server, 'GET', '/state');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(body).toEqual({
+      url: server.url,
+      version: '0.0.0',
+      seed: 7,
+      now: '1970-01-01T00:00:00.000Z',
+      canAdvanceClock: true,
+      callbackUrl: null,
+      signatureEncoding: 'hex',
+      retryScheduleMs: [5],
+      counts: { payments: 1, requests: 1, deliveries: 0, faults: 0 },
+    });
+  });
+
+  test('the callback URL can be set and taken away', async () => {
+    await using server = await startMockServer();
+    const url = 'http://127.0.0.1:3000/callbacks';
+    const set = await control(server, 'PATCH', '/settings', { callbackUrl: url });
+    expect(set).toMatchObject({ status: 200, body: { callbackUrl: url } });
+    expect(server.callbackUrl).toBe(url);
+    await control(server, 'PATCH', '/settings', { callbackUrl: null });
+    expect(server.callbackUrl).toBeUndefined();
+  });
+
+  test.each([{}, { callbackUrl: 'nonsense' }, { callbackUrl: 5 }, { callbackURL: 'http://a' }])(
+    'settings of %j are refused and change nothing',
+    async (body) => {
+      await using server = await startMockServer({ callbackUrl: 'http://127.0.0.1:9/' });
+      const answer = await control(server, 'PATCH', '/settings', body);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_REQUEST', message: expect.stringMatching(/callbackurl/i) },
+      });
+      expect(server.callbackUrl).toBe('http://127.0.0.1:9/');
+    },
+  );
+
+  test('nothing that it tells holds a key or a secret', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await startMockServer({
+      apiKey: 'planted-key',
+      apiSecret: 'planted-secret',
+      signingSecret: 'planted-signing-secret',
+      callbackUrl: endpoint.url,
+    });
+    await postPayment(server);
+    const [payment] = server.payments.list();
+    await server.setStatus(payment?.referenceNumber ?? '', 'paid');
+    const told: unknown[] = [];
+    for (const path of [
+      '/state',
+      '/payments',
+      `/payments/${payment?.referenceNumber}`,
+      '/deliveries',
+      '/requests',
+      '/faults',
+    ]) {
+      told.push((await control(server, 'GET', path)).body);
+    }
+    const text = inspect(told, { depth: null, maxStringLength: null });
+    const planted = ['planted-key', 'planted-secret', 'planted-signing-secret'];
+    const spellings = planted.flatMap((secret) =>
+      (['utf8', 'base64', 'base64url', 'hex'] as const).map((encoding) =>
+        Buffer.from(secret).toString(encoding),
+      ),
+    );
+    expect(spellings.filter((spelling) => text.includes(spelling))).toEqual([]);
+  });
+});
+
+describe('payments', () => {
+  test('are created without credentials, and no request is recorded', async () => {
+    await using server = await startMockServer();
+    const answer = await control(server, 'POST', '/payments', { ...order, channel: 'web' });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      ...order,
+      status: 'created',
+      extra: { channel: 'web' },
+      history: [{ status: 'created', at: answer.body['createdAt'] }],
+    });
+    expect(server.payments.get(String(answer.body['referenceNumber']))).toMatchObject(order);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('that can not be right are refused, naming the field', async () => {
+    await using server = await startMockServer();
+    const answer = await control(server, 'POST', '/payments', { ...order, currency: 'eur' });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', message: expect.stringContaining('currency') },
+    });
+    expect(server.payments.list()).toEqual([]);
+  });
+
+  test('are listed newest first, page by page', async () => {
+    await using server = await startMockServer();
+    for (const reference of ['one', 'two', 'three', 'four', 'five']) {
+      await control(server, 'POST', '/payments', { ...order, merchantPaymentReference: reference });
+    }
+    const seen: string[][] = [];
+    let path: string | undefined = '/payments?limit=2';
+    while (path !== undefined) {
+      const { body } = await control(server, 'GET', path);
+      expect(body['total']).toBe(5);
+      const payments = body['payments'] as { merchantPaymentReference: string }[];
+      seen.push(payments.map(({ merchantPaymentReference }) => merchantPaymentReference));
+      path = body['next'] === undefined ? undefined : `/payments?limit=2&before=${body['next']}`;
+    }
+    expect(seen).toEqual([['five', 'four'], ['three', 'two'], ['one']]);
+  });
+
+  test('a page that ends with the last payment has no next one', async () => {
+    await using server = await startMockServer();
+    await control(server, 'POST', '/payments', order);
+    await control(server, 'POST', '/payments', order);
+    const { body } = await control(server, 'GET', '/payments?limit=2');
+    expect(body['next']).toBeUndefined();
+  });
+
+  test('are found by a part of a reference or by status, in any case', async () => {
+    await using server = await startMockServer();
+    const references = ['Shoes-1', 'Shoes-2', 'Hat-1'];
+    for (const merchantPaymentReference of references) {
+      await control(server, 'POST', '/payments', { ...order, merchantPaymentReference });
+    }
+    const hat = server.payments.list()[2];
+    await server.setStatus(hat?.referenceNumber ?? '', 'paid');
+    const find = async (search: string) => {
+      const { body } = await control(server, 'GET', `/payments?search=${search}`);
+      const payments = body['payments'] as { merchantPaymentReference: string }[];
+      expect(body['total']).toBe(payments.length);
+      return payments.map((payment) => payment.merchantPaymentReference);
+    };
+    expect(await find('sHOES')).toEqual(['Shoes-2', 'Shoes-1']);
+    expect(await find('paid')).toEqual(['Hat-1']);
+    expect(await find(hat?.referenceNumber.slice(0, 13) ?? '')).toEqual(['Hat-1']);
+    expect(await find(hat?.providerReference.slice(0, 13) ?? '')).toEqual(['Hat-1']);
+    expect(await find('nothing')).toEqual([]);
+  });
+
+  test.each(['0', '1001', '-1', '1.5', 'ten', ''])('a limit of "%s" is refused', async (limit) => {
+    await using server = await startMockServer();
+    for (const list of ['payments', 'deliveries', 'requests']) {
+      expect(await control(server, 'GET', `/${list}?limit=${limit}`)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('limit') },
+      });
+    }
+  });
+
+  test('show their history and their deliveries, also one that was not sent', async () => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    await server.setStatus(referenceNumber, 'authorised');
+    await using endpoint = await startEndpoint(() => 204);
+    server.callbackUrl = endpoint.url;
+    await server.setStatus(referenceNumber, 'paid');
+    const { body } = await control(server, 'GET', `/payments/${referenceNumber}`);
+    expect(body).toMatchObject({
+      payment: {
+        status: 'paid',
+        history: [{ status: 'created' }, { status: 'authorised' }, { status: 'paid' }],
+      },
+      deliveries: [
+        { status: 'authorised', state: 'not-configured', attempts: [] },
+        {
+          status: 'paid',
+          state: 'acknowledged',
+          updatedAt: server.payments.get(referenceNumber)?.updatedAt,
+          attempts: [{ outcome: 'acknowledged', response: { status: 204, body: '' } }],
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['GET', '/payments/unknown', undefined],
+    ['POST', '/payments/unknown/status', { status: 'paid' }],
+    ['POST', '/payments/unknown/resend', {}],
+    ['POST', '/deliveries/unknown/resend', {}],
+  ])('%s %s is 404 and names what is missing', async (method, path, body) => {
+    await using server = await startMockServer();
+    expect(await control(server, method, path, body)).toMatchObject({
+      status: 404,
+      body: { code: 'NOT_FOUND', message: expect.stringContaining('"unknown"') },
+    });
+  });
+});
+
+describe('a status change', () => {
+  test('answers with the delivery, once the endpoint has', async () => {
+    await using endpoint = await startEndpoint(() => 500);
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: endpoint.url,
+      retryScheduleMs: [3_600_000],
+    });
+    await using _ = server;
+    const path = `/payments/${referenceNumber}/status`;
+    const { status, body } = await control(server, 'POST', path, { status: 'paid' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      referenceNumber,
+      status: 'paid',
+      state: 'retrying',
+      attempts: [
+        {
+          attempt: 1,
+          outcome: 'refused',
+          rawBody: endpoint.received[0]?.rawBody.toString(),
+          response: { status: 500 },
+          nextRetryAt: expect.stringMatching(/Z$/),
+        },
+      ],
+    });
+  });
+
+  test.each([{}, { status: ' ' }, { status: 5 }, { status: 'paid', state: 'x' }, [], 'no JSON'])(
+    'of %j is refused',
+    async (body) => {
+      const { server, referenceNumber } = await startWithPayment({});
+      await using _ = server;
+      const answer = await control(server, 'POST', `/payments/${referenceNumber}/status`, body);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+      expect(server.payments.get(referenceNumber)?.status).toBe('created');
+    },
+  );
+});
+
+describe('resending', () => {
+  test('a payment sends its present status, a delivery or an attempt the change it was about', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    const first = await server.setStatus(referenceNumber, 'authorised');
+    await server.setStatus(referenceNumber, 'paid');
+    const attemptId = first.attempts[0]?.id;
+    for (const path of [
+      `/payments/${referenceNumber}/resend`,
+      `/deliveries/${first.id}/resend`,
+      `/deliveries/${attemptId}/resend`,
+    ]) {
+      expect((await control(server, 'POST', path, {})).body).toMatchObject({
+        state: 'acknowledged',
+      });
+    }
+    const sent = endpoint.received.map((callback) => parseBody(callback));
+    expect(sent.map(({ status }) => status)).toEqual([
+      'authorised',
+      'paid',
+      'paid',
+      'authorised',
+      'authorised',
+    ]);
+    expect(sent[3]).toEqual(sent[0]);
+    expect(server.payments.get(referenceNumber)?.status).toBe('paid');
+  });
+
+  test('takes a fault of its own and leaves those that are pending', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    server.faults.add({ on: 'callback', type: 'drop' });
+    const path = `/payments/${referenceNumber}/resend`;
+    const fault = { on: 'callback', type: 'duplicate', mode: 'at-once' };
+    const { body } = await control(server, 'POST', path, { fault });
+    expect(body['attempts']).toHaveLength(2);
+    await control(server, 'POST', path, { fault: { on: 'callback', type: 'tampered-body' } });
+    const signed = endpoint.received.map((callback) => isSigned(callback, server.signingSecret));
+    expect(signed).toEqual([true, true, false]);
+    expect(server.faults.pending()).toHaveLength(1);
+  });
+
+  test.each([
+    [{ on: 'callback', type: 'drop', times: 2 }, 'fault.times'],
+    [{ on: 'callback', type: 'drop', match: {} }, 'fault.match'],
+    [{ on: 'request', type: 'hang' }, 'fault.on'],
+    [{ on: 'callback', type: 'nonsense' }, 'fault.type'],
+    ['drop', 'fault'],
+  ])('with %j is refused, naming %s', async (fault, option) => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    const answer = await control(server, 'POST', `/payments/${referenceNumber}/resend`, { fault });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(new RegExp(`^${option} must`)) },
+    });
+    await expect(server.resend(referenceNumber, { fault: fault as never })).rejects.toMatchObject({
+      option,
+    });
+  });
+});
+
+describe('deliveries and requests', () => {
+  test('are listed newest first, deliveries of one payment on demand', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    await postPayment(server, { ...order, merchantPaymentReference: 'order-2' });
+    const other = server.payments.list()[1]?.referenceNumber ?? '';
+    await server.setStatus(referenceNumber, 'paid');
+    await server.setStatus(other, 'paid');
+    await server.setStatus(referenceNumber, 'refunded');
+    const all = await control(server, 'GET', '/deliveries?limit=2');
+    expect(all.body).toMatchObject({
+      total: 3,
+      attempts: [{ status: 'refunded' }, { referenceNumber: other }],
+    });
+    const one = await control(server, 'GET', `/deliveries?referenceNumber=${referenceNumber}`);
+    expect(one.body).toMatchObject({
+      total: 2,
+      attempts: [{ status: 'refunded' }, { status: 'paid' }],
+    });
+    const { body } = await control(server, 'GET', '/requests?limit=1');
+    expect(body).toMatchObject({
+      total: 2,
+      requests: [
+        {
+          method: 'POST',
+          path: '/api/payments',
+          status: 201,
+          ended: true,
+          authenticated: true,
+          headers: { authorization: '[redacted]' },
+          body: expect.stringContaining('order-2'),
+        },
+      ],
+    });
+  });
+
+  test('an attempt tells every byte that was sent and what was signed', async () => {
+    await using endpoint = await startEndpoint();
+    const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
+    await using _ = server;
+    await server.setStatus(referenceNumber, 'bezahlt – ✓');
+    const { body } = await control(server, 'GET', '/deliveries');
+    const [attempt] = body['attempts'] as { [field: string]: unknown }[];
+    const [received] = endpoint.received;
+    const timestamp = String(received?.headers['x-timestamp']);
+    expect(attempt).toMatchObject({
+      url: endpoint.url,
+      timestamp,
+      headers: {
+        'content-type': 'application/json',
+        'x-timestamp': timestamp,
+        'x-signature': received?.headers['x-signature'],
+      },
+      rawBody: received?.rawBody.toString(),
+      signedString: `${timestamp}.${received?.rawBody}`,
+      latencyMs: expect.any(Number),
+    });
+  });
+});
+
+describe('faults', () => {
+  test('are added, listed with what is left, and cleared', async () => {
+    await using server = await startMockServer();
+    const fault = { on: 'request', type: 'server-error', status: 503, times: 2 };
+    const added = await control(server, 'POST', '/faults', fault);
+    expect(added).toMatchObject({ status: 201, body: { faults: [fault] } });
+    await postPayment(server);
+    const left = await control(server, 'GET', '/faults');
+    expect(left.body).toMatchObject({ faults: [{ ...fault, times: 1 }] });
+    const cleared = await control(server, 'DELETE', '/faults');
+    expect(cleared).toMatchObject({ status: 200, body: { faults: [] } });
+    expect(server.faults.pending()).toEqual([]);
+  });
+
+  test('"unlimited" stands for without end, both ways', async () => {
+    await using server = await startMockServer();
+    const fault = { on: 'callback', type: 'drop', times: 'unlimited' };
+    const { body } = await control(server, 'POST', '/faults', fault);
+    expect(body).toMatchObject({ faults: [fault] });
+    expect(server.faults.pending()).toMatchObject([{ times: Number.POSITIVE_INFINITY }]);
+  });
+
+  test.each([
+    [{}, 'fault.on'],
+    [{ on: 'callback', type: 'hang' }, 'fault.type'],
+    [{ on: 'callback', type: 'drop', time: 3 }, 'fault.time'],
+    [{ on: 'callback', type: 'drop', times: 0 }, 'fault.times'],
+    [{ on: 'callback', type: 'drop', times: 'always' }, 'fault.times'],
+  ])('%j is refused, naming %s', async (fault, field) => {
+    await using server = await startMockServer();
+    expect(await control(server, 'POST', '/faults', fault)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining(`${field} `) },
+    });
+    expect(server.faults.pending()).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  test('is moved ahead: retries that fall due are made before the answer', async () => {
+    await using endpoint = await startEndpoint((count) => (count < 3 ? 500 : 200));
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: endpoint.url,
+      retryScheduleMs: [60_000, 3_600_000],
+    });
+    await using _ = server;
+    await server.setStatus(referenceNumber, 'paid');
+    const before = Date.now();
+    const { status, body } = await control(server, 'POST', '/clock/advance', { ms: 7_200_000 });
+    expect(status).toBe(200);
+    expect(Date.parse(String(body['now']))).toBeGreaterThanOrEqual(before + 7_200_000);
+    expect(server.deliveries.map(({ outcome }) => outcome)).toEqual([
+      'refused',
+      'refused',
+      'acknowledged',
+    ]);
+  });
+
+  test('that is advanced already is a conflict', async () => {
+    let again: { status: number } | undefined;
+    await using endpoint = await startEndpoint((count) => {
+      if (count === 1) return 500;
+      return (response) => {
+        void control(server, 'POST', '/clock/advance', { ms: 1 }).then((answer) => {
+          again = answer;
+          response.end();
+        });
+      };
+    });
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: endpoint.url,
+      retryScheduleMs: [1_000],
+    });
+    await using _ = server;
+    await server.setStatus(referenceNumber, 'paid');
+    await control(server, 'POST', '/clock/advance', { ms: 2_000 });
+    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  test('that has no advance() says so', async () => {
+    const { now, setTimeout } = createManualClock();
+    await using server = await startMockServer({ clock: { now, setTimeout } });
+    const state = await control(server, 'GET', '/state');
+    expect(state.body['canAdvanceClock']).toBe(false);
+    expect(await control(server, 'POST', '/clock/advance', { ms: 1 })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('advance()') },
+    });
+  });
+
+  test.each([{}, { ms: -1 }, { ms: 1.5 }, { ms: '5' }, { seconds: 5 }])(
+    'by %j is refused',
+    async (body) => {
+      await using server = await startMockServer();
+      const answer = await control(server, 'POST', '/clock/advance', body);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    },
+  );
+});
+
+describe('calls', () => {
+  test('a reset forgets everything but the settings', async () => {
+    const { server } = await startWithPayment({ callbackUrl: 'http://127.0.0.1:9/' });
+    await using _ = server;
+    server.faults.add({ on: 'callback', type: 'drop' });
+    const { body } = await control(server, 'POST', '/reset', {});
+    expect(body).toMatchObject({
+      callbackUrl: 'http://127.0.0.1:9/',
+      counts: { payments: 0, requests: 0, deliveries: 0, faults: 0 },
+    });
+    expect((await control(server, 'GET', '/payments')).body['payments']).toEqual([]);
+  });
+
+  test.each([
+    ['/nothing', 404],
+    ['/payments/', 404],
+    ['/payments/%zz', 404],
+    ['/payments/a/b/c', 404],
+  ])('%s is %i', async (path, status) => {
+    await using server = await startMockServer();
+    expect(await control(server, 'GET', path)).toMatchObject({
+      status,
+      body: { code: 'NOT_FOUND' },
+    });
+  });
+
+  test('another method is 405 and says which there are', async () => {
+    await using server = await startMockServer();
+    const answer = await control(server, 'DELETE', '/payments');
+    expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+    expect(answer.headers.get('allow')).toBe('GET, POST');
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
+    'a body of type %s is 415: a form of another site can send it',
+    async (type) => {
+      await using server = await startMockServer();
+      const answer = await fetch(`${server.url}/_mock/payments`, {
+        method: 'POST',
+        body: Buffer.from(JSON.stringify(order)),
+        ...(type !== undefined && { headers: { 'content-type': type } }),
+      });
+      expect(answer.status).toBe(415);
+      expect(server.payments.list()).toEqual([]);
+    },
+  );
+
+  test('a body over 1 MiB is 413', async () => {
+    await using server = await startMockServer();
+    const body = { ...order, note: 'x'.repeat(1_048_576) };
+    expect(await control(server, 'POST', '/payments', body)).toMatchObject({ status: 413 });
+  });
+
+  test.each(['null', '[]', '"text"', '{', '{"merchantPaymentReference":"\u{d800}"'])(
+    'the body %s is refused',
+    async (body) => {
+      await using server = await startMockServer();
+      expect(await control(server, 'POST', '/payments', body)).toMatchObject({
+        status: 400,
+        body: { message: 'The body must be a JSON object in UTF-8' },
+      });
+    },
+  );
+
+  test('answers are for nobody to keep, to frame or to read from elsewhere', async () => {
+    await using server = await startMockServer();
+    for (const path of ['/state', '/unknown']) {
+      const { headers } = await control(server, 'GET', path);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  test('are none of the requests that the merchant made', async () => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'unauthorized' });
+    await control(server, 'GET', '/state');
+    expect(server.requests).toEqual([]);
+    expect(server.faults.pending()).toHaveLength(1);
+  });
+
+  test('a path that only begins like it is the service’s own', async () => {
+    await using server = await startMockServer();
+    const answer = await fetch(`${server.url}/_mocking`);
+    expect(answer.status).toBe(401);
+    expect(server.requests).toHaveLength(1);
+  });
+});

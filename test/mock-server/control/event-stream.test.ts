@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { createPayment, postPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
+import { control, listen } from './control-client.js';
+
+test('tells of a payment, its request, its delivery and the attempts, as they happen', async () => {
+  await using endpoint = await startEndpoint();
+  await using server = await startMockServer({ callbackUrl: endpoint.url });
+  await using events = await listen(server);
+  const referenceNumber = await createPayment(server);
+  expect(await events.next('request')).toMatchObject({ request: { ended: false } });
+  expect(await events.next('payment')).toMatchObject({ payment: { status: 'created' } });
+  expect(await events.next('request')).toMatchObject({ request: { ended: true, status: 201 } });
+  await server.setStatus(referenceNumber, 'paid');
+  expect(await events.next('payment')).toMatchObject({ payment: { status: 'paid' } });
+  expect(await events.next('delivery')).toMatchObject({ delivery: { state: 'sending' } });
+  expect(await events.next('attempt')).toMatchObject({
+    attempt: { referenceNumber, outcome: 'acknowledged', rawBody: expect.any(String) },
+  });
+  expect(await events.next('delivery')).toMatchObject({ delivery: { state: 'acknowledged' } });
+});
+
+test('tells when a delivery is held, waits for a retry, and is sent again', async () => {
+  const clock = createManualClock();
+  await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
+  await using server = await startMockServer({
+    clock,
+    callbackUrl: endpoint.url,
+    retryScheduleMs: [1_000],
+  });
+  const referenceNumber = await createPayment(server);
+  await using events = await listen(server);
+  const nextState = async () => {
+    const event = await events.next('delivery');
+    return event.type === 'delivery' && event.delivery.state;
+  };
+  server.faults.add({ on: 'callback', type: 'reorder' });
+  await server.setStatus(referenceNumber, 'authorised');
+  expect([await nextState(), await nextState()]).toEqual(['sending', 'held']);
+  await server.setStatus(referenceNumber, 'paid');
+  expect([await nextState(), await nextState()]).toEqual(['sending', 'acknowledged']);
+  expect([await nextState(), await nextState()]).toEqual(['sending', 'retrying']);
+  await control(server, 'POST', '/clock/advance', { ms: 1_000 });
+  expect([await nextState(), await nextState()]).toEqual(['sending', 'acknowledged']);
+});
+
+test('tells of faults that were added, used up and cleared', async () => {
+  await using server = await startMockServer();
+  await using events = await listen(server);
+  server.faults.add({ on: 'request', type: 'server-error', times: 2 });
+  expect(await events.next('faults')).toMatchObject({ faults: [{ times: 2 }] });
+  await postPayment(server);
+  expect(await events.next('faults')).toMatchObject({ faults: [{ times: 1 }] });
+  server.faults.clear();
+  expect(await events.next('faults')).toMatchObject({ faults: [] });
+});
+
+test('tells of settings, the clock and a reset with the state as it is then', async () => {
+  await using server = await startMockServer({ clock: createManualClock({ now: 0 }) });
+  await using events = await listen(server);
+  server.callbackUrl = 'http://127.0.0.1:9/';
+  expect(await events.next('state')).toMatchObject({
+    state: { callbackUrl: 'http://127.0.0.1:9/' },
+  });
+  await control(server, 'POST', '/clock/advance', { ms: 1_000 });
+  expect(await events.next('state')).toMatchObject({
+    state: { now: '1970-01-01T00:00:01.000Z' },
+  });
+  server.reset();
+  expect(await events.next('reset')).toMatchObject({ state: { counts: { payments: 0 } } });
+});
+
+test('ends when the service is closed', async () => {
+  const server = await startMockServer();
+  await using events = await listen(server);
+  await server.close();
+  await events.ended();
+});
+
+test('lets 64 listen, and one more when one has left', async () => {
+  await using server = await startMockServer();
+  const streams = await Promise.all(Array.from({ length: 64 }, () => listen(server)));
+  expect(await control(server, 'GET', '/events')).toMatchObject({
+    status: 503,
+    body: { code: 'UNAVAILABLE', message: expect.stringContaining('64') },
+  });
+  await streams[0]?.[Symbol.asyncDispose]();
+  // The server learns of it when the connection's end has reached it.
+  await expect
+    .poll(async () => {
+      const answer = await fetch(`${server.url}/_mock/events`);
+      if (answer.status !== 200) return answer.status;
+      await answer.body?.cancel();
+      return answer.status;
+    })
+    .toBe(200);
+  for (const stream of streams) await stream[Symbol.asyncDispose]();
+});
+
+test('ends for a reader that does not read, rather than fill the memory', async () => {
+  await using server = await startMockServer();
+  const leave = new AbortController();
+  const answer = await fetch(`${server.url}/_mock/events`, { signal: leave.signal });
+  const note = 'x'.repeat(500_000);
+  const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR', note };
+  for (let count = 0; count < 60; count += 1) await control(server, 'POST', '/payments', order);
+  // What had been sent is still there to be read; then the end, and not all sixty.
+  let bytes = 0;
+  for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+  }
+  expect(bytes).toBeLessThan(60 * 500_000);
+  leave.abort();
+});

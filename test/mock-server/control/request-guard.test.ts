@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { findIntrusion } from '../../../src/mock-server/control/request-guard.js';
+import { startMockServer } from '../../../src/mock-server/index.js';
+import { rawRequest } from './control-client.js';
+
+const visit = (headers: Record<string, string>, listenHost = '127.0.0.1', path = '/_mock/state') =>
+  findIntrusion({ method: 'GET', path, headers, listenHost });
+
+describe('the Host header', () => {
+  test.each([
+    '127.0.0.1',
+    '127.0.0.1:4242',
+    '127.8.9.1:80',
+    'localhost',
+    'LOCALHOST:4242',
+    '[::1]:4242',
+  ])('%s names this machine', (host) => {
+    expect(visit({ host })).toBeUndefined();
+  });
+
+  test.each([
+    'evil.example',
+    'evil.example:4242',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '192.168.1.5:4242',
+    'localhost@evil.example',
+    'evil.example#localhost',
+    'evil.example/localhost',
+    '',
+    ' ',
+  ])('"%s" does not, when the service listens on loopback', (host) => {
+    expect(visit({ host })).toContain('The Host header must name this machine');
+  });
+
+  test('that is missing is refused', () => {
+    expect(visit({})).toContain('Host');
+  });
+
+  test('may be any address when the service listens beyond loopback, but no name', () => {
+    for (const host of ['192.168.1.5:4242', '[fe80::1]:4242', '10.0.0.1', 'localhost:4242']) {
+      expect(visit({ host }, '0.0.0.0')).toBeUndefined();
+    }
+    expect(visit({ host: 'evil.example:4242' }, '0.0.0.0')).toContain('by its address');
+  });
+
+  test('may be the name that the service was told to listen on', () => {
+    expect(visit({ host: 'mock.internal:4242' }, 'Mock.internal')).toBeUndefined();
+    expect(visit({ host: 'other.internal:4242' }, 'mock.internal')).toContain('Host');
+  });
+});
+
+describe('the page that sent the request', () => {
+  const host = '127.0.0.1:4242';
+
+  test.each([
+    'http://evil.example',
+    'http://127.0.0.1:4243',
+    'http://localhost:4242',
+    'https://127.0.0.1:4242',
+    'null',
+  ])('must not be of the origin %s', (origin) => {
+    expect(visit({ host, origin })).toContain('Origin');
+  });
+
+  test('may be the dashboard', () => {
+    const origin = `http://${host}`;
+    expect(visit({ host, origin, 'sec-fetch-site': 'same-origin' })).toBeUndefined();
+  });
+
+  test.each(['cross-site', 'same-site', 'nonsense'])('must not be %s', (site) => {
+    expect(visit({ host, 'sec-fetch-site': site })).toContain('another site');
+  });
+
+  test('may be none: an address that was typed', () => {
+    expect(visit({ host, 'sec-fetch-site': 'none' })).toBeUndefined();
+  });
+
+  test('may link to the dashboard, and to nothing else', () => {
+    const headers = { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect(visit(headers, '127.0.0.1', '/_mock/')).toBeUndefined();
+    expect(visit(headers, '127.0.0.1', '/_mock/state')).toContain('another site');
+    expect(visit({ ...headers, 'sec-fetch-mode': 'no-cors' }, '127.0.0.1', '/_mock/')).toContain(
+      'another site',
+    );
+  });
+});
+
+describe('over HTTP', () => {
+  test.each([
+    ['a page of another site', { origin: 'http://evil.example' }],
+    ['a name that was made to point here', { host: 'evil.example' }],
+    ['an image or script of another site', { 'sec-fetch-site': 'cross-site' }],
+  ])('%s is refused everywhere, and nothing happens', async (_who, headers) => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'callback', type: 'drop' });
+    for (const [method, path] of [
+      ['GET', '/_mock/state'],
+      ['GET', '/_mock/events'],
+      ['DELETE', '/_mock/faults'],
+      ['GET', '/_mock/unknown'],
+    ] as const) {
+      const answer = await rawRequest(server, method, path, headers);
+      expect(answer.status).toBe(403);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: 'FORBIDDEN' });
+    }
+    expect(server.faults.pending()).toHaveLength(1);
+  });
+
+  test('a preflight of another site gets no permission', async () => {
+    await using server = await startMockServer();
+    const answer = await rawRequest(server, 'OPTIONS', '/_mock/faults', {
+      origin: 'http://evil.example',
+      'access-control-request-method': 'DELETE',
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('the service’s own interface is not guarded by it', async () => {
+    await using server = await startMockServer();
+    const answer = await rawRequest(server, 'GET', '/api/payments', { host: 'payments.test' });
+    expect(answer.status).toBe(401);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { createMockService, type MockEvent } from '../../src/mock-server/index.js';
+
+const creation = () =>
+  new Request('http://mock.test/api/payments', {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa('key:secret')}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' }),
+  });
+
+describe('a listener', () => {
+  test('is called with each event until it is taken away', async () => {
+    await using service = createMockService();
+    const events: MockEvent['type'][] = [];
+    const unsubscribe = service.subscribe(({ type }) => events.push(type));
+    await service.fetch(creation());
+    expect(events).toEqual(['request', 'payment', 'request']);
+    unsubscribe();
+    await service.fetch(creation());
+    expect(events).toHaveLength(3);
+  });
+
+  test('sees a request that a fault breaks off: ended, without a status', async () => {
+    await using service = createMockService();
+    service.faults.add({ on: 'request', type: 'lost-answer' });
+    const seen: unknown[] = [];
+    service.subscribe((event) => {
+      if (event.type === 'request') seen.push({ ...event.request });
+    });
+    await expect(service.fetch(creation())).rejects.toThrow();
+    expect(seen).toMatchObject([
+      { fault: 'lost-answer', ended: false },
+      { fault: 'lost-answer', ended: true },
+    ]);
+    expect(seen[1]).not.toHaveProperty('status');
+  });
+
+  test('that throws is heard of, and changes nothing for the service and the others', async () => {
+    await using service = createMockService();
+    const mistakes: unknown[] = [];
+    const catchMistake = (error: unknown) => mistakes.push(error);
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', catchMistake);
+    let calls = 0;
+    const stop = service.subscribe(() => {
+      stop();
+      throw new Error('in a listener');
+    });
+    service.subscribe(() => {
+      calls += 1;
+    });
+    const answer = await service.fetch(creation());
+    await new Promise((resolve) => setImmediate(resolve));
+    process.removeListener('uncaughtException', catchMistake);
+    for (const listener of others) process.on('uncaughtException', listener);
+    expect(answer.status).toBe(201);
+    expect(calls).toBe(3);
+    expect(mistakes).toMatchObject([{ message: 'in a listener' }]);
+  });
+
+  test('that is no function is refused', () => {
+    expect(() => createMockService().subscribe('listener' as never)).toThrowError(
+      expect.objectContaining({ code: 'INVALID_OPTION', option: 'listener' }),
+    );
+  });
+
+  test('hears nothing more of a service that was closed, and can not be added to it', async () => {
+    const service = createMockService();
+    let calls = 0;
+    service.subscribe(() => {
+      calls += 1;
+    });
+    await service.close();
+    const before = calls;
+    service.callbackUrl = undefined;
+    expect(calls).toBe(before);
+    expect(() => service.subscribe(() => undefined)).toThrow('closed');
+  });
+});
