@@ -29,6 +29,10 @@ const common: Options = {
   noExternal: ['zod'],
   // Rollup makes the CommonJS chunks then. tsup's other way, sucrase, breaks class constructors.
   treeshake: true,
+  // The CommonJS build has __filename instead, and asks for it first.
+  esbuildOptions: (options) => {
+    options.logOverride = { 'empty-import-meta': 'silent' };
+  },
 };
 
 const { 'callback/index': callback, 'callback/web/index': web, ...others } = entries;
@@ -48,5 +52,14 @@ export default defineConfig([
     // One file each: most of the time to load a verifier went into the number of files.
     entry: { 'callback/index': callback, 'callback/web/index': web },
     splitting: false,
+  },
+  {
+    // The command line, which uses the package as any other user does: by its name.
+    entry: { 'cli/main': 'src/cli/main.ts' },
+    format: ['esm'],
+    target: 'node20.18',
+    platform: 'node',
+    external: [/^merchant-payments/],
+    splitting: true,
   },
 ]);

@@ -3,7 +3,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/package/**', '**/*.services.test.ts', '**/node_modules/**'],
+    exclude: [
+      'test/package/**',
+      '**/*.services.test.ts',
+      '**/*.browser.test.ts',
+      '**/node_modules/**',
+    ],
     restoreMocks: true,
     unstubEnvs: true,
     coverage: {
@@ -16,6 +21,9 @@ export default defineConfig({
         // Run on real servers and drivers, by `npm run test:services`.
         'src/inbox/redis/**',
         'src/inbox/sqlite/**',
+        // Run as a process, and in a browser, by `npm run test:browser`.
+        'src/cli/**',
+        'src/mock-server/dashboard/**',
       ],
       reporter: ['text', 'html', 'json-summary'],
       thresholds: {

@@ -1,5 +1,6 @@
 import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
+import { measureMockServer } from './mock-server.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
@@ -9,6 +10,7 @@ report([
   await measureVerify(),
   await measureClient(),
   await measureReceiver(),
+  await measureMockServer(),
   measureImport(),
   measureSize(),
 ]);

@@ -12,6 +12,7 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/inbox\/postgres\/schema\.sql$/,
+  /^dist\/mock-server\/dashboard\.html$/,
   /^docs\/[\w-]+\.md$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES)$/,
 ];
@@ -41,8 +42,9 @@ try {
 
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
-  // The schema is a file to read, not a module.
-  run('npx', '--no-install', 'attw', tarball, '--exclude-entrypoints', 'inbox/postgres/schema.sql');
+  // Files to read, not modules.
+  const notModules = ['inbox/postgres/schema.sql', 'mock-server/dashboard.html'];
+  run('npx', '--no-install', 'attw', tarball, '--exclude-entrypoints', ...notModules);
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -7,7 +7,9 @@ import type {
 } from '../../src/mock-server/faults/fault-types.js';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].concat(
-  readdirSync('docs').map((file) => path.join('docs', file)),
+  readdirSync('docs')
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => path.join('docs', file)),
 );
 
 describe.each(pages)('%s', (page) => {
