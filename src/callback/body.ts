@@ -4,7 +4,8 @@ import { describeValue } from '../protocol/describe-value.js';
 /** The body exactly as received. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
-const HOW_TO_GET_THE_BYTES =
+/** The remedy for a body that is not the bytes as received, framework by framework. */
+export const HOW_TO_GET_THE_BYTES =
   "Get the bytes before anything parses them: Express express.raw({ type: 'application/json' }) on this route, before express.json(); " +
   'NestJS rawBody: true and req.rawBody; Fastify a content type parser with parseAs: "buffer"; ' +
   'Next.js app routes and other Fetch frameworks await request.text(); Next.js pages api: { bodyParser: false }; ' +

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import {
+  COMPACT,
+  codesOf,
+  diagnose,
+  expectExplained,
+  hmac,
+  sampleRecord,
+  sign,
+  TIMESTAMP,
+} from './scene.js';
+
+const MEGABYTE = 1024 * 1024;
+const depth = 100_000;
+const wrong = 'ab'.repeat(32);
+
+function nest(levels: number): unknown {
+  let nested: unknown = {};
+  for (let level = 0; level < levels; level += 1) nested = { nested };
+  return nested;
+}
+
+const throwing = {
+  get status() {
+    throw new Error('hostile getter');
+  },
+};
+
+describe('hostile bodies are refused and no more:', () => {
+  test.each<[string, unknown]>([
+    ['deep arrays', '['.repeat(depth) + ']'.repeat(depth)],
+    ['deep arrays that do not end', '['.repeat(depth)],
+    ['deep objects', '{"a":'.repeat(depth) + 1 + '}'.repeat(depth)],
+    ['a deep parsed object', nest(depth)],
+    ['a parsed object that throws', throwing],
+    ['a parsed object with toJSON that throws', { toJSON: () => throwing.status }],
+    ['lone surrogates', `${COMPACT}\ud800`],
+    ['escaped lone surrogates', '{"a":"\\ud800","\\udfff":1}'],
+    ['invalid UTF-8', Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80])],
+    ['NUL bytes', Buffer.alloc(1000)],
+    ['white space', ' '.repeat(MEGABYTE / 8)],
+    ['line breaks', '\n'.repeat(MEGABYTE / 8)],
+    ['line breaks between blanks', ' \n'.repeat(MEGABYTE / 16)],
+    ['quotes', '"'.repeat(MEGABYTE / 8)],
+    ['backslashes', `"${'\\\\'.repeat(MEGABYTE / 16)}"`],
+    ['many small values', `[${'1,'.repeat(MEGABYTE / 16)}1]`],
+    [
+      'many keys',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${n}`, n]))),
+    ],
+    ['text that every escape touches', JSON.stringify('é/<&\u2028🧾'.repeat(5000))],
+    ['base64', 'A'.repeat(MEGABYTE / 8)],
+    ['a large body', Buffer.alloc(8 * MEGABYTE, 0x20)],
+    ['a stored Buffer of what are no bytes', { type: 'Buffer', data: [{}, 'x', 1e9, null] }],
+  ])('%s', (_name, rawBody) => {
+    const diagnosis = diagnose({ rawBody, signature: wrong });
+    expect(diagnosis.verified).toBe(false);
+    expect(['unexplained']).toContain(diagnosis.signature);
+  });
+
+  test('keys of Object.prototype are keys like others', () => {
+    const signed = '{"__proto__":{"a":1},"constructor":2,"a":1,"a":2,"toString":3}';
+    const rawBody = '{"__proto__": {"a": 1}, "constructor": 2, "a": 1, "a": 2, "toString": 3}';
+    expectExplained(diagnose({ signed, rawBody }), 'body-respaced', 'record-invalid');
+    expect(({} as { a?: unknown }).a).toBeUndefined();
+  });
+
+  test('a body of more than 256 KiB is taken as given', () => {
+    const large = JSON.stringify({ text: 'a'.repeat(256 * 1024) });
+    expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual(['unexplained']);
+    expect(codesOf(diagnose({ signed: large }))).toEqual(['record-invalid']);
+    const signature = hmac(large).toString('hex');
+    expect(codesOf(diagnose({ signed: large, signature }))).toEqual([
+      'signed-body-only',
+      'record-invalid',
+    ]);
+  });
+
+  test('a body of less is looked into', () => {
+    const large = JSON.stringify({ text: 'a'.repeat(250 * 1024) });
+    expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual([
+      'body-trailing-newline',
+      'record-invalid',
+    ]);
+  });
+
+  test('a body beyond the limit of hashed bytes is still tried with every secret', () => {
+    const large = Buffer.alloc(40 * MEGABYTE, 0x61);
+    const signingSecret = ['one', 'two', 'three', 'four'];
+    const diagnosis = diagnose({ signed: large, key: 'four', options: { signingSecret } });
+    expect(diagnosis).toMatchObject({ signature: 'right', secretIndex: 3 });
+  });
+});
+
+describe('the work is bounded', () => {
+  const rich = JSON.stringify({
+    ...sampleRecord({ merchantPaymentReference: "é/<&='" }),
+    zone: 1,
+    area: 2,
+  });
+  const triedFor = (rawBody: string) => {
+    const { findings } = diagnose({ rawBody, signature: wrong });
+    const tried = findings.find(({ code }) => code === 'unexplained')?.tried ?? [];
+    const countOf = (what: string) =>
+      Number.parseInt(tried.find((line) => line.includes(what)) ?? '', 10);
+    return { hmacs: countOf('HMACs'), bodies: countOf('of the body') };
+  };
+
+  test('to 10,000 HMACs and 1,000 spellings of a body', () => {
+    expect(triedFor(rich)).toEqual({ hmacs: 10_000, bodies: 1000 });
+  });
+
+  test('to 64 MiB of hashed bytes', () => {
+    const length = 200 * 1024;
+    const { hmacs } = triedFor('!'.repeat(length));
+    expect(hmacs * length).toBeGreaterThan(63 * MEGABYTE);
+    expect(hmacs * length).toBeLessThan(65 * MEGABYTE);
+  });
+
+  test('to spellings that differ', () => {
+    // As it is, with a byte order mark, with LF and with CR LF at its end.
+    expect(triedFor('x').bodies).toBe(6);
+  });
+
+  test('to nothing when there is no digest', () => {
+    expect(diagnose({ signature: 'none' }).findings).toHaveLength(1);
+  });
+});
+
+describe('hostile headers are refused and no more:', () => {
+  const parsed = JSON.parse(`{"__proto__":{"x-signature":"${wrong}"}}`);
+
+  test.each<[string, object]>([
+    ['a prototype as a header', parsed],
+    ['no prototype', Object.create(null)],
+    ['nested lists', { 'x-signature': [[wrong]], 'x-timestamp': [[TIMESTAMP]] }],
+    ['objects', { 'x-signature': { toString: () => wrong }, 'x-timestamp': {} }],
+    ['long values', { 'x-signature': 'v1=,'.repeat(50_000), 'x-timestamp': '9'.repeat(200_000) }],
+    ['many values', { 'x-signature': Array(5000).fill(wrong), 'x-timestamp': TIMESTAMP }],
+    ['many parts', { 'x-signature': `${wrong},`.repeat(15), 'x-timestamp': ','.repeat(120) }],
+    ['blanks', { 'x-signature': ' '.repeat(1000), 'x-timestamp': ' '.repeat(100) }],
+    ['dates at the end of time', { 'x-signature': wrong, 'x-timestamp': '999999999999999' }],
+  ])('%s', (_name, headers) => {
+    const diagnosis = diagnose({ headers: headers as Record<string, unknown> });
+    expect(diagnosis.verified).toBe(false);
+    expect(diagnosis.signature).not.toBe('right');
+  });
+
+  test('names of headers that no header can have are not repeated', () => {
+    const headers = {
+      [`x-signature-${'a'.repeat(100)}`]: wrong,
+      'x-signature\u001b[31m': wrong,
+      'x-signature-2': wrong,
+    };
+    expect(
+      diagnose({ headers }).findings.find(({ code }) => code === 'signature-missing'),
+    ).toMatchObject({
+      similarHeaders: ['x-signature-2'],
+    });
+  });
+
+  test('of many similar headers five are looked at', () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: 50 }, (_, n) => [`signature-${n}`, wrong]),
+    );
+    expect(
+      diagnose({ headers }).findings.find(({ code }) => code === 'signature-missing')
+        ?.similarHeaders,
+    ).toHaveLength(5);
+  });
+});
+
+test('a very long secret is taken as it is', () => {
+  const signingSecret = 'long'.repeat(MEGABYTE);
+  const diagnosis = diagnose({
+    key: signingSecret,
+    rawBody: `${COMPACT}\n`,
+    options: { signingSecret },
+  });
+  expectExplained(diagnosis, 'body-trailing-newline');
+  expect(sign(COMPACT)).not.toBe(sign(COMPACT, { secret: signingSecret }));
+});

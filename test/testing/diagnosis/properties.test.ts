@@ -1,0 +1,239 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CallbackFindingCode } from '../../../src/testing/index.js';
+import { recordFields } from '../../callback/contract/arbitraries.js';
+import { codesOf, diagnose, NOW_SECONDS, sampleRecord, sign } from './scene.js';
+
+const records = recordFields.map((fields) => sampleRecord(fields));
+const secrets = fc.oneof(
+  fc
+    .string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' })
+    .filter((text) => text.trim() === text),
+  fc.uint8Array({ minLength: 16, maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
+);
+
+interface Mangling {
+  readonly code: CallbackFindingCode;
+  readonly mangle: (text: string) => string | Buffer;
+}
+
+/** As json.dumps of Python writes it, with a space after commas and colons, or as JSON.stringify. */
+function dump(value: unknown, { spaced = false, sorted = false }): string {
+  const space = spaced ? ' ' : '';
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => dump(item, { spaced, sorted })).join(`,${space}`)}]`;
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value);
+  if (sorted) members.sort(([left], [right]) => (left < right ? -1 : 1));
+  const written = members.map(
+    ([key, inner]) => `${JSON.stringify(key)}:${space}${dump(inner, { spaced, sorted })}`,
+  );
+  return `{${written.join(`,${space}`)}}`;
+}
+
+/** What is done to a body of JSON.stringify on its way. */
+const manglings: readonly Mangling[] = [
+  ...[2, 4, '\t'].map((indent) => ({
+    code: 'body-respaced' as const,
+    mangle: (text: string) => JSON.stringify(JSON.parse(text), null, indent),
+  })),
+  { code: 'body-respaced', mangle: (text) => dump(JSON.parse(text), { spaced: true }) },
+  {
+    code: 'body-slash-escapes',
+    mangle: (text) => text.replaceAll('/', '\\/'),
+  },
+  {
+    code: 'body-unicode-escapes',
+    mangle: (text) => escapeWhere(text, (unit) => unit > '\x7f', 'lower'),
+  },
+  {
+    code: 'body-unicode-escapes',
+    mangle: (text) => escapeWhere(text, (unit) => unit > '\x7f', 'upper'),
+  },
+  {
+    code: 'body-html-escapes',
+    mangle: (text) => escapeWhere(text, (unit) => '<>&'.includes(unit), 'lower'),
+  },
+  { code: 'body-trailing-newline', mangle: (text) => `${text}\n` },
+  { code: 'body-trailing-newline', mangle: (text) => `${text}\r\n` },
+  { code: 'body-surrounding-space', mangle: (text) => ` \n${text}\t` },
+  { code: 'body-byte-order-mark', mangle: (text) => `\ufeff${text}` },
+  { code: 'body-base64', mangle: (text) => Buffer.from(text).toString('base64') },
+  { code: 'body-double-encoded', mangle: (text) => JSON.stringify(text) },
+  {
+    code: 'body-wrong-charset',
+    mangle: (text) => Buffer.from(Buffer.from(text).toString('latin1')),
+  },
+];
+
+function escapeWhere(
+  text: string,
+  wanted: (unit: string) => boolean,
+  letters: 'lower' | 'upper',
+): string {
+  return [...text.split('')]
+    .map((unit) => {
+      if (!wanted(unit)) return unit;
+      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
+      return `\\u${letters === 'upper' ? digits.toUpperCase() : digits}`;
+    })
+    .join('');
+}
+
+const callbacks = fc.record({
+  record: records,
+  secret: secrets,
+  mangling: fc.constantFrom(...manglings),
+});
+
+describe('for any record and secret', () => {
+  test('what was done to the body after signing is the first finding', () => {
+    fc.assert(
+      fc.property(callbacks, ({ record, secret, mangling: { code, mangle } }) => {
+        const signed = JSON.stringify(record);
+        const rawBody = mangle(signed);
+        // Escapes of these two alone are Go's as well as those of any character.
+        fc.pre(rawBody.toString() !== signed && !/[\u2028\u2029]/.test(signed));
+        const diagnosis = diagnose({
+          signed,
+          rawBody,
+          key: secret,
+          options: { signingSecret: secret },
+        });
+        expect(codesOf(diagnosis)).toEqual([code]);
+        expect(diagnosis.signature).toBe('explained');
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('what was undone of the body after signing is the first finding', () => {
+    const undoable: readonly Mangling[] = [
+      ...manglings.filter(({ code }) => /respaced|escapes|newline/.test(code)),
+      { code: 'body-keys-reordered', mangle: (text) => dump(JSON.parse(text), { sorted: true }) },
+    ];
+    fc.assert(
+      fc.property(
+        callbacks,
+        fc.constantFrom(...undoable),
+        ({ record, secret }, { code, mangle }) => {
+          const rawBody = JSON.stringify(record);
+          const signed = mangle(rawBody);
+          fc.pre(signed !== rawBody && !/[\u2028\u2029]/.test(rawBody));
+          const diagnosis = diagnose({
+            signed,
+            rawBody,
+            key: secret,
+            options: { signingSecret: secret },
+          });
+          expect(codesOf(diagnosis)).toEqual([code]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('how the secret was misread is the first finding', () => {
+    const misreadings: readonly (readonly [
+      CallbackFindingCode,
+      (key: Buffer) => string | Buffer,
+    ])[] = [
+      ['secret-not-decoded', (key) => key.toString('base64')],
+      ['secret-not-decoded', (key) => key.toString('base64url')],
+      ['secret-not-decoded', (key) => key.toString('hex')],
+      ['secret-prefixed', (key) => `whsec_${key.toString('base64')}`],
+      ['secret-binary-string', (key) => `${key.toString('latin1')}`],
+    ];
+    fc.assert(
+      fc.property(
+        records,
+        fc
+          .uint8Array({ minLength: 24, maxLength: 64 })
+          .map((bytes) => Buffer.from([0xff, ...bytes, 0xfe])),
+        fc.constantFrom(...misreadings),
+        fc.constantFrom(...manglings.slice(0, 3)),
+        (record, key, [code, misread], { mangle }) => {
+          const signed = JSON.stringify(record);
+          const options = { signingSecret: misread(key) };
+          expect(codesOf(diagnose({ signed, key, options }))).toEqual([code]);
+          expect(codesOf(diagnose({ signed, rawBody: mangle(signed), key, options }))).toEqual([
+            code,
+            'body-respaced',
+          ]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a right callback verifies', () => {
+    fc.assert(
+      fc.property(records, secrets, (record, secret) => {
+        const signed = JSON.stringify(record);
+        const diagnosis = diagnose({ signed, key: secret, options: { signingSecret: secret } });
+        expect(diagnosis).toMatchObject({ verified: true, payment: record, findings: [] });
+      }),
+    );
+  });
+});
+
+describe('for anything at all', () => {
+  const anything = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.json(),
+    fc.anything(),
+  );
+  const values = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(String(NOW_SECONDS), sign('{}'), sign('')),
+    fc.array(fc.string(), { maxLength: 3 }),
+    fc.anything(),
+  );
+  const names = fc.oneof(
+    fc.constantFrom('x-signature', 'X-Timestamp', 'x-timestamp', 'signature', '__proto__'),
+    fc.string(),
+  );
+
+  test('it never throws, and verifies only what node:crypto does', () => {
+    fc.assert(
+      fc.property(anything, fc.dictionary(names, values), secrets, (rawBody, headers, secret) => {
+        const diagnosis = diagnose({ rawBody, headers, options: { signingSecret: secret } });
+        expect(diagnosis.verified).toBe(isSigned(rawBody, headers, secret));
+        expect(diagnosis.findings.length > 0).toBe(!diagnosis.verified);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a signature that is right for the bytes is never called another one', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), secrets, (bytes, secret) => {
+        const signed = Buffer.from(bytes);
+        const diagnosis = diagnose({ signed, key: secret, options: { signingSecret: secret } });
+        expect(diagnosis.signature).toBe('right');
+        const other = diagnose({ signed, key: 'another', options: { signingSecret: secret } });
+        expect(other).toMatchObject({ verified: false, signature: 'unexplained' });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  function isSigned(
+    rawBody: unknown,
+    headers: Record<string, unknown>,
+    secret: string | Buffer,
+  ): boolean {
+    const { 'x-timestamp': timestamp, 'x-signature': signature } = headers;
+    if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) return false;
+    if (typeof timestamp !== 'string' || typeof signature !== 'string') return false;
+    const digest = createHmac('sha256', secret)
+      .update(`${timestamp}.`)
+      .update(rawBody)
+      .digest('hex');
+    return digest === signature;
+  }
+});

@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { verifyCallback } from '../../../src/callback/index.js';
+import type { StandardSchemaV1 } from '../../../src/protocol/standard-schema.js';
+import {
+  callbackFindingCodes,
+  diagnoseCallback,
+  InvalidOptionError,
+} from '../../../src/testing/index.js';
+import { failureOf } from '../../callback/sample-callback.js';
+import {
+  COMPACT,
+  codesOf,
+  diagnose,
+  expectExplained,
+  hmac,
+  NOW_SECONDS,
+  now,
+  SECRET,
+  sampleRecord,
+  sign,
+  TIMESTAMP,
+} from './scene.js';
+
+describe('a callback that verifies', () => {
+  test('has its record and no finding', () => {
+    expect(diagnose({})).toEqual({
+      verified: true,
+      signature: 'right',
+      secretIndex: 0,
+      payment: sampleRecord(),
+      findings: [],
+    });
+  });
+
+  test('verifies in every shape of its body', () => {
+    const bytes = Buffer.from(COMPACT);
+    for (const rawBody of [COMPACT, bytes, Uint8Array.from(bytes).buffer]) {
+      expect(diagnose({ rawBody }).verified).toBe(true);
+    }
+  });
+});
+
+describe('a callback that is refused', () => {
+  test('carries what verifyCallback throws', async () => {
+    const headers = { 'x-timestamp': TIMESTAMP, 'x-signature': sign(COMPACT) };
+    const request = { rawBody: `${COMPACT} `, headers };
+    const options = { signingSecret: SECRET, now };
+    const error = await failureOf(() => verifyCallback(request, options));
+    expect(diagnoseCallback(request, options).error).toEqual({
+      code: 'SIGNATURE_MISMATCH',
+      message: (error as Error).message,
+    });
+  });
+
+  test('is frozen at every level, and the same after JSON', () => {
+    const issues = diagnose({ signed: '{}' });
+    const missing = diagnose({ headers: { 'x-timestamp': '1' } });
+    for (const diagnosis of [diagnose({}), diagnose({ key: 'other' }), issues, missing]) {
+      expectFrozen({ ...diagnosis, payment: undefined });
+      expect(Object.isFrozen(diagnosis)).toBe(true);
+      expect(JSON.parse(JSON.stringify(diagnosis))).toEqual(diagnosis);
+    }
+  });
+
+  test('does not change what it was given', () => {
+    const request = Object.freeze({
+      rawBody: Object.freeze({ status: 'paid' }),
+      headers: Object.freeze({ 'x-timestamp': TIMESTAMP, 'x-signature': 'ab'.repeat(32) }),
+    });
+    const options = Object.freeze({ signingSecret: Object.freeze([`${SECRET} `]), now });
+    expect(diagnoseCallback(request as never, options).verified).toBe(false);
+  });
+});
+
+function expectFrozen(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const inner of Object.values(value)) {
+    if (typeof inner === 'object' && inner !== null) expect(inner).toSatisfy(Object.isFrozen);
+    expectFrozen(inner);
+  }
+}
+
+describe('an authentic body that is no record', () => {
+  test('has its issues, and is said to be signed rightly', () => {
+    const signed = JSON.stringify({ ...sampleRecord(), status: 5 });
+    const diagnosis = diagnose({ signed });
+    expect(diagnosis).toMatchObject({ signature: 'right', error: { code: 'INVALID_RECORD' } });
+    expect(diagnosis).not.toHaveProperty('payment');
+    expect(codesOf(diagnosis)).toEqual(['record-invalid']);
+    expect(diagnosis.findings[0]?.message).toMatch(/^The signature is right, but the body is not/);
+    expect(diagnosis.findings[0]?.issues).toEqual([
+      { path: ['status'], message: 'must be a non-empty string, but a number came' },
+    ]);
+  });
+
+  test('is told behind what else is wrong', () => {
+    const diagnosis = diagnose({ signed: '{"status":5}', timestamp: '1000' });
+    expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window', 'record-invalid']);
+    expect(diagnosis.signature).toBe('right');
+    expectExplained(
+      diagnose({ signed: '{"status":5}', rawBody: '{"status": 5}' }),
+      'body-respaced',
+      'record-invalid',
+    );
+  });
+
+  test('is told for a schema of the merchant', () => {
+    const recordSchema: StandardSchemaV1 = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: () => ({ issues: [{ message: 'unknown order', path: [Symbol('order')] }] }),
+      },
+    };
+    const diagnosis = diagnose({ options: { recordSchema } });
+    expect(codesOf(diagnosis)).toEqual(['record-invalid']);
+    expect(diagnosis.findings[0]?.issues).toEqual([
+      { path: ['Symbol(order)'], message: 'unknown order' },
+    ]);
+  });
+});
+
+describe('a signature that nothing explains', () => {
+  test('says what was tried and the likely causes', () => {
+    const diagnosis = diagnose({ key: 'whsec_of_another_account' });
+    expect(diagnosis).toMatchObject({ verified: false, signature: 'unexplained' });
+    expect(diagnosis).not.toHaveProperty('secretIndex');
+    expect(diagnosis).not.toHaveProperty('payment');
+    expect(codesOf(diagnosis)).toEqual(['unexplained']);
+    const [finding] = diagnosis.findings;
+    expect(finding?.message).toContain('the secret of another account');
+    expect(finding?.message).toContain('forged');
+    expect(finding?.tried).toHaveLength(5);
+    for (const line of finding?.tried ?? []) expect(line).toMatch(/^[1-9]\d* /);
+  });
+
+  test('is not explained by a record of other contents', () => {
+    const rawBody = JSON.stringify(sampleRecord({ status: 'failed' }));
+    expect(codesOf(diagnose({ rawBody }))).toEqual(['unexplained']);
+  });
+});
+
+describe('faults in several parts are explained together:', () => {
+  const key = Buffer.alloc(32, 7);
+  const pretty = JSON.stringify(sampleRecord(), null, 2);
+
+  test('secret and body', () => {
+    expectExplained(
+      diagnose({ key, rawBody: pretty, options: { signingSecret: key.toString('base64') } }),
+      'secret-not-decoded',
+      'body-respaced',
+    );
+  });
+
+  test('secret, signed string and body', () => {
+    const signature = hmac(`${TIMESTAMP}:${COMPACT}`, { key }).toString('hex');
+    expectExplained(
+      diagnose({ signature, rawBody: pretty, options: { signingSecret: key.toString('hex') } }),
+      'secret-not-decoded',
+      'signed-other-separator',
+      'body-respaced',
+    );
+  });
+
+  test('secret, signature, signed string and body', () => {
+    const signature = `sha1=${hmac(COMPACT, { key, algorithm: 'sha1' }).toString('hex')}`;
+    expectExplained(
+      diagnose({
+        signature,
+        rawBody: pretty,
+        options: { signingSecret: ['other', key.toString('base64url')] },
+      }),
+      'signature-prefixed',
+      'signature-other-algorithm',
+      'secret-not-decoded',
+      'signed-body-only',
+      'body-respaced',
+    );
+  });
+
+  test('clock, unit and body', () => {
+    const timestamp = String((NOW_SECONDS - 4000) * 1000);
+    expectExplained(
+      diagnose({ timestamp, rawBody: `${pretty}\n` }),
+      'timestamp-unit',
+      'timestamp-outside-window',
+      'body-respaced',
+      'body-trailing-newline',
+    );
+  });
+});
+
+describe('options that can not be right are refused:', () => {
+  test.each<[string, object]>([
+    ['toleranceSeconds', { toleranceSeconds: -1 }],
+    ['signatureEncoding', { signatureEncoding: 'utf8' }],
+    ['timestampUnit', { timestampUnit: 'minutes' }],
+    ['now', { now: 5 }],
+    ['recordSchema', { recordSchema: {} }],
+    [
+      'recordSchema',
+      {
+        recordSchema: {
+          '~standard': { version: 1, vendor: 'test', validate: async () => ({ value: 1 }) },
+        },
+      },
+    ],
+  ])('%s (%#)', (option, wrong) => {
+    expect(() => diagnose({ options: wrong })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', option }),
+    );
+  });
+
+  test('no options, no request, no headers', () => {
+    const request = { rawBody: '', headers: {} };
+    const options = { signingSecret: SECRET };
+    for (const call of [
+      () => diagnoseCallback(request, undefined as never),
+      () => diagnoseCallback(undefined as never, options),
+      () => diagnoseCallback(undefined as never, { signingSecret: `${SECRET} ` }),
+      () => diagnoseCallback({ rawBody: '', headers: undefined as never }, options),
+      () => diagnoseCallback({ rawBody: '', headers: ['a', 'b'] as never }, options),
+      () => diagnoseCallback({ rawBody: {}, headers: 'a: b' } as never, options),
+    ]) {
+      expect(call).toThrow(InvalidOptionError);
+    }
+  });
+});
+
+test('every code is listed once', () => {
+  expect(new Set(callbackFindingCodes).size).toBe(callbackFindingCodes.length);
+  expect(Object.isFrozen(callbackFindingCodes)).toBe(true);
+});
