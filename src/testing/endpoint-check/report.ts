@@ -1,0 +1,147 @@
+import type { CheckVerdict } from './verdict.js';
+
+/** What {@link checkCallbackEndpoint} checks, in the order in which it does. */
+export type EndpointCheckId =
+  | 'reachable'
+  | 'valid-accepted'
+  | 'status-200'
+  | 'acknowledged-in-time'
+  | 'valid-effect'
+  | 'tampered-body'
+  | 'other-signature'
+  | 'wrong-secret'
+  | 'missing-signature'
+  | 'missing-timestamp'
+  | 'empty-signature'
+  | 'changed-timestamp'
+  | 'parsed-body'
+  | 'stale-timestamp'
+  | 'future-timestamp'
+  | 'timestamp-unit'
+  | 'refused-effect'
+  | 'delayed-callback'
+  | 'raw-bytes'
+  | 'unicode'
+  | 'extra-fields'
+  | 'unknown-status'
+  | 'empty-provider-reference'
+  | 'header-case'
+  | 'duplicate'
+  | 'duplicate-effect'
+  | 'simultaneous'
+  | 'simultaneous-effect'
+  | 'resigned-retry'
+  | 'resigned-retry-effect'
+  | 'second-change'
+  | 'second-change-effect'
+  | 'older-change'
+  | 'older-change-effect'
+  | 'large-body'
+  | 'after-large-body';
+
+/** What one check found. Plain and frozen: it can be written as JSON. */
+export interface EndpointCheck {
+  /** Which check it is: the same in every run. */
+  readonly id: EndpointCheckId;
+  /** What the endpoint should do, in one line. */
+  readonly title: string;
+  /** `skipped`: it could not be tried, so nothing is known; `detail` says why. */
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  /** What was seen. */
+  readonly detail: string;
+  /** Why it matters. */
+  readonly why: string;
+  /** What to do when it failed. */
+  readonly remedy: string;
+  /** HTTP status of the answer that decided; absent when none did. */
+  readonly status?: number;
+  /** How long that answer took, in milliseconds. */
+  readonly latencyMs?: number;
+  /** The payments that were made up for it, to find them in the endpoint's own log. */
+  readonly referenceNumbers: readonly string[];
+}
+
+/** What {@link checkCallbackEndpoint} found. Plain and frozen: it can be written as JSON. No secret is in it. */
+export interface EndpointReport {
+  /** The endpoint, without its query, which may hold a token. */
+  readonly url: string;
+  /** Whether no check failed. See `counts.skipped` for what was not tried. */
+  readonly passed: boolean;
+  /** Every check, in the order of {@link EndpointCheckId}. */
+  readonly checks: readonly EndpointCheck[];
+  /** How many checks had which outcome. */
+  readonly counts: {
+    /** The endpoint does it. */
+    readonly passed: number;
+    /** It does not. */
+    readonly failed: number;
+    /** Not known. */
+    readonly skipped: number;
+  };
+  /** How long the endpoint took to accept a callback, in milliseconds; absent when it accepted none. */
+  readonly acknowledgeMs?: {
+    /** Half of them were accepted within it. */
+    readonly median: number;
+    /** The slowest. */
+    readonly max: number;
+  };
+  /** When the run began: ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** How long it took, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** What is always said of a check. */
+export type CheckText = Pick<EndpointCheck, 'title' | 'why' | 'remedy'>;
+
+export function createCheck(
+  id: EndpointCheckId,
+  { title, why, remedy }: CheckText,
+  { outcome, detail, answer, payments = [] }: CheckVerdict,
+): EndpointCheck {
+  return Object.freeze({
+    id,
+    title,
+    outcome,
+    detail,
+    why,
+    remedy,
+    ...(answer?.status !== undefined && { status: answer.status }),
+    ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
+    referenceNumbers: Object.freeze(payments.map(({ referenceNumber }) => referenceNumber)),
+  });
+}
+
+interface RunFacts {
+  readonly url: string;
+  readonly checks: readonly EndpointCheck[];
+  /** Of the callbacks that were accepted. */
+  readonly latenciesMs: readonly number[];
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+export function createReport(facts: RunFacts): EndpointReport {
+  const { url, checks, latenciesMs, startedAt, durationMs } = facts;
+  const count = (wanted: EndpointCheck['outcome']): number =>
+    checks.filter(({ outcome }) => outcome === wanted).length;
+  const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+  return Object.freeze({
+    url,
+    passed: counts.failed === 0,
+    checks: Object.freeze([...checks]),
+    counts: Object.freeze(counts),
+    ...(latenciesMs.length > 0 && { acknowledgeMs: summarize(latenciesMs) }),
+    startedAt: startedAt.toISOString(),
+    durationMs: roundMs(durationMs),
+  });
+}
+
+function summarize(latenciesMs: readonly number[]): { median: number; max: number } {
+  const sorted = [...latenciesMs].sort((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  const [low = 0, high = 0] = [sorted[Math.floor(middle)], sorted[Math.ceil(middle)]];
+  return Object.freeze({ median: roundMs((low + high) / 2), max: roundMs(sorted.at(-1) ?? 0) });
+}
+
+const roundMs = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;

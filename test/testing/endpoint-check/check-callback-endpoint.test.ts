@@ -1,0 +1,538 @@
+import { createSecretKey } from 'node:crypto';
+import { once } from 'node:events';
+import http, { type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { callbackHandler } from '../../../src/node/callback-handler.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/callback-receiver.js';
+import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import type {
+  EndpointCheck,
+  EndpointCheckId,
+  EndpointReport,
+} from '../../../src/testing/endpoint-check/report.js';
+import { listen, Orders, SECRET, Shop } from './shop.js';
+
+const ALL: readonly EndpointCheckId[] = [
+  'reachable',
+  'valid-accepted',
+  'status-200',
+  'acknowledged-in-time',
+  'valid-effect',
+  'tampered-body',
+  'other-signature',
+  'wrong-secret',
+  'missing-signature',
+  'missing-timestamp',
+  'empty-signature',
+  'changed-timestamp',
+  'parsed-body',
+  'stale-timestamp',
+  'future-timestamp',
+  'timestamp-unit',
+  'refused-effect',
+  'delayed-callback',
+  'raw-bytes',
+  'unicode',
+  'extra-fields',
+  'unknown-status',
+  'empty-provider-reference',
+  'header-case',
+  'duplicate',
+  'duplicate-effect',
+  'simultaneous',
+  'simultaneous-effect',
+  'resigned-retry',
+  'resigned-retry-effect',
+  'second-change',
+  'second-change-effect',
+  'older-change',
+  'older-change-effect',
+  'large-body',
+  'after-large-body',
+];
+
+const idsOf = (
+  { checks }: EndpointReport,
+  outcome: EndpointCheck['outcome'],
+): readonly EndpointCheckId[] =>
+  checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
+
+const find = ({ checks }: EndpointReport, wanted: EndpointCheckId): EndpointCheck => {
+  const check = checks.find(({ id }) => id === wanted);
+  if (check === undefined) throw new Error(`no check ${wanted}`);
+  return check;
+};
+
+/** The package's own handler, in a process that remembers. */
+function createRightEndpoint(options: Partial<CallbackReceiverOptions> = {}): {
+  listener: RequestListener;
+  orders: Orders;
+} {
+  const orders = new Orders();
+  const listener = callbackHandler({
+    signingSecret: SECRET,
+    inbox: memoryInbox(),
+    onPayment: ({ payment }) => orders.act(payment),
+    onRejected: () => undefined,
+    ...options,
+  });
+  return { listener, orders };
+}
+
+describe.concurrent('on callbackHandler', () => {
+  it('passes every check with a probe that is a function', async () => {
+    const { listener, orders } = createRightEndpoint();
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: SECRET,
+      countEffects: (payment) => orders.countOf(payment),
+    });
+    expect(idsOf(report, 'passed')).toEqual(ALL);
+    expect(report).toMatchObject({
+      passed: true,
+      counts: { passed: ALL.length, failed: 0, skipped: 0 },
+    });
+  });
+
+  it('passes every check with a probe that is a URL', async () => {
+    const { listener, orders } = createRightEndpoint();
+    const asked: URLSearchParams[] = [];
+    const effectUrl = await listen((request, response) => {
+      const query = new URL(request.url ?? '', 'http://shop').searchParams;
+      asked.push(query);
+      const payment = {
+        referenceNumber: query.get('referenceNumber') ?? '',
+        merchantPaymentReference: query.get('merchantPaymentReference') ?? '',
+      };
+      const effects = orders.countOf(payment);
+      const status = orders.statusOf(payment);
+      response.end(JSON.stringify(status === undefined ? effects : { effects, status }));
+    });
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: SECRET,
+      effectUrl: `${effectUrl}?token=1`,
+    });
+    expect(idsOf(report, 'passed')).toEqual(ALL);
+    expect(asked[0]?.get('token')).toBe('1');
+    expect(asked[0]?.get('merchantPaymentReference')).toMatch(/^check-/);
+  });
+
+  it('skips what only a probe can tell, and says so', async () => {
+    const report = await checkCallbackEndpoint(await listen(createRightEndpoint().listener), {
+      signingSecret: SECRET,
+    });
+    expect(idsOf(report, 'skipped')).toEqual(ALL.filter((id) => id.endsWith('-effect')));
+    expect(find(report, 'duplicate-effect').detail).toBe(
+      'not tried: it needs a probe, countEffects or effectUrl',
+    );
+    expect(report.passed).toBe(true);
+  });
+
+  it.each([
+    [{ signatureEncoding: 'base64' }],
+    [{ signatureEncoding: 'base64url' }],
+    [{ timestampUnit: 'milliseconds' }],
+    [{ toleranceSeconds: 2 }],
+  ] as const)('passes with %o on both sides', async (policy) => {
+    const { listener, orders } = createRightEndpoint(policy);
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: createSecretKey(Buffer.from(SECRET)),
+      countEffects: (payment) => orders.countOf(payment),
+      ...policy,
+    });
+    expect(idsOf(report, 'failed')).toEqual([]);
+    expect(report.counts.skipped).toBe(0);
+  });
+
+  it('passes when the work is done after the acknowledgement', async () => {
+    const { orders, listener } = createRightEndpoint({
+      onPayment: ({ payment }) => void setTimeout(() => orders.act(payment), 80),
+    });
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: SECRET,
+      countEffects: async (payment) => orders.countOf(payment),
+    });
+    const effects = ['valid-effect', 'duplicate-effect', 'simultaneous-effect'] as const;
+    for (const id of effects) expect(find(report, id).outcome).toBe('passed');
+  });
+});
+
+describe.concurrent('the payments', () => {
+  const openShopThatKnows = async (reference: string) => {
+    const references: string[] = [];
+    const url = await listen(
+      new (class extends Shop {
+        protected override isValid(payment: { merchantPaymentReference: string }): boolean {
+          references.push(payment.merchantPaymentReference);
+          return payment.merchantPaymentReference.startsWith(reference);
+        }
+      })().listener,
+    );
+    return { url, references };
+  };
+
+  it('have the reference that is given', async () => {
+    const { url, references } = await openShopThatKnows('order-1');
+    const report = await checkCallbackEndpoint(url, {
+      signingSecret: SECRET,
+      merchantPaymentReference: 'order-1',
+    });
+    expect(idsOf(report, 'failed')).toEqual([]);
+    expect(new Set(references)).toEqual(new Set(['order-1']));
+  });
+
+  it('have each a reference that a function gives', async () => {
+    const { url, references } = await openShopThatKnows('order-');
+    let orders = 0;
+    const report = await checkCallbackEndpoint(url, {
+      signingSecret: SECRET,
+      merchantPaymentReference: async () => {
+        orders += 1;
+        return `order-${orders}`;
+      },
+    });
+    expect(idsOf(report, 'failed')).toEqual([]);
+    expect(new Set(references).size).toBeGreaterThan(10);
+    for (const reference of references) expect(reference).toMatch(/^order-\d+$/);
+  });
+
+  it('are told with each check, to be found in a log', async () => {
+    const references: string[] = [];
+    const url = await listen(
+      new (class extends Shop {
+        protected override isValid(payment: { referenceNumber: string }): boolean {
+          references.push(payment.referenceNumber);
+          return true;
+        }
+      })().listener,
+    );
+    const report = await checkCallbackEndpoint(url, { signingSecret: SECRET });
+    expect(find(report, 'valid-accepted').referenceNumbers).toEqual([references[0]]);
+    const told = report.checks.flatMap(({ referenceNumbers }) => referenceNumbers);
+    expect(told).toEqual(expect.arrayContaining(references));
+    expect(new Set(find(report, 'duplicate').referenceNumbers).size).toBe(1);
+  });
+
+  it.each([
+    [
+      () => {
+        throw new TypeError(`no ${SECRET}`);
+      },
+      'merchantPaymentReference threw TypeError',
+    ],
+    [() => ' ', 'must return a string that is not blank, but a blank string came'],
+    [() => new Promise<string>(() => undefined), 'but nothing within 50 ms came'],
+  ])('need a reference: %s', async (merchantPaymentReference, says) => {
+    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+      merchantPaymentReference,
+      timeoutMs: 50,
+    });
+    expect(idsOf(report, 'failed')).toEqual(['reachable']);
+    expect(find(report, 'reachable').detail).toContain(says);
+  });
+
+  it('fail one check when one reference can not be had', async () => {
+    let calls = 0;
+    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+      merchantPaymentReference: () => {
+        calls += 1;
+        if (calls === 4) throw new Error('no order');
+        return `order-${calls}`;
+      },
+    });
+    expect(idsOf(report, 'failed')).toEqual(['wrong-secret']);
+  });
+});
+
+describe.concurrent('an endpoint that gives no answer', () => {
+  const expectUnreachable = async (
+    url: string,
+    says: RegExp,
+    options: { timeoutMs?: number } = {},
+  ) => {
+    const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, ...options });
+    expect(idsOf(report, 'failed')).toEqual(['reachable']);
+    expect(idsOf(report, 'skipped')).toEqual(ALL.slice(1));
+    expect(find(report, 'reachable').detail).toMatch(says);
+    expect(find(report, 'large-body').detail).toMatch(says);
+    expect(report.passed).toBe(false);
+    expect(report.acknowledgeMs).toBeUndefined();
+  };
+
+  it('since nobody listens is told with the code', async () => {
+    const server = http.createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    await expectUnreachable(`http://127.0.0.1:${port}/`, /ECONNREFUSED/);
+  });
+
+  it('since its name does not resolve is told with the code', () =>
+    expectUnreachable('http://shop.invalid/callbacks', /ENOTFOUND|EAI_AGAIN/));
+
+  it('since it hangs is told with the time', async () => {
+    const url = await listen(() => undefined);
+    await expectUnreachable(url, /none within 50 ms/, { timeoutMs: 50 });
+  });
+
+  it('since it speaks no TLS is told with the code', async () => {
+    const url = await listen(new Shop().listener);
+    await expectUnreachable(url.replace('http:', 'https:'), /\((EPROTO|ERR_SSL_\w+)\)/);
+  });
+});
+
+it.concurrent('skips everything else when a valid callback is refused, since other refusals prove nothing', async () => {
+  const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+    signingSecret: 'not the endpoint’s',
+  });
+  expect(idsOf(report, 'failed')).toEqual(['valid-accepted']);
+  expect(idsOf(report, 'passed')).toEqual(['reachable']);
+  expect(find(report, 'valid-accepted')).toMatchObject({ status: 401 });
+  expect(find(report, 'wrong-secret').detail).toBe(
+    'not tried, since "valid-accepted" did not pass: a valid callback: the endpoint answered 401, so the service would deliver it again and again',
+  );
+});
+
+it.concurrent('makes a connection that breaks the failure of one check', async () => {
+  const shop = new Shop();
+  const url = await listen((request, response) => {
+    if (request.headers['x-signature'] === undefined) request.socket.destroy();
+    else shop.listener(request, response);
+  });
+  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET });
+  expect(idsOf(report, 'failed')).toEqual(['missing-signature']);
+  expect(find(report, 'missing-signature').detail).toContain('gave no answer (ECONNRESET)');
+});
+
+it.concurrent('takes a connection that breaks for a refusal of the large body', async () => {
+  const shop = new Shop();
+  const url = await listen((request, response) => {
+    if (Number(request.headers['content-length']) > 5_000) request.socket.destroy();
+    else shop.listener(request, response);
+  });
+  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
+  expect(find(report, 'large-body')).toMatchObject({ outcome: 'passed' });
+});
+
+it.concurrent('takes an answer to the large body that is no HTTP for a failure', async () => {
+  const shop = new Shop();
+  const url = await listen((request, response) => {
+    if (Number(request.headers['content-length']) > 5_000) request.socket.end('too large\r\n\r\n');
+    else shop.listener(request, response);
+  });
+  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
+  expect(find(report, 'large-body')).toMatchObject({
+    outcome: 'failed',
+    detail: expect.stringMatching(/gave no answer \(HPE_\w+\)$/),
+  });
+});
+
+describe.concurrent('the bodies', () => {
+  const collectBodies = async (merchantPaymentReference?: string) => {
+    const bodies: string[] = [];
+    const url = await listen(
+      new (class extends Shop {
+        protected override isSigned(callback: Parameters<Shop['isSigned']>[0]): boolean {
+          bodies.push(callback.body.toString());
+          return super.isSigned(callback);
+        }
+      })().listener,
+    );
+    const report = await checkCallbackEndpoint(url, {
+      signingSecret: SECRET,
+      merchantPaymentReference,
+    });
+    expect(idsOf(report, 'failed')).toEqual([]);
+    return bodies;
+  };
+
+  it('hold one of unusual spelling: line breaks, spaces, an escaped letter and slash', async () => {
+    const unusual = (await collectBodies()).find((body) => body.includes('\r\n\t"')) ?? '';
+    expect(unusual).toMatch(/"status": "\\u0070aid"/);
+    expect(unusual).toMatch(/"providerReference" : "check-[\da-f]+\\\/1"/);
+    expect(JSON.parse(unusual)).toMatchObject({ status: 'paid' });
+  });
+
+  it('hold one of many scripts in its reference', async () => {
+    const bodies = await collectBodies();
+    const records = bodies.map((body) => JSON.parse(body));
+    const unicode = records.filter((record) => record.merchantPaymentReference.includes('😀'));
+    expect(unicode).toHaveLength(1);
+    expect(unicode[0].merchantPaymentReference).toContain('cafe\u0301');
+  });
+
+  it('hold one of many scripts in a further field, when the reference is given', async () => {
+    const bodies = await collectBodies('order-1');
+    expect(bodies.filter((body) => body.includes('😀'))).toHaveLength(1);
+    for (const body of bodies) {
+      expect(JSON.parse(body).merchantPaymentReference).toBe('order-1');
+    }
+  });
+});
+
+it.concurrent('sends a large body of the size that is asked for, as a record that is right', async () => {
+  const sizes: number[] = [];
+  const url = await listen(
+    new (class extends Shop {
+      protected override isAuthentic(callback: Parameters<Shop['isAuthentic']>[0]): boolean {
+        sizes.push(callback.body.length);
+        return super.isAuthentic(callback);
+      }
+    })().listener,
+  );
+  const report = await checkCallbackEndpoint(url, {
+    signingSecret: SECRET,
+    largeBodyBytes: 65_536, // what this shop takes, and not a byte more
+  });
+  expect(sizes).toContain(65_536);
+  expect(idsOf(report, 'failed')).toEqual(['large-body']);
+  expect(find(report, 'large-body')).toMatchObject({ status: 200 });
+});
+
+describe.concurrent('the report', () => {
+  it('is frozen and plain', async () => {
+    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+    });
+    const [check] = report.checks;
+    for (const part of [report, report.checks, report.counts, report.acknowledgeMs, check]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+    expect(Date.parse(report.startedAt)).toBeLessThanOrEqual(Date.now());
+    expect(report.acknowledgeMs?.max).toBeGreaterThanOrEqual(report.acknowledgeMs?.median ?? 0);
+  });
+
+  it('says of every check what, why and how', async () => {
+    const { checks } = await checkCallbackEndpoint('http://127.0.0.1:1', { signingSecret: SECRET });
+    for (const { title, why, remedy, detail } of checks) {
+      for (const text of [title, why, remedy, detail]) expect(text.length).toBeGreaterThan(10);
+    }
+    expect(new Set(checks.map(({ title }) => title)).size).toBe(ALL.length);
+  });
+
+  it('holds no secret: of the signature, of a query, of what a probe throws', async () => {
+    const url = `${await listen(new Shop().listener)}?token=query-secret`;
+    const report = await checkCallbackEndpoint(url, {
+      signingSecret: SECRET,
+      countEffects: () => {
+        throw new Error(`postgres://user:${SECRET}@db`);
+      },
+    });
+    expect(report.url).toBe(url.replace('?token=query-secret', ''));
+    for (const text of [JSON.stringify(report), inspect(report, { depth: 9 })]) {
+      expect(text).not.toContain(SECRET);
+      expect(text).not.toContain('query-secret');
+    }
+  });
+
+  it('does not name the query when nothing answers either', async () => {
+    const report = await checkCallbackEndpoint('http://127.0.0.1:1/?token=query-secret', {
+      signingSecret: SECRET,
+    });
+    expect(JSON.stringify(report)).not.toContain('query-secret');
+  });
+});
+
+it.concurrent('sends the query of the URL along, and not its fragment', async () => {
+  const paths = new Set<string | undefined>();
+  const url = await listen((request, response) => {
+    paths.add(request.url);
+    response.writeHead(404).end();
+  });
+  await checkCallbackEndpoint(new URL(`${url}?shop=1#part`), { signingSecret: SECRET });
+  expect([...paths]).toEqual(['/callbacks?shop=1']);
+});
+
+describe.concurrent('onCheck', () => {
+  it('is called with each check as it ends, in order', async () => {
+    const seen: EndpointCheck[] = [];
+    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+      onCheck: (check) => seen.push(check),
+    });
+    expect(seen).toEqual(report.checks);
+  });
+
+  it('ends the run by what it throws', async () => {
+    const error = new Error('EPIPE');
+    const run = checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+      onCheck: () => {
+        throw error;
+      },
+    });
+    await expect(run).rejects.toBe(error);
+  });
+});
+
+describe.concurrent('the signal', () => {
+  const ABORTED = { name: 'RequestAbortedError', code: 'ABORTED' };
+
+  it.each([undefined, 'asked for'])(
+    'ends a run that has not begun, references %s',
+    async (asked) => {
+      let calls = 0;
+      const count = () => {
+        calls += 1;
+        return new Promise<never>(() => undefined);
+      };
+      const run = checkCallbackEndpoint(await listen(count), {
+        signingSecret: SECRET,
+        signal: AbortSignal.abort(),
+        merchantPaymentReference: asked && count,
+      });
+      await expect(run).rejects.toMatchObject(ABORTED);
+      expect(calls).toBe(0);
+    },
+  );
+
+  it.each([
+    'reachable',
+    'acknowledged-in-time',
+    'changed-timestamp',
+    'parsed-body',
+    'simultaneous',
+  ] as const)('ends a run after %s, with no further check', async (last) => {
+    const controller = new AbortController();
+    const seen: string[] = [];
+    const run = checkCallbackEndpoint(await listen(new Shop().listener), {
+      signingSecret: SECRET,
+      signal: controller.signal,
+      onCheck: ({ id }) => {
+        seen.push(id);
+        if (id === last) controller.abort();
+      },
+    });
+    await expect(run).rejects.toMatchObject(ABORTED);
+    expect(seen.at(-1)).toBe(last);
+  });
+
+  it('breaks off a request under way', async () => {
+    const controller = new AbortController();
+    const url = await listen(() => controller.abort());
+    const run = checkCallbackEndpoint(url, { signingSecret: SECRET, signal: controller.signal });
+    await expect(run).rejects.toMatchObject(ABORTED);
+  });
+
+  it.each(['countEffects', 'merchantPaymentReference'] as const)(
+    'does not wait for %s',
+    async (option) => {
+      const controller = new AbortController();
+      const hang = () => {
+        controller.abort();
+        return new Promise<never>(() => undefined);
+      };
+      const run = checkCallbackEndpoint(await listen(new Shop().listener), {
+        signingSecret: SECRET,
+        signal: controller.signal,
+        [option]: hang,
+      });
+      await expect(run).rejects.toMatchObject(ABORTED);
+    },
+  );
+});

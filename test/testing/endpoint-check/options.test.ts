@@ -1,0 +1,78 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../../../src/errors.js';
+import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
+
+const URL_OF_NOBODY = 'http://127.0.0.1:1/callbacks';
+
+// As from JavaScript, where anything can be passed.
+const check = (url: unknown, options: unknown) =>
+  checkCallbackEndpoint(url as string, options as CheckCallbackEndpointOptions);
+
+describe('refuses', () => {
+  it.each([
+    ['signingSecret', { signingSecret: '' }],
+    ['signingSecret', { signingSecret: ' planted' }],
+    ['signingSecret', { signingSecret: undefined }],
+    ['signatureEncoding', { signatureEncoding: 'auto' }],
+    ['timestampUnit', { timestampUnit: 'minutes' }],
+    ['toleranceSeconds', { toleranceSeconds: 1 }],
+    ['toleranceSeconds', { toleranceSeconds: 86_401 }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['timeoutMs', { timeoutMs: 2_147_483_648 }],
+    ['acknowledgeWithinMs', { acknowledgeWithinMs: 0 }],
+    ['acknowledgeWithinMs', { acknowledgeWithinMs: 1.5 }],
+    ['effectsWithinMs', { effectsWithinMs: -1 }],
+    ['largeBodyBytes', { largeBodyBytes: 4_095 }],
+    ['largeBodyBytes', { largeBodyBytes: 268_435_457 }],
+    ['merchantPaymentReference', { merchantPaymentReference: ' ' }],
+    ['merchantPaymentReference', { merchantPaymentReference: 5 }],
+    ['countEffects', { countEffects: 1 }],
+    ['effectUrl', { effectUrl: '/effects' }],
+    ['effectUrl', { effectUrl: 'http://user:planted@127.0.0.1/' }],
+    ['effectUrl', { effectUrl: URL_OF_NOBODY, countEffects: () => 0 }],
+    ['onCheck', { onCheck: true }],
+    ['signal', { signal: {} }],
+    ['signal', { signal: null }],
+  ])('%s in %o', async (option, options) => {
+    const error = await check(URL_OF_NOBODY, { signingSecret: 's', ...options }).catch((e) => e);
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
+    expect(error.message).toContain(option);
+    expect(inspect(error)).not.toContain('planted');
+  });
+
+  it.each([
+    undefined,
+    '',
+    '/callbacks',
+    'ftp://127.0.0.1/',
+    'http://user:planted@127.0.0.1/',
+    new URL('https://planted@127.0.0.1/'),
+    { href: 'http://127.0.0.1/' },
+  ])('the URL %s', async (url) => {
+    const error = await check(url, { signingSecret: 's' }).catch((e) => e);
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'url' });
+    expect(inspect(error)).not.toContain('planted');
+  });
+
+  it.each([undefined, null, 'secret'])('options that are %s', async (options) => {
+    await expect(check(URL_OF_NOBODY, options)).rejects.toMatchObject({ option: 'options' });
+  });
+});
+
+it('takes every option at its edges, and writes to none', async () => {
+  const options = Object.freeze({
+    signingSecret: new Uint8Array([1]),
+    toleranceSeconds: 86_400,
+    timeoutMs: 2_147_483_647,
+    acknowledgeWithinMs: 1,
+    effectsWithinMs: 0,
+    largeBodyBytes: 4_096,
+    effectUrl: new URL(URL_OF_NOBODY),
+    signal: new AbortController().signal,
+  });
+  const report = await checkCallbackEndpoint(new URL(URL_OF_NOBODY), options);
+  expect(report.url).toBe(URL_OF_NOBODY);
+});

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { createReport } from '../../../src/testing/endpoint-check/report.js';
+
+it.each([
+  [[7], { median: 7, max: 7 }],
+  [[10.04, 1, 4], { median: 4, max: 10 }],
+  [[10, 1, 4, 2], { median: 3, max: 10 }],
+  [[], undefined],
+])('tells the median and the longest of %o ms', (latenciesMs, acknowledgeMs) => {
+  const facts = { url: 'http://shop', checks: [], startedAt: new Date(0), durationMs: 1 };
+  expect(createReport({ ...facts, latenciesMs }).acknowledgeMs).toEqual(acknowledgeMs);
+});

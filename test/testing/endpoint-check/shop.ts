@@ -1,0 +1,165 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import http, {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, vi } from 'vitest';
+import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
+import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+
+export const SECRET = 'endpoint-secret-7c19d2';
+
+// A run waits for the next second three times at most; the rest is for machines that are busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+const servers: Server[] = [];
+
+// Not after each test: they run side by side.
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** Listens on loopback until the tests of the file are over; answers with the URL. */
+export async function listen(listener: RequestListener): Promise<string> {
+  const server = http.createServer(listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`;
+}
+
+export interface Callback {
+  readonly headers: http.IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+}
+
+/** What a shop remembers, and does, about payments. */
+export class Orders {
+  readonly #effects = new Map<string, number>();
+  readonly #statuses = new Map<string, string>();
+
+  act({ referenceNumber, status }: PaymentStatusRecord): void {
+    this.#effects.set(referenceNumber, (this.#effects.get(referenceNumber) ?? 0) + 1);
+    this.#statuses.set(referenceNumber, status);
+  }
+
+  setStatus({ referenceNumber, status }: PaymentStatusRecord): void {
+    this.#statuses.set(referenceNumber, status);
+  }
+
+  countOf({ referenceNumber }: CheckedPayment): number {
+    return this.#effects.get(referenceNumber) ?? 0;
+  }
+
+  statusOf({ referenceNumber }: CheckedPayment): string | undefined {
+    return this.#statuses.get(referenceNumber);
+  }
+}
+
+/** A callback endpoint as a careful merchant writes it by hand. The wrong ones differ in one method each. */
+export class Shop {
+  readonly orders = new Orders();
+  protected readonly processed = new Set<string>();
+  protected readonly running = new Set<string>();
+  protected readonly newest = new Map<string, string>();
+
+  readonly listener: RequestListener = async (request, response) => {
+    try {
+      await this.handle(request, response);
+    } catch {
+      if (!response.headersSent) this.answer(response, 500);
+    }
+  };
+
+  protected async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await this.read(request);
+    if (body === undefined) return this.answer(response, 413);
+    const { headers, rawHeaders } = request;
+    const callback = { headers, rawHeaders, body };
+    if (!this.isAuthentic(callback)) return this.answer(response, 401);
+    const payment: PaymentStatusRecord = JSON.parse(body.toString());
+    if (!this.isValid(payment)) return this.answer(response, 422);
+    this.answer(response, await this.process(payment, callback));
+  }
+
+  protected answer(response: ServerResponse, status: number): void {
+    response.writeHead(status).end();
+  }
+
+  protected async read(request: IncomingMessage): Promise<Buffer | undefined> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.length;
+      if (size > 65_536) return undefined;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  protected isAuthentic(callback: Callback): boolean {
+    return this.isFresh(Number(callback.headers['x-timestamp'])) && this.isSigned(callback);
+  }
+
+  protected isFresh(timestamp: number): boolean {
+    return Math.abs(Math.floor(Date.now() / 1000) - timestamp) <= 300;
+  }
+
+  protected isSigned({ headers, body }: Callback): boolean {
+    const expected = sign(`${headers['x-timestamp']}.`, body);
+    const signature = Buffer.from(String(headers['x-signature'] ?? ''));
+    return signature.length === expected.length && timingSafeEqual(signature, expected);
+  }
+
+  protected isValid(payment: PaymentStatusRecord): boolean {
+    return payment.referenceNumber !== '' && payment.status !== '';
+  }
+
+  /** The status to answer. */
+  protected async process(payment: PaymentStatusRecord, callback: Callback): Promise<number> {
+    const change = this.changeOf(payment, callback);
+    if (this.processed.has(change)) return 200;
+    if (this.running.has(payment.referenceNumber)) return 503;
+    this.running.add(payment.referenceNumber);
+    try {
+      await this.query();
+      if (!this.isOlder(payment)) this.act(payment);
+      this.processed.add(change);
+    } finally {
+      this.running.delete(payment.referenceNumber);
+    }
+    return 200;
+  }
+
+  /** What makes two callbacks the same. */
+  protected changeOf(payment: PaymentStatusRecord, _callback: Callback): string {
+    return JSON.stringify([payment.referenceNumber, payment.status, payment.updatedAt]);
+  }
+
+  protected isOlder({ referenceNumber, updatedAt }: PaymentStatusRecord): boolean {
+    return Date.parse(updatedAt) < Date.parse(this.newest.get(referenceNumber) ?? '');
+  }
+
+  protected act(payment: PaymentStatusRecord): void {
+    this.newest.set(payment.referenceNumber, payment.updatedAt);
+    this.orders.act(payment);
+  }
+
+  /** The database takes its time. */
+  protected async query(): Promise<void> {
+    await nextTurn();
+  }
+}
+
+/** The digest in hex, as bytes. */
+export function sign(prefix: string, body: string | Buffer): Buffer {
+  return Buffer.from(createHmac('sha256', SECRET).update(prefix).update(body).digest('hex'));
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import {
+  describeAnswer,
+  judgeAccepted,
+  judgeRefused,
+} from '../../../src/testing/endpoint-check/verdict.js';
+
+const times = { latencyMs: 1, sentAtMs: 0, answeredAtMs: 1 };
+const answered = (status: number) => ({ ...times, status });
+const NO_ANSWER = { ...times, failure: 'ECONNRESET' };
+
+describe('a callback that is to be refused', () => {
+  it.each([400, 401, 403, 404, 413, 422, 499])('is by %i', (status) => {
+    expect(judgeRefused('it', answered(status)).outcome).toBe('passed');
+  });
+
+  it.each([
+    [200, /so it took it for the service's/],
+    [202, /so it took it for the service's/],
+    [302, /no refusal/],
+    [429, /limit on requests/],
+    [500, /fell over/],
+    [503, /fell over/],
+  ])('is not by %i', (status, says) => {
+    const { outcome, detail } = judgeRefused('it', answered(status));
+    expect(outcome).toBe('failed');
+    expect(detail).toMatch(says);
+  });
+
+  it('is not by silence', () => {
+    const { outcome, detail } = judgeRefused('it', NO_ANSWER);
+    expect(outcome).toBe('failed');
+    expect(detail).toMatch(/gave no answer \(ECONNRESET\).* fall over/);
+  });
+});
+
+describe('a callback that is to be accepted', () => {
+  it.each([200, 201, 204, 299])('is by %i', (status) => {
+    expect(judgeAccepted('it', answered(status)).outcome).toBe('passed');
+  });
+
+  it.each([
+    [302, /redirect, which is not followed/],
+    [401, /again and again/],
+    [429, /limit on requests/],
+    [500, /again and again/],
+  ])('is not by %i', (status, says) => {
+    const { outcome, detail } = judgeAccepted('it', answered(status));
+    expect(outcome).toBe('failed');
+    expect(detail).toMatch(says);
+  });
+
+  it('is not by silence', () => {
+    expect(judgeAccepted('it', NO_ANSWER).outcome).toBe('failed');
+    expect(describeAnswer(NO_ANSWER)).toBe('gave no answer (ECONNRESET)');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type { EndpointReport } from '../../../src/testing/endpoint-check/report.js';
+import { listen, SECRET, Shop } from './shop.js';
+import { wrongHandlers } from './wrong-handlers.js';
+
+const failuresOf = ({ checks }: EndpointReport) =>
+  checks.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+
+it('finds nothing wrong with a right handler written by hand', async () => {
+  const { listener, orders } = new Shop();
+  const report = await checkCallbackEndpoint(await listen(listener), {
+    signingSecret: SECRET,
+    countEffects: (payment) => orders.countOf(payment),
+  });
+  expect(failuresOf(report)).toEqual([]);
+  expect(report.counts.skipped).toBe(0);
+});
+
+// At the same time: most of a run is waiting for the next second to begin.
+describe.concurrent('finds a handler that', () => {
+  it.each(wrongHandlers)('$flaw', async ({ create, fails, options }) => {
+    const { listener, orders } = create();
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: SECRET,
+      countEffects: (payment: CheckedPayment) => ({
+        effects: orders.countOf(payment),
+        status: orders.statusOf(payment),
+      }),
+      ...options,
+    });
+    expect(failuresOf(report)).toEqual(fails);
+    expect(report.passed).toBe(false);
+  });
+});
+
+it('has no check that finds no wrong handler, but for that of a connection', async () => {
+  const { checks } = await checkCallbackEndpoint('http://127.0.0.1:1', { signingSecret: SECRET });
+  const found = new Set(wrongHandlers.flatMap(({ fails }) => fails));
+  expect(checks.map(({ id }) => id).filter((id) => !found.has(id))).toEqual(['reachable']);
+});
