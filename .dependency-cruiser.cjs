@@ -110,15 +110,16 @@ module.exports = {
     },
     {
       name: 'nothing-unresolvable',
+      comment: 'The package itself is there once it is built.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { couldNotResolve: true },
+      to: { couldNotResolve: true, pathNot: '^merchant-payments(/|$)' },
     },
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json', '.d.ts'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.json', '.d.ts'] },
   },
 };

@@ -23,7 +23,7 @@ export type { MockFaults } from './faults/fault-list.js';
 export type * from './faults/fault-types.js';
 export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
-export type { MockPayment, MockPayments, MockStatusChange } from './payment-book.js';
+export type { MockPayment, MockPayments, MockStatusChange } from './payment.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';

@@ -8,7 +8,7 @@ import type {
 } from './callbacks/delivery.js';
 import type { MockListener } from './events.js';
 import type { MockFaults } from './faults/fault-list.js';
-import type { MockPayments } from './payment-book.js';
+import type { MockPayments } from './payment.js';
 
 /** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */
 export interface MockService {

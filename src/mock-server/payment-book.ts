@@ -1,37 +1,10 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { MockClock } from './clock/clock.js';
 import type { EventFeed } from './events.js';
+import type { MockPayment, MockPayments } from './payment.js';
 import type { SeededIds } from './seeded-ids.js';
-
-/** A payment of the mock service: its status record and what it was created from. */
-export interface MockPayment extends Readonly<PaymentStatusRecord> {
-  /** The amount, as given at creation. */
-  readonly amount: number;
-  /** The currency, as given at creation. */
-  readonly currency: string;
-  /** Fields of the creation beyond those of interface section 2.1, as given. */
-  readonly extra: Readonly<Record<string, unknown>>;
-  /** The statuses it had, oldest first, from that of its creation on; the last 100. */
-  readonly history: readonly MockStatusChange[];
-}
-
-/** A status that a payment had or has. */
-export interface MockStatusChange {
-  /** The status. */
-  readonly status: string;
-  /** Since when: the `updatedAt` of the change. */
-  readonly at: string;
-}
-
-/** Read access to the payments of a mock service. */
-export interface MockPayments {
-  /** Every payment in the order of creation, as it is now. */
-  list(): MockPayment[];
-  /** One payment as it is now; `undefined` when there is none. */
-  get(referenceNumber: string): MockPayment | undefined;
-}
 
 interface PaymentBookOptions {
   readonly clock: MockClock;
@@ -183,18 +156,6 @@ function isFound(payment: MockPayment, wanted: string): boolean {
   return [referenceNumber, merchantPaymentReference, providerReference, status].some((text) =>
     text.toLowerCase().includes(wanted),
   );
-}
-
-/** The fields of interface section 2.2, in its order. */
-export function toStatusRecord(payment: MockPayment): PaymentStatusRecord {
-  return {
-    referenceNumber: payment.referenceNumber,
-    merchantPaymentReference: payment.merchantPaymentReference,
-    providerReference: payment.providerReference,
-    status: payment.status,
-    createdAt: payment.createdAt,
-    updatedAt: payment.updatedAt,
-  };
 }
 
 // The interface asks for a numeric offset, which toISOString does not write.

@@ -36,7 +36,8 @@ import {
   resolveCallbackUrl,
   resolveServiceOptions,
 } from './options.js';
-import { type MockPayment, type MockPayments, PaymentBook } from './payment-book.js';
+import type { MockPayment, MockPayments } from './payment.js';
+import { PaymentBook } from './payment-book.js';
 import { SeededIds } from './seeded-ids.js';
 
 /** Entries kept in each of the two logs. */

@@ -8,7 +8,8 @@ import type { EventFeed } from '../events.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { RequestFaultType } from '../faults/fault-types.js';
 import { answerWithFault } from '../faults/request-faults.js';
-import { type PaymentBook, toStatusRecord } from '../payment-book.js';
+import { toStatusRecord } from '../payment.js';
+import type { PaymentBook } from '../payment-book.js';
 import type { SeededIds } from '../seeded-ids.js';
 import {
   errorAnswer,

@@ -1,5 +1,5 @@
 import type { CallbackFault, CallbackFaultType } from '../faults/fault-types.js';
-import type { MockPayment } from '../payment-book.js';
+import type { MockPayment } from '../payment.js';
 
 /**
  * How one attempt ended.

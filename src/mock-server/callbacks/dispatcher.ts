@@ -6,7 +6,7 @@ import type { EventLog } from '../event-log.js';
 import type { EventFeed } from '../events.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CallbackFault } from '../faults/fault-types.js';
-import { type MockPayment, toStatusRecord } from '../payment-book.js';
+import { type MockPayment, toStatusRecord } from '../payment.js';
 import type { SeededIds } from '../seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';

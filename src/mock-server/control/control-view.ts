@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../api/recorded-request.js';
 import type { Delivery, DeliveryAttempt } from '../callbacks/delivery.js';
 import type { Fault } from '../faults/fault-types.js';
-import { type MockPayment, toStatusRecord } from '../payment-book.js';
+import { type MockPayment, toStatusRecord } from '../payment.js';
 import type {
   ControlAttempt,
   ControlDelivery,

@@ -1,0 +1,109 @@
+import type { ControlRequest } from '../../../control/control-types.js';
+import type { RequestRows } from '../data/live-data.js';
+import { Badge } from '../parts/badge.js';
+import { RawText, writeHeaders } from '../parts/raw-text.js';
+import { Time } from '../parts/time.js';
+
+/** What the merchant's code sent. */
+export function RequestsView({ requests }: { requests: RequestRows | undefined }) {
+  return (
+    <section class="page" aria-labelledby="requests-title">
+      <h2 id="requests-title">Requests</h2>
+      <p class="muted">
+        What your code sent to the merchant API, newest first. Credentials are not kept.
+      </p>
+      {requests === undefined ? <p>Loading…</p> : <Rows {...requests} />}
+    </section>
+  );
+}
+
+function Rows({ rows, total }: RequestRows) {
+  if (rows.length === 0) {
+    return (
+      <p class="empty">
+        No request yet. Point your client’s <code>baseUrl</code> at{' '}
+        <code>{window.location.origin}</code>, and what it sends appears here.
+      </p>
+    );
+  }
+  return (
+    <>
+      {total > rows.length && (
+        <p class="muted">
+          The last {rows.length} of {total}.
+        </p>
+      )}
+      <ul class="rows">
+        {rows.map((request) => (
+          <li key={request.requestId}>
+            <Row request={request} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Row({ request }: { request: ControlRequest }) {
+  const { method, path, status, fault, authenticated, at, body, headers, requestId } = request;
+  return (
+    <details class="row-details">
+      <summary>
+        <span class="request-line">
+          <bdi>
+            {method} {path}
+          </bdi>
+        </span>
+        <span class="facts">
+          <Reference body={body} />
+          <AnswerBadge request={request} />
+          {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
+          <span class={authenticated ? 'muted' : 'bad-text'}>
+            {authenticated ? 'authenticated' : 'not authenticated'}
+          </span>
+          <Time at={at} />
+        </span>
+      </summary>
+      <div class="details-body">
+        <p class="muted">
+          {status === undefined &&
+            fault !== undefined &&
+            'The fault kept the answer from your code. '}
+          Request <code>{requestId}</code>
+        </p>
+        <RawText title="Headers" text={writeHeaders(headers)} />
+        <RawText title="Body" text={body} />
+      </div>
+    </details>
+  );
+}
+
+/** What tells one creation from another. */
+function Reference({ body }: { body: string }) {
+  const reference = readReference(body);
+  return reference === undefined ? null : <bdi class="reference">{reference}</bdi>;
+}
+
+function readReference(body: string): string | undefined {
+  try {
+    const { merchantPaymentReference } = JSON.parse(body) ?? {};
+    return typeof merchantPaymentReference === 'string' ? merchantPaymentReference : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function AnswerBadge({ request: { status, ended } }: { request: ControlRequest }) {
+  if (status === undefined) {
+    return ended ? (
+      <Badge text="no answer" tone="bad" sign="✕" />
+    ) : (
+      <Badge text="waiting" tone="waiting" sign="…" />
+    );
+  }
+  return status < 400 ? (
+    <Badge text={`HTTP ${status}`} tone="good" sign="✓" />
+  ) : (
+    <Badge text={`HTTP ${status}`} tone="bad" sign="✕" />
+  );
+}

@@ -1,0 +1,166 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { createPayment, postPayment } from '../merchant-client.js';
+import { describeInBrowser, openDashboard, startMerchant } from './scene.js';
+
+const signingSecret = 'whsec_of_the_dashboard';
+
+const looks = [
+  { name: 'light, 1280 px', colorScheme: 'light', width: 1280 },
+  { name: 'dark, 1280 px', colorScheme: 'dark', width: 1280 },
+  { name: 'light, 400 px', colorScheme: 'light', width: 400 },
+  { name: 'dark, 400 px', colorScheme: 'dark', width: 400 },
+] as const;
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
+
+async function findViolations(page: Page): Promise<string[]> {
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
+
+describeInBrowser('accessibility of the dashboard', () => {
+  test.each(looks)(
+    'axe finds nothing in any view, and none scrolls sideways: $name',
+    async (look) => {
+      const { colorScheme, width } = look;
+      await using merchant = await startMerchant(signingSecret);
+      await using scene = await openDashboard({
+        server: { signingSecret },
+        // For axe alone, which is put into the page.
+        context: { colorScheme, viewport: { width, height: 800 }, bypassCSP: true },
+        expectedErrors: /ERR_/,
+      });
+      const { page, server } = scene;
+      await page.evaluate(axe.source);
+      const check = async (view: string) => {
+        expect(await findViolations(page), view).toEqual([]);
+        const overflow =
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(overflow), view).toBe(0);
+      };
+      await page.getByText('Make the first payment').waitFor();
+      await check('empty');
+
+      server.callbackUrl = merchant.url;
+      const referenceNumber = await createPayment(server);
+      await page.getByRole('link', { name: 'order-1' }).waitFor();
+      await check('list');
+
+      await page.getByRole('link', { name: 'order-1' }).click();
+      await server.setStatus(referenceNumber, 'paid');
+      await page.getByRole('button', { name: 'Tamper' }).click();
+      await page.getByText('refused it, as it must').waitFor();
+      for (const summary of await page.locator('.attempts summary').all()) await summary.click();
+      await check('detail');
+
+      await page.getByRole('link', { name: 'Faults' }).click();
+      server.faults.add({ on: 'request', type: 'server-error', status: 503 });
+      server.faults.add({ on: 'callback', type: 'drop', match: { status: 'refunded' } });
+      await page.locator('.fault').nth(1).waitFor();
+      await check('faults');
+
+      await page.getByRole('link', { name: 'Requests' }).click();
+      await postPayment(server);
+      await page.getByText('HTTP 503').waitFor();
+      for (const summary of await page.locator('.rows summary').all()) await summary.click();
+      await check('requests');
+
+      await page.getByRole('link', { name: 'Service' }).click();
+      await page.getByRole('heading', { name: 'Clock' }).waitFor();
+      await check('service');
+
+      await server.close();
+      await page.getByText('The mock does not answer;').waitFor();
+      await check('error');
+    },
+  );
+
+  test('a payment is created, paid and left by the keyboard alone', async () => {
+    await using merchant = await startMerchant(signingSecret);
+    await using scene = await openDashboard({
+      server: { signingSecret, callbackUrl: merchant.url },
+    });
+    const { page } = scene;
+    const { keyboard } = page;
+    await page.getByText('No payment yet.').waitFor();
+    await keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to the content');
+    await keyboard.press('Enter');
+    await tabTo(page, 'Merchant reference');
+    await keyboard.press('Control+a');
+    await keyboard.type('by-keyboard');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'by-keyboard' }).waitFor();
+    await tabTo(page, 'Set to paid');
+    await keyboard.press('Enter');
+    await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
+    expect(await focused(page)).toBe('Set to paid');
+    await tabTo(page, 'Attempt 1');
+    await keyboard.press('Enter');
+    await page.getByText('String that was signed').waitFor();
+    await keyboard.press('Escape');
+    await page.getByText('Choose a payment').waitFor();
+    expect(await focused(page)).toContain('by-keyboard');
+    expect(merchant.handled).toEqual(['paid']);
+  });
+
+  test('the arrows go up and down the list, and the focus is to be seen', async () => {
+    await using scene = await openDashboard();
+    const { page, server } = scene;
+    for (const merchantPaymentReference of ['first', 'second', 'third']) {
+      await createPayment(server, { merchantPaymentReference, amount: 1, currency: 'EUR' });
+    }
+    await page.getByRole('link', { name: 'third' }).waitFor();
+    await tabTo(page, 'third');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toContain('first');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused(page)).toContain('second');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+      'solid',
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'second' }).waitFor();
+    expect(await page.evaluate('document.activeElement.className')).toBe('detail-pane');
+  });
+
+  test('on a narrow page a payment takes the place of the list, and back gives it back', async () => {
+    await using scene = await openDashboard({ context: { viewport: { width: 400, height: 800 } } });
+    const { page, server } = scene;
+    await createPayment(server);
+    await page.getByRole('link', { name: 'order-1' }).click();
+    await page.getByRole('heading', { name: 'order-1' }).waitFor();
+    expect(await page.getByLabel('Search by reference or status').isVisible()).toBe(false);
+    await page.getByRole('link', { name: 'All payments' }).click();
+    await page.getByLabel('Search by reference or status').waitFor();
+    expect(await focused(page)).toContain('order-1');
+  });
+});
+
+/** What has the focus: by its label, else by its text. */
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  if (element === document.body) return 'nothing';
+  return element?.labels?.[0]?.textContent ?? element?.textContent ?? '';
+})()`;
+
+const focused = async (page: Page) => String(await page.evaluate(FOCUSED)).trim();
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab');
+    const { length } = name;
+    if ((await focused(page)).slice(0, length) === name) return;
+  }
+  throw new Error(`${name} was not reached within 60 steps of the Tab key`);
+}

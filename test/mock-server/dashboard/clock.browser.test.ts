@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createManualClock } from '../../../src/mock-server/index.js';
+import { createPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
+import { describeInBrowser, openDashboard } from './scene.js';
+
+describeInBrowser('the clock in the dashboard', () => {
+  test('a retry is counted down, and comes when the clock is advanced to it', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 503 : 200));
+    await using scene = await openDashboard({
+      server: { callbackUrl: endpoint.url, retryScheduleMs: [3_600_000] },
+    });
+    const { page, server } = scene;
+    await createPayment(server);
+    await page.getByRole('link', { name: 'order-1' }).click();
+    await page.getByRole('button', { name: 'Set to paid' }).click();
+    await page.getByText('503 refused').waitFor();
+    await page.getByText(/^Next attempt in (1 h|59 min 5\d s)\.$/).waitFor();
+    await page.getByRole('button', { name: 'Advance the clock to it' }).click();
+    await page.getByText('Attempt 2').waitFor();
+    await page.locator('.delivery').getByText('Acknowledged', { exact: true }).waitFor();
+    expect(endpoint.received).toHaveLength(2);
+  });
+
+  test.each([
+    ['Advance 1 min', 60_000],
+    ['Advance 1 h', 3_600_000],
+    ['Advance 1 day', 86_400_000],
+    ['Advance seconds', 90_500],
+  ])('%s moves it by as much', async (name, ms) => {
+    const clock = createManualClock();
+    await using scene = await openDashboard({ server: { clock }, hash: '#/service' });
+    const before = clock.now();
+    await scene.page.getByLabel('Seconds').fill('90.5');
+    await scene.page.getByRole('button', { name, exact: true }).click();
+    await scene.page.getByText(/^Advanced by .*\. What fell due was done\.$/).waitFor();
+    expect(clock.now() - before).toBe(ms);
+  });
+
+  test('a clock that stands still is shown to stand still', async () => {
+    // Read in the browser's own zone, which is the one of this process.
+    const clock = createManualClock({ now: new Date(2031, 4, 6, 7, 8, 9).getTime() });
+    await using scene = await openDashboard({
+      server: { clock },
+      hash: '#/service',
+      hasOwnClock: true,
+    });
+    const { page } = scene;
+    const secondLook = page.waitForResponse('**/_mock/state');
+    await page.clock.fastForward(2_000);
+    await secondLook;
+    await page.clock.fastForward(60_000);
+    await page.getByText('2031-05-06 07:08:09').waitFor();
+    await clock.advance(1_000);
+    scene.server.callbackUrl = 'http://127.0.0.1:1/';
+    await page.getByText('2031-05-06 07:08:10').waitFor();
+  });
+
+  test('a clock that runs is shown to run', async () => {
+    await using scene = await openDashboard({ hash: '#/service', hasOwnClock: true });
+    const { page } = scene;
+    const secondLook = page.waitForResponse('**/_mock/state');
+    await page.clock.fastForward(700);
+    await secondLook;
+    const before = Date.now();
+    await page.clock.fastForward(3_600_000);
+    await page.clock.runFor(2_000);
+    const shown = Date.parse(String(await page.locator('.big-time').textContent()));
+    expect(shown - before).toBeGreaterThan(3_590_000);
+  });
+
+  test('one that can’t be moved is said to be so', async () => {
+    const clock = {
+      now: () => Date.now(),
+      setTimeout(run: () => unknown, delayMs: number) {
+        const timer = setTimeout(run, delayMs);
+        return { cancel: () => clearTimeout(timer) };
+      },
+    };
+    await using scene = await openDashboard({ server: { clock }, hash: '#/service' });
+    const { page } = scene;
+    await page.getByText('This clock can’t be moved from here').waitFor();
+    expect(await page.getByRole('button', { name: 'Advance 1 min' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Advance seconds' }).isDisabled()).toBe(true);
+  });
+});

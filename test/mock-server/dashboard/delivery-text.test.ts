@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import {
+  describeNextRetry,
+  describeOutcome,
+  judgeAnswer,
+  mergeTimeline,
+} from '../../../src/mock-server/dashboard/app/data/delivery-text.js';
+import type { ControlAttempt, ControlDelivery } from '../../../src/mock-server/index.js';
+
+const attempt: ControlAttempt = {
+  id: 'attempt-1',
+  deliveryId: 'delivery-1',
+  referenceNumber: 'payment-1',
+  merchantPaymentReference: 'order-1',
+  status: 'paid',
+  attempt: 1,
+  copy: 0,
+  url: 'http://127.0.0.1:3000/',
+  sentAt: '2026-01-31T12:00:00.000Z',
+  timestamp: '1769860800',
+  headers: { 'content-type': 'application/json', 'x-timestamp': '1769860800', 'x-signature': 'ab' },
+  rawBody: '{}',
+  signedString: '1769860800.{}',
+  outcome: 'acknowledged',
+  response: { status: 200, body: '' },
+  latencyMs: 1,
+};
+
+describe('how an attempt ended, in words', () => {
+  const { response: _response, ...unanswered } = attempt;
+  test.each([
+    ['acknowledged with HTTP 200', attempt],
+    [
+      'refused with HTTP 302',
+      { ...attempt, outcome: 'refused', response: { status: 302, body: '' } },
+    ],
+    ['no complete answer in time', { ...unanswered, outcome: 'timed-out' }],
+    ['not sent, lost by a drop fault', { ...unanswered, outcome: 'dropped' }],
+    [
+      'no complete answer: ECONNREFUSED, nobody listens at that address',
+      { ...unanswered, outcome: 'failed', errorCode: 'ECONNREFUSED' },
+    ],
+    ['no complete answer: EOTHER', { ...unanswered, outcome: 'failed', errorCode: 'EOTHER' }],
+  ] as const)('%s', (text, ended) => {
+    expect(describeOutcome(ended)).toBe(text);
+  });
+});
+
+describe('what an endpoint made of a forged callback', () => {
+  const refused = { outcome: 'refused', response: { status: 401, body: '' } } as const;
+  const { 'x-signature': _signature, ...unsigned } = attempt.headers;
+  const { 'content-type': _type, ...untyped } = attempt.headers;
+
+  test.each(['tampered-body', 'wrong-secret', 'reserialized-body'] as const)(
+    '%s is judged',
+    (fault) => {
+      expect(judgeAnswer({ ...attempt, fault })?.tone).toBe('bad');
+      expect(judgeAnswer({ ...attempt, fault, ...refused })?.tone).toBe('good');
+    },
+  );
+
+  test('a missing signature is judged, a missing content type is not', () => {
+    const fault = 'missing-header';
+    expect(judgeAnswer({ ...attempt, fault, headers: unsigned })?.tone).toBe('bad');
+    expect(judgeAnswer({ ...attempt, fault, headers: untyped })).toBeUndefined();
+  });
+
+  test.each(['stale-timestamp', 'duplicate', 'extra-field', undefined] as const)(
+    '%s is not judged',
+    (fault) => {
+      expect(judgeAnswer({ ...attempt, fault })).toBeUndefined();
+    },
+  );
+
+  test('where there was no answer nothing is judged', () => {
+    const { response: _response, ...unanswered } = attempt;
+    const failed = { ...unanswered, outcome: 'failed', fault: 'wrong-secret' } as const;
+    expect(judgeAnswer(failed)).toBeUndefined();
+  });
+});
+
+test.each([
+  [42_000, 'Next attempt in 42 s.'],
+  [41_001, 'Next attempt in 42 s.'],
+  [59_001, 'Next attempt in 1 min.'],
+  [3_600_000, 'Next attempt in 1 h.'],
+  [3_725_000, 'Next attempt in 1 h 2 min.'],
+  [97_200_000, 'Next attempt in 1 d 3 h.'],
+  [1, 'Next attempt in 1 s.'],
+  [0, 'Next attempt is due now.'],
+  [-5_000, 'Next attempt is due now.'],
+])('%i ms before it is due: %s', (leftMs, text) => {
+  const dueAt = '2026-01-31T12:00:00.000Z';
+  expect(describeNextRetry(dueAt, Date.parse(dueAt) - leftMs)).toBe(text);
+});
+
+describe('the timeline', () => {
+  const at = (seconds: number) => `2026-01-31T12:00:${String(seconds).padStart(2, '0')}.000+00:00`;
+  const delivery = (id: string, updatedAt: string, sentAt?: string): ControlDelivery => ({
+    id,
+    referenceNumber: 'payment-1',
+    status: 'paid',
+    updatedAt,
+    state: 'acknowledged',
+    attempts: sentAt === undefined ? [] : [{ ...attempt, sentAt }],
+  });
+  const history = [
+    { status: 'created', at: at(0) },
+    { status: 'paid', at: at(1) },
+    { status: 'refunded', at: at(5) },
+  ];
+  const read = (deliveries: readonly ControlDelivery[]) =>
+    mergeTimeline(history, deliveries).map((entry) =>
+      entry.kind === 'change'
+        ? entry.change.status
+        : `${entry.delivery.id}${entry.isResend ? ' again' : ''}`,
+    );
+
+  test('is newest first, each delivery above its change', () => {
+    const deliveries = [delivery('a', at(1), at(1)), delivery('b', at(5), at(6))];
+    expect(read(deliveries)).toEqual(['b', 'refunded', 'a', 'paid', 'created']);
+  });
+
+  test('shows a resend where it was sent, and that it is one', () => {
+    const deliveries = [
+      delivery('a', at(1), at(1)),
+      delivery('b', at(5), at(6)),
+      delivery('c', at(1), at(9)),
+    ];
+    expect(read(deliveries)).toEqual(['c again', 'b', 'refunded', 'a', 'paid', 'created']);
+  });
+
+  test('keeps the order of what was not sent yet', () => {
+    const deliveries = [
+      delivery('a', at(1), at(1)),
+      delivery('b', at(5), at(6)),
+      delivery('c', at(1)),
+    ];
+    expect(read(deliveries)).toEqual(['c again', 'b', 'refunded', 'a', 'paid', 'created']);
+  });
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { createPayment, postPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
+import { describeInBrowser, openDashboard } from './scene.js';
+
+describeInBrowser('faults and requests in the dashboard', () => {
+  test('a fault on requests is added, taken by one and shown as used up', async () => {
+    await using scene = await openDashboard({ hash: '#/faults' });
+    const { page, server } = scene;
+    await page.getByText('None: everything works.').waitFor();
+    await page.getByLabel('Type').selectOption('server-error');
+    await page.getByLabel('HTTP status, 500 to 599').fill('503');
+    await page.getByLabel('How often').fill('2');
+    await page.getByLabel('Only for the merchant reference').fill('order-1');
+    await page.getByRole('button', { name: 'Add fault' }).click();
+    await page.getByText('2 times more').waitFor();
+    expect(server.faults.pending()).toEqual([
+      {
+        on: 'request',
+        type: 'server-error',
+        status: 503,
+        times: 2,
+        match: { merchantPaymentReference: 'order-1' },
+      },
+    ]);
+    expect((await postPayment(server)).status).toBe(503);
+    await page.getByText('once more').waitFor();
+    expect((await postPayment(server)).status).toBe(503);
+    await page.getByText('None: everything works.').waitFor();
+  });
+
+  test('a fault on callbacks lasts until it is cleared', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({
+      hash: '#/faults',
+      server: { callbackUrl: endpoint.url },
+    });
+    const { page, server } = scene;
+    await page.getByLabel('Callbacks to your endpoint').check();
+    await page.getByLabel('Type').selectOption('extra-field');
+    await page.getByLabel('Its value').fill('{"deep":[1]}');
+    await page.getByLabel('Unlimited').check();
+    await page.getByRole('button', { name: 'Add fault' }).click();
+    await page.getByText('until cleared', { exact: true }).waitFor();
+    await server.setStatus(await createPayment(server), 'paid');
+    expect(JSON.parse(String(endpoint.received[0]?.rawBody)).mockExtraField).toEqual({ deep: [1] });
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await page.getByText('None: everything works.').waitFor();
+    expect(server.faults.pending()).toEqual([]);
+  });
+
+  test.each([
+    ['Requests of your client', 12],
+    ['Callbacks to your endpoint', 11],
+  ])('each type for %s can be added as the form proposes it', async (target, count) => {
+    await using scene = await openDashboard({ hash: '#/faults' });
+    const { page, server } = scene;
+    await page.getByLabel(target).check();
+    const menu = page.getByLabel('Type');
+    const types = await menu.locator('option').allTextContents();
+    for (const [index, type] of types.entries()) {
+      await menu.selectOption(type);
+      if (type === 'delay') await page.getByLabel('Delay in milliseconds').fill('5');
+      await page.getByRole('button', { name: 'Add fault' }).click();
+      await page.locator('.fault').nth(index).waitFor();
+    }
+    expect(server.faults.pending().map(({ type }) => type)).toEqual(types);
+    expect(types).toHaveLength(count);
+  });
+
+  test('a fault that can’t be right is refused with the reason', async () => {
+    await using scene = await openDashboard({
+      hash: '#/faults',
+      expectedErrors: /400 \(Bad Request\)/,
+    });
+    const { page } = scene;
+    await page.getByLabel('Type').selectOption('server-error');
+    await page.getByLabel('HTTP status, 500 to 599').fill('200');
+    await page.getByRole('button', { name: 'Add fault' }).click();
+    await page.getByRole('alert').filter({ hasText: 'from 500 to 599' }).waitFor();
+  });
+
+  test('requests are shown as they come, with what they carried and without credentials', async () => {
+    await using scene = await openDashboard({ hash: '#/requests' });
+    const { page, server } = scene;
+    await page.getByText('No request yet.').waitFor();
+    await createPayment(server);
+    await page.getByText('HTTP 201').waitFor();
+    server.faults.add({ on: 'request', type: 'lost-answer' });
+    await postPayment(server).catch(() => undefined);
+    await page.getByText('fault: lost-answer').waitFor();
+    await page.getByText('no answer', { exact: true }).waitFor();
+    await postPayment({ url: server.url, apiKey: 'somebody', apiSecret: 'else' });
+    await page.getByText('not authenticated').waitFor();
+    const last = page.locator('.row-details').last();
+    await last.locator('summary').click();
+    const text = await last.textContent();
+    expect(text).toContain('POST /api/payments');
+    expect(text).toContain('authorization: [redacted]');
+    expect(text).toContain('{"merchantPaymentReference":"order-1","amount":1000,"currency":"EUR"}');
+  });
+});

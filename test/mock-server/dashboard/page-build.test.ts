@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const APP = 'src/mock-server/dashboard/app';
+const MAX_BYTES = 60 * 1024;
+
+let folder = '';
+let page = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'dashboard-'));
+  const file = path.join(folder, 'made/dashboard.html');
+  execFileSync(process.execPath, ['scripts/build-dashboard.mjs', file]);
+  page = readFileSync(file, 'utf8');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The page without what stands in its script and its style. */
+const markup = () => page.replaceAll(/<(script|style)([^>]*)>.*?<\/\1>/gs, '<$1$2></$1>');
+
+test('the page is one script and one style', () => {
+  expect(markup().match(/<script[^>]*>/g)).toEqual(['<script type="module">']);
+  expect(markup().match(/<style[^>]*>/g)).toEqual(['<style>']);
+  // Nothing ends one of the two early, or is left of the other.
+  expect(page.match(/<\/(script|style)/gi)).toHaveLength(2);
+  expect(page).not.toContain('<!--');
+});
+
+test('its markup refers to nothing outside it and holds no handler and no style attribute', () => {
+  expect(markup()).not.toMatch(/\s(style|on\w+|src)=/i);
+  expect(markup().match(/\shref="[^"]{0,19}/g)).toEqual([' href="data:image/svg+xml,']);
+});
+
+test('no part of it writes markup', () => {
+  const files = readdirSync(APP, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((file) => /\.tsx?$/.test(file));
+  expect(sources.length).toBeGreaterThan(20);
+  for (const source of sources) {
+    expect(readFileSync(path.join(APP, source), 'utf8'), source).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\bstyle=/i,
+    );
+  }
+});
+
+test('it is at most 60 KB', () => {
+  expect(Buffer.byteLength(page)).toBeLessThanOrEqual(MAX_BYTES);
+});

@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest';
+import { createPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
+import { describeInBrowser, openDashboard, type Scene, startMerchant } from './scene.js';
+
+const signingSecret = 'whsec_of_the_dashboard';
+
+/** A payment that is looked at. */
+async function openPayment({ server, page }: Scene, reference = 'order-1'): Promise<string> {
+  const referenceNumber = await createPayment(server, {
+    merchantPaymentReference: reference,
+    amount: 1000,
+    currency: 'EUR',
+  });
+  await page.getByRole('link', { name: reference }).click();
+  await page.getByRole('heading', { name: reference }).waitFor();
+  return referenceNumber;
+}
+
+describeInBrowser('payments in the dashboard', () => {
+  test('one that is created and paid is called back and acknowledged, without a reload', async () => {
+    await using merchant = await startMerchant(signingSecret);
+    await using scene = await openDashboard({
+      server: { signingSecret, callbackUrl: merchant.url },
+    });
+    const { page } = scene;
+    await page.getByLabel('Merchant reference').fill('order-77');
+    await page.getByLabel('Amount').fill('12.5');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('heading', { name: 'order-77' }).waitFor();
+    await page.getByRole('button', { name: 'Set to paid' }).click();
+    await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
+    await page.locator('.timeline').getByText('Acknowledged', { exact: true }).waitFor();
+    expect(merchant.handled).toEqual(['paid']);
+    expect(scene.server.payments.list()).toMatchObject([
+      { merchantPaymentReference: 'order-77', amount: 12.5, currency: 'EUR', status: 'paid' },
+    ]);
+    await page.getByRole('link', { name: /order-77.*12\.5 EUR.*paid/ }).waitFor();
+  });
+
+  test('what others do appears by itself, and is said to those who listen', async () => {
+    await using merchant = await startMerchant(signingSecret);
+    await using scene = await openDashboard({
+      server: { signingSecret, callbackUrl: merchant.url },
+    });
+    const referenceNumber = await openPayment(scene);
+    await scene.server.setStatus(referenceNumber, 'refunded');
+    await scene.page.locator('.timeline').getByText('200 acknowledged').waitFor();
+    await scene.page
+      .getByRole('status')
+      .filter({ hasText: 'Callback refunded of order-1: acknowledged with HTTP 200' })
+      .waitFor({ state: 'attached' });
+  });
+
+  test('any other status can be set', async () => {
+    await using merchant = await startMerchant(signingSecret);
+    await using scene = await openDashboard({
+      server: { signingSecret, callbackUrl: merchant.url },
+    });
+    await openPayment(scene);
+    await scene.page.getByLabel('Any other status').fill('partially refunded');
+    await scene.page.getByRole('button', { name: 'Set status' }).click();
+    await scene.page.getByText('partially refunded: acknowledged with HTTP 200.').waitFor();
+    expect(merchant.handled).toEqual(['partially refunded']);
+  });
+
+  test('a resend sends the present status once more', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    await server.setStatus(await openPayment(scene), 'paid');
+    await page.getByRole('button', { name: 'Resend', exact: true }).click();
+    await page.getByText('once more', { exact: true }).waitFor();
+    expect(await page.locator('.attempts summary').count()).toBe(2);
+    expect(endpoint.received.map(({ rawBody }) => JSON.parse(rawBody.toString()).status)).toEqual([
+      'paid',
+      'paid',
+    ]);
+  });
+
+  test('an earlier delivery is sent again as it was', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    const referenceNumber = await openPayment(scene);
+    await server.setStatus(referenceNumber, 'paid');
+    await server.setStatus(referenceNumber, 'refunded');
+    const oldest = page.locator('.delivery').nth(1);
+    await oldest.getByText('paid', { exact: true }).waitFor();
+    await oldest.getByRole('button', { name: 'Resend this' }).click();
+    await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
+    const [first, , last] = endpoint.received;
+    expect(last?.rawBody).toEqual(first?.rawBody);
+  });
+
+  test('"Send twice at once" sends the same bytes two times', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    await openPayment(scene);
+    await scene.page.getByRole('button', { name: 'Send twice at once' }).click();
+    await scene.page.getByText('Attempt 1, copy 1').waitFor();
+    const [first, second] = endpoint.received;
+    expect(second?.rawBody).toEqual(first?.rawBody);
+    expect(scene.server.deliveries.map(({ fault }) => fault)).toEqual(['duplicate', 'duplicate']);
+  });
+
+  test('a tampered callback is shown to be refused with 401, and a careless endpoint is told', async () => {
+    await using merchant = await startMerchant(signingSecret);
+    await using careless = await startEndpoint();
+    await using scene = await openDashboard({
+      server: { signingSecret, callbackUrl: merchant.url, retryScheduleMs: [] },
+    });
+    const { page, server } = scene;
+    await openPayment(scene);
+    await page.getByRole('button', { name: 'Tamper' }).click();
+    await page.getByText('401 refused').waitFor();
+    await page.getByText('Your endpoint refused it, as it must.').waitFor();
+    await page.getByText('Given up', { exact: true }).waitFor();
+    expect(merchant.handled).toEqual([]);
+    server.callbackUrl = careless.url;
+    await page.getByRole('button', { name: 'Tamper' }).click();
+    await page.getByText('Your endpoint accepted a callback that it must refuse.').waitFor();
+  });
+
+  test('every other fault of the menu is sent on its own', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    const referenceNumber = await openPayment(scene);
+    const menu = page.getByLabel('With another fault');
+    const types = await menu.locator('option').allTextContents();
+    expect(types).toHaveLength(9);
+    for (const type of types.filter((each) => each !== 'reorder')) {
+      await menu.selectOption(type);
+      await page.getByRole('button', { name: 'Resend with fault' }).click();
+      await page.getByText(`fault: ${type}`).waitFor();
+    }
+    await menu.selectOption('reorder');
+    await page.getByRole('button', { name: 'Resend with fault' }).click();
+    await page.getByText('Held', { exact: true }).waitFor();
+    await server.setStatus(referenceNumber, 'paid');
+    await page.getByText('fault: reorder').or(page.getByText('Status set to')).first().waitFor();
+    expect(new Set(server.deliveries.map(({ fault }) => fault ?? 'none'))).toEqual(
+      new Set([...types.filter((each) => each !== 'reorder'), 'none']),
+    );
+  });
+
+  test('without a callback URL a warning says so, and one can be set there', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard();
+    const { page, server } = scene;
+    await openPayment(scene);
+    await page.getByText('status changes send nothing.').waitFor();
+    await page.getByRole('button', { name: 'Set to paid' }).click();
+    await page.getByText('paid: No callback URL was set, so nothing was sent.').waitFor();
+    await page.getByRole('textbox', { name: 'Callback URL' }).fill(endpoint.url);
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await page.getByText('status changes send nothing.').waitFor({ state: 'detached' });
+    expect(server.callbackUrl).toBe(endpoint.url);
+    await page.getByRole('button', { name: 'Resend', exact: true }).click();
+    await page.getByText('200 acknowledged').waitFor();
+  });
+
+  test('a refused action says why, beside its button', async () => {
+    await using scene = await openDashboard({ expectedErrors: /400 \(Bad Request\)/ });
+    const { page, server } = scene;
+    await page.getByLabel('Currency').fill('euro');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page
+      .locator('.create')
+      .getByRole('alert')
+      .filter({ hasText: 'three capital letters' })
+      .waitFor();
+    expect(server.payments.list()).toEqual([]);
+    await page.getByRole('textbox', { name: 'Callback URL' }).fill('ftp://nowhere');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await page.getByRole('alert').filter({ hasText: 'must be an http or https URL' }).waitFor();
+  });
+
+  test('the payment that is looked at stays so after a reload, and back leads to the list', async () => {
+    await using scene = await openDashboard();
+    const { page } = scene;
+    const referenceNumber = await openPayment(scene);
+    expect(page.url()).toContain(referenceNumber);
+    await page.reload();
+    await page.getByRole('heading', { name: 'order-1' }).waitFor();
+    expect(await page.title()).toBe('order-1 · Mock payment service');
+    await page.goBack();
+    await page.getByText('Choose a payment').waitFor();
+  });
+
+  test('what is being typed is kept when somebody else makes the first payment', async () => {
+    await using scene = await openDashboard();
+    const { page, server } = scene;
+    await page.getByLabel('Merchant reference').fill('half-typed');
+    await createPayment(server);
+    await page.getByRole('link', { name: 'order-1' }).waitFor();
+    expect(await page.getByLabel('Merchant reference').inputValue()).toBe('half-typed');
+    expect(await page.getByLabel('Merchant reference').isVisible()).toBe(true);
+  });
+
+  test('a payment that is gone is said to be', async () => {
+    await using scene = await openDashboard({
+      hash: '#/payments/no-such-number',
+      expectedErrors: /404 \(Not Found\)/,
+    });
+    await scene.page.getByText('The mock has no payment no-such-number').waitFor();
+  });
+
+  test('a long list is searched and loaded page by page', async () => {
+    await using scene = await openDashboard();
+    const { page, server } = scene;
+    for (let index = 1; index <= 120; index += 1) {
+      await createPayment(server, {
+        merchantPaymentReference: `order-${String(index).padStart(3, '0')}`,
+        amount: index,
+        currency: 'EUR',
+      });
+    }
+    const rows = page.locator('.payment-row');
+    await page.getByText('50 of 120 payments').waitFor();
+    expect(await rows.first().textContent()).toContain('order-120');
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('100 of 120 payments').waitFor();
+    expect(await rows.nth(50).evaluate((row) => row.matches(':focus'))).toBe(true);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('120 payments, newest first', { exact: true }).waitFor();
+    expect(await rows.last().textContent()).toContain('order-001');
+    expect(new Set(await rows.allTextContents()).size).toBe(120);
+
+    const search = page.getByLabel('Search by reference or status');
+    await search.fill('ORDER-04');
+    await page.getByText('10 payments, newest first', { exact: true }).waitFor();
+    await search.fill('nothing like it');
+    await page.getByText('No payment has that').waitFor();
+    await server.setStatus(server.payments.list()[0]?.referenceNumber ?? '', 'disputed');
+    await search.fill('disputed');
+    await page.getByText('1 payment, newest first', { exact: true }).waitFor();
+    expect(await rows.allTextContents()).toEqual([expect.stringContaining('order-001')]);
+  });
+});

@@ -1,0 +1,77 @@
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { createPayment } from '../merchant-client.js';
+import { describeInBrowser, openDashboard, startMerchant } from './scene.js';
+
+const folder = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
+
+const SIGNING_SECRET = 'whsec_of_the_screenshots';
+
+const looks = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: 'light-400', colorScheme: 'light', viewport: { width: 400, height: 800 } },
+  { name: 'dark-400', colorScheme: 'dark', viewport: { width: 400, height: 800 } },
+] as const;
+
+describeInBrowser('screenshots for people to look at', () => {
+  test.each(looks)('each view, $name', async ({ name, ...context }) => {
+    await using merchant = await startMerchant(SIGNING_SECRET);
+    await using scene = await openDashboard({
+      server: { signingSecret: SIGNING_SECRET, seed: 7 },
+      context,
+    });
+    const { page, server } = scene;
+    const shoot = (view: string) =>
+      page.screenshot({ path: path.join(folder, `dashboard-${view}-${name}.png`), fullPage: true });
+
+    await page.getByRole('heading', { name: 'Make the first payment' }).waitFor();
+    await shoot('empty');
+
+    server.callbackUrl = merchant.url;
+    for (const [index, status] of ['paid', 'refunded', '', 'paid', 'expired', ''].entries()) {
+      const referenceNumber = await createPayment(server, {
+        merchantPaymentReference: `order-${1001 + index}`,
+        amount: 2500 + index * 175,
+        currency: 'EUR',
+      });
+      if (status !== '') await server.setStatus(referenceNumber, status);
+    }
+    await page.getByRole('link', { name: /order-1006/ }).waitFor();
+    await shoot('list');
+
+    await page.getByRole('link', { name: /order-1006/ }).click();
+    await page.getByRole('button', { name: 'Set to paid' }).click();
+    await page.getByText('paid: acknowledged with HTTP 200').waitFor();
+    await page.getByRole('button', { name: 'Send twice at once' }).click();
+    await page.getByText('copy 1').waitFor();
+    await page.getByRole('button', { name: 'Tamper' }).click();
+    await page.getByText('refused it, as it must').waitFor();
+    await page.locator('summary', { hasText: 'refused it, as it must' }).click();
+    await shoot('detail');
+
+    await page.goto(`${server.url}/_mock/#/faults`);
+    server.faults.add({ on: 'request', type: 'server-error', status: 503, times: 2 });
+    server.faults.add({
+      on: 'callback',
+      type: 'stale-timestamp',
+      times: Number.POSITIVE_INFINITY,
+      match: { merchantPaymentReference: 'order-1001' },
+    });
+    await page.getByText('until cleared', { exact: true }).waitFor();
+    await shoot('faults');
+
+    await page.goto(`${server.url}/_mock/#/requests`);
+    await page.locator('summary').first().click();
+    await shoot('requests');
+
+    await page.goto(`${server.url}/_mock/#/service`);
+    await page.getByRole('heading', { name: 'Clock', exact: true }).waitFor();
+    await shoot('service');
+    expect(await overflowOf(page)).toBe(0);
+  });
+});
+
+const overflowOf = (page: Page) =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
