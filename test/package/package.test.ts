@@ -39,10 +39,7 @@ const bare = path.join(root, 'bare');
 const full = path.join(root, 'full');
 
 beforeAll(() => {
-  const [packed] = JSON.parse(
-    run(process.cwd(), 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', root),
-  );
-  const tarball = path.join(root, packed.filename);
+  const tarball = process.env['PACKED_TARBALL'] ?? '';
   install(bare, tarball);
   install(full, tarball, 'msw@3', 'zod@4', '@types/node@20');
 });
@@ -131,6 +128,13 @@ describe('the installed package', () => {
         .catch((error) => console.log(before, loaded(), error.requestOutcome));
     `;
     expect(runModule(bare, 'lazy.cjs', code)).toBe('false true not-sent\n');
+  });
+
+  test('links its command line, which starts without undici and tells its version', () => {
+    const bin = path.join(bare, 'node_modules/.bin/merchant-payments');
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(run(bare, bin, '--version')).toBe(`${version}\n`);
+    expect(run(bare, bin, '--help')).toContain('merchant-payments mock');
   });
 
   test('knows its errors by instanceof across the two builds and two copies', () => {
@@ -227,7 +231,7 @@ describe('the types', () => {
     import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
     import { type Fault, startMockServer } from 'merchant-payments/mock-server';
     import { paymentServiceHandlers } from 'merchant-payments/msw';
-    import { signCallback } from 'merchant-payments/testing';
+    import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
     import { z } from 'zod';
 
     export async function useAll(): Promise<string> {
@@ -251,7 +255,7 @@ describe('the types', () => {
       await verifyOnWeb(callback, { signingSecret });
       const options = { signingSecret, inbox: memoryInbox(), onPayment: () => undefined };
       const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
-      const stores = [callbackPlugin, postgresInbox, redisInbox, sqliteInbox, inboxContract];
+      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, postgresInbox, redisInbox, sqliteInbox, inboxContract];
       callbackHandler({ ...options, inbox: {} as ReturnType<typeof postgresInbox>, async onPayment({ key }, { tx }) {
         const queryable: Queryable = tx;
         await queryable.query(key);

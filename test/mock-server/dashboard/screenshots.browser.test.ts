@@ -50,6 +50,9 @@ describeInBrowser('screenshots for people to look at', () => {
     await page.getByText('refused it, as it must').waitFor();
     await page.locator('summary', { hasText: 'refused it, as it must' }).click();
     await shoot('detail');
+    // What the guide shows (docs/images): a window's worth, from the timeline on.
+    await page.getByRole('heading', { name: 'Timeline' }).scrollIntoViewIfNeeded();
+    await page.screenshot({ path: path.join(folder, `dashboard-guide-${name}.png`) });
 
     await page.goto(`${server.url}/_mock/#/faults`);
     server.faults.add({ on: 'request', type: 'server-error', status: 503, times: 2 });

@@ -1,0 +1,81 @@
+import { readText } from '../arguments.js';
+import { type Arguments, type Terminal, UsageError } from '../command.js';
+import type { CapturedCallback } from './captured-callback.js';
+import { parseCurlCommand } from './curl-command.js';
+import { parseCapture, parseHeaders } from './detection.js';
+import { parseHttpMessage } from './http-message.js';
+import { readInput } from './input.js';
+import { parseJsonCapture } from './json-capture.js';
+
+type Parser = (source: Buffer) => CapturedCallback;
+
+const headersOnly: Parser = (source) => ({
+  headers: parseHeaders(source),
+  body: { kind: 'none', remedy: '--headers-file gives no body: give --body-file too' },
+  notes: [],
+});
+
+/** What can name a capture, and how it is read. */
+const parserOfOption: Readonly<Record<string, Parser>> = {
+  'headers-file': headersOnly,
+  'curl-file': parseCurlCommand,
+  curl: parseCurlCommand,
+  'http-file': parseHttpMessage,
+  'json-file': parseJsonCapture,
+};
+
+/**
+ * The captured callback that the options name; without any, that of standard input.
+ *
+ * @throws {UsageError} when it can't be read, or the options contradict each other
+ */
+export async function readCapture(given: Arguments, terminal: Terminal): Promise<CapturedCallback> {
+  const named = Object.keys(parserOfOption).filter((name) => readText(given, name) !== undefined);
+  const bodyPath = readText(given, 'body-file');
+  assertOneSource(given, named);
+  const [option] = named;
+  const captured = await readSource({ option, given, terminal });
+  if (bodyPath === undefined) return captured;
+  const bytes = await readInput(
+    { option: '--body-file', path: bodyPath, what: 'the body' },
+    terminal,
+  );
+  // What was noted was said of the other body.
+  return { headers: captured.headers, body: { kind: 'bytes', bytes }, notes: [] };
+}
+
+function assertOneSource({ values, positionals }: Arguments, named: readonly string[]): void {
+  const [word] = positionals;
+  if (positionals.length > 1 || (word !== undefined && word !== '-')) {
+    throw new UsageError(
+      'beside the options only - is expected, for standard input; give a file by --http-file, --curl-file or --json-file',
+    );
+  }
+  const captures = [...named.map((name) => `--${name}`), ...positionals];
+  if (captures.length > 1) {
+    const all = captures.join(' and ');
+    throw new UsageError(`${all} each give a capture: give one of them`);
+  }
+  const readers = [word, ...[...named, 'body-file'].map((name) => values[name])];
+  const usesStdin = readers.filter((path) => path === '-').length;
+  const isStdinImplied = named.length === 0 && word === undefined ? 1 : 0;
+  if (usesStdin + isStdinImplied > 1) {
+    throw new UsageError(
+      'standard input can be read once: name a file for the headers, or for the body',
+    );
+  }
+}
+
+interface Source {
+  readonly option: string | undefined;
+  readonly given: Arguments;
+  readonly terminal: Terminal;
+}
+
+async function readSource({ option, given, terminal }: Source): Promise<CapturedCallback> {
+  const what = option === 'headers-file' ? 'the headers' : 'the callback';
+  const path = option === undefined ? '-' : (readText(given, option) ?? '-');
+  const parse = parserOfOption[option ?? ''] ?? parseCapture;
+  if (option === 'curl' && path !== '-') return parse(Buffer.from(path));
+  return parse(await readInput({ option: `--${option ?? 'http-file'}`, path, what }, terminal));
+}

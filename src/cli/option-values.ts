@@ -1,0 +1,130 @@
+import { UsageError } from './command.js';
+
+interface WholeNumberRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** @throws {UsageError} unless `text` is a whole number in the range, in plain digits */
+export function parseWholeNumber(
+  name: string,
+  text: string,
+  { min, max }: WholeNumberRange,
+): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${name} must be a whole number from ${min} to ${max}, in digits`);
+}
+
+/** @throws {UsageError} naming the values that are allowed */
+export function parseOneOf<const Value extends string>(
+  name: string,
+  text: string,
+  allowed: readonly Value[],
+): Value {
+  const found = allowed.find((value) => value === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`${name} must be one of ${allowed.join(', ')}`);
+}
+
+/** @throws {UsageError} unless `text` is an http or https URL without credentials */
+export function parseHttpUrl(name: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(
+      `${name} must be an http or https URL, such as http://127.0.0.1:3000/callbacks`,
+    );
+  }
+  // It would stand in messages and logs. It is not quoted here for the same reason.
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError(`${name} must not hold a user name or password`);
+  }
+  return url;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * Milliseconds of a duration such as `500ms`, `1s`, `1.5h`, `2d`.
+ *
+ * @throws {UsageError} for anything else, or more than `maxMs`
+ */
+export function parseDuration(name: string, text: string, maxMs: number): number {
+  const [, count, unit] = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) {
+    throw new UsageError(
+      `${name} must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d`,
+    );
+  }
+  const ms = Math.round(Number(count) * (UNIT_MS[unit] as number));
+  if (ms > maxMs) {
+    throw new UsageError(`${name} must be at most ${formatDuration(maxMs)}`);
+  }
+  return ms;
+}
+
+/** A duration in the largest unit that carries it whole: 90000 is `90s`. */
+export function formatDuration(ms: number): string {
+  const unit = ['d', 'h', 'm', 's'].find((one) => ms !== 0 && ms % (UNIT_MS[one] as number) === 0);
+  return unit === undefined ? `${ms}ms` : `${ms / (UNIT_MS[unit] as number)}${unit}`;
+}
+
+/**
+ * The two sides of `name=value`; the value may be empty and hold further equals signs.
+ *
+ * @throws {UsageError} without an equals sign or a name
+ */
+export function parsePair(option: string, text: string): { name: string; value: string } {
+  const end = text.indexOf('=');
+  if (end <= 0) throw new UsageError(`${option} must be of the form name=value`);
+  return { name: text.slice(0, end), value: text.slice(end + 1) };
+}
+
+// What JSON itself allows, without an exponent.
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+/** Significant decimal digits that every double carries. */
+const EXACT_DIGITS = 15;
+
+/**
+ * A number for JSON, in the digits that were given.
+ *
+ * @throws {UsageError} for another notation, or for more digits than a number of JSON carries for sure
+ */
+export function parseExactDecimal(name: string, text: string): number {
+  if (!DECIMAL.test(text)) {
+    throw new UsageError(`${name} must be a decimal number such as 100 or 12.50`);
+  }
+  if (countDigits(text) > EXACT_DIGITS) {
+    throw new UsageError(
+      `${name} has more digits than a number of JSON carries exactly (${EXACT_DIGITS} significant ones)`,
+    );
+  }
+  return Number(text);
+}
+
+function countDigits(text: string): number {
+  const fraction = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return fraction.replace(/[-.]/g, '').replace(/^0+/, '').length;
+}
+
+/**
+ * A value of JSON, or the text itself where it is none.
+ *
+ * @throws {UsageError} for a number that JSON does not carry exactly
+ */
+export function parseJsonOrText(name: string, text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  // As a number it would be sent in other digits than were typed.
+  return typeof value === 'number' ? parseExactDecimal(name, text.trim()) : value;
+}

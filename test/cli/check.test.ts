@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { type RunningCommand, runCommand, startCommand } from './command-process.js';
+import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
+import { hasXmlParser, parseXml } from './report/parse-xml.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'check-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
+
+/** Settles when the command has said something on standard error. */
+const spoken = ({ child }: RunningCommand) => once(child.stderr ?? child, 'data');
+
+/** An endpoint that takes everything, and tells of one effect whatever happened. */
+const startCredulous = () =>
+  serve((request, response) => void request.resume().on('end', () => response.end('1')));
+
+interface Check {
+  readonly id: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+}
+
+function idsOf(report: { readonly checks: readonly Check[] }, wanted: Check['outcome']): string[] {
+  return report.checks.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
+}
+
+test('a right endpoint passes every check, effects included', async () => {
+  await using merchant = await startMerchant();
+  const effectUrl = new URL('/effects', merchant.url).href;
+  const { code, stdout, stderr } = await check(merchant.url, '--effect-url', effectUrl, '--json');
+  const report = JSON.parse(stdout);
+  expect({ code, failed: idsOf(report, 'failed'), skipped: idsOf(report, 'skipped') }).toEqual({
+    code: 0,
+    failed: [],
+    skipped: [],
+  });
+  expect(report.url).toBe(merchant.url);
+  // A line for each as it ends, and nothing else.
+  expect(stderr.trimEnd().split('\n')).toHaveLength(report.checks.length);
+  expect(stderr).toMatch(/^pass {2}reachable: /);
+});
+
+test('for people there is a table that fits 80 columns, and totals', async () => {
+  await using merchant = await startMerchant();
+  const { code, stdout } = await check(merchant.url);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Checks of http:/);
+  expect(stdout).toMatch(/\npass {2}wrong-secret {2,}Refuses/);
+  expect(stdout).toMatch(/\nskip {2}valid-effect {2,}Acts/);
+  expect(stdout.replaceAll('\n', ' ')).toMatch(
+    /\d+ passed, 0 failed, \d+ skipped in [\d.]+ s\. It acknowledged a callback within [\d.]+ ms \(median\), [\d.]+ ms at most\. $/,
+  );
+  for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('an endpoint that takes everything fails, and is told why and what to do', async () => {
+  await using endpoint = await startCredulous();
+  const { code, stdout, stderr } = await check(endpoint.url);
+  expect(code).toBe(1);
+  expect(stderr).toContain('FAIL  tampered-body: ');
+  expect(stdout).toMatch(/\nFAIL {2}wrong-secret /);
+  expect(stdout).toMatch(
+    /\nwrong-secret: Refuses[^\n]*\n {2}seen {2}.*?\n {2}why {3}.*?\n {2}fix {3}/s,
+  );
+  expect(stdout).toMatch(/\d+ passed, [1-9]\d* failed/);
+});
+
+test('an endpoint that refuses everything fails, and the rest is skipped', async () => {
+  await using endpoint = await startEndpoint(() => 401);
+  const { code, stdout } = await check(endpoint.url, '--json');
+  const report = JSON.parse(stdout);
+  expect(code).toBe(1);
+  expect(idsOf(report, 'failed')).toEqual(['valid-accepted']);
+  expect(idsOf(report, 'skipped')).toContain('wrong-secret');
+});
+
+test('an endpoint that nobody serves fails', async () => {
+  const { code, stdout } = await check(`http://127.0.0.1:${await reserveClosedPort()}/`);
+  expect(code).toBe(1);
+  expect(stdout).toContain('FAIL  reachable');
+  expect(stdout.replaceAll('\n', ' ')).toContain('It acknowledged no callback.');
+});
+
+test('JUnit XML goes to a file beside the report', async () => {
+  await using endpoint = await startCredulous();
+  const file = path.join(folder, 'check.xml');
+  const { code, stdout } = await check(endpoint.url, '--junit', file, '--json');
+  const { counts, checks } = JSON.parse(stdout);
+  const document = await readFile(file, 'utf8');
+  expect(code).toBe(1);
+  expect(document.match(/<testcase /g)).toHaveLength(checks.length);
+  expect(document.match(/<failure /g)).toHaveLength(counts.failed);
+  expect(document.match(/<skipped /g)).toHaveLength(counts.skipped);
+});
+
+test.runIf(hasXmlParser)(
+  'JUnit XML on standard output is all that is there, and a parser takes it',
+  async () => {
+    await using merchant = await startMerchant();
+    const { code, stdout } = await check(merchant.url, '--junit', '-');
+    expect(code).toBe(0);
+    const { tag, attributes, children } = parseXml(stdout);
+    expect(tag).toBe('testsuites');
+    expect(attributes['failures']).toBe('0');
+    expect(String(children[0]?.children.length)).toBe(attributes['tests']);
+  },
+);
+
+test('callbacks are made as the options say', async () => {
+  await using endpoint = await startEndpoint(() => 401);
+  await check(
+    endpoint.url,
+    '--reference=order-1',
+    '--signature-encoding=base64',
+    '--timestamp-unit=milliseconds',
+  );
+  const valid = endpoint.received.find(({ rawBody }) => rawBody.byteLength > 0);
+  expect(JSON.parse(String(valid?.rawBody)).merchantPaymentReference).toBe('order-1');
+  expect(valid?.headers['x-signature']).toMatch(/^[\w+/]{43}=$/);
+  expect(valid?.headers['x-timestamp']).toMatch(/^\d{13}$/);
+});
+
+test('the time to answer and to acknowledge is the one given', async () => {
+  await using silent = await startEndpoint(() => undefined);
+  const { code, stdout } = await check(silent.url, '--timeout=50', '--json');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/50 ms/);
+});
+
+test('an endpoint that takes longer than it may is told', async () => {
+  await using slow = await serve((request, response) => {
+    request.resume().on('end', () => setTimeout(() => response.end(), 20));
+  });
+  const { stdout } = await check(slow.url, '--acknowledge-within=1', '--json');
+  expect(idsOf(JSON.parse(stdout), 'failed')).toContain('acknowledged-in-time');
+});
+
+test('the size of the large body and the tolerance are the ones given', async () => {
+  await using endpoint = await startEndpoint();
+  await check(endpoint.url, '--large-body-bytes=200000', '--tolerance=4000', '--effects-within=0');
+  const sizes = endpoint.received.map(({ rawBody }) => rawBody.byteLength);
+  expect(Math.max(...sizes)).toBe(200_000);
+  const now = Date.now() / 1000;
+  const ages = endpoint.received.map(({ headers }) => now - Number(headers['x-timestamp'] ?? now));
+  expect(ages.some((age) => age > 3_900 && age < 4_200)).toBe(true);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the run, and says so', async (signal) => {
+  await using silent = await startEndpoint((count) => (count === 1 ? 200 : undefined));
+  const command = startCommand(['check', silent.url, '--timeout=600000'], secretEnv);
+  await silent.waitFor(2);
+  command.child.kill(signal);
+  const { code, stdout, stderr } = await command.ended;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /\nmerchant-payments: the check was aborted after \d+ checks; there is no report\n$/,
+  );
+});
+
+const URL_OF_NOBODY = 'http://127.0.0.1:1/';
+
+test.each([
+  [[], /<callback-url> is missing/],
+  [['nonsense'], /<callback-url> must be an http or https URL/],
+  [[URL_OF_NOBODY, 'extra'], /too many/],
+  [[URL_OF_NOBODY, '--effect-url=x'], /--effect-url must be an http or https URL/],
+  [[URL_OF_NOBODY, '--reference= '], /--reference must not be blank/],
+  [[URL_OF_NOBODY, '--tolerance=1'], /--tolerance must be a whole number from 2 to 86400/],
+  [[URL_OF_NOBODY, '--timeout=0'], /--timeout must be a whole number from 1/],
+  [[URL_OF_NOBODY, '--acknowledge-within=1s'], /--acknowledge-within must be/],
+  [[URL_OF_NOBODY, '--effects-within=x'], /--effects-within must be a whole number from 0/],
+  [[URL_OF_NOBODY, '--large-body-bytes=4095'], /--large-body-bytes must be/],
+  [
+    [URL_OF_NOBODY, '--signature-encoding=auto'],
+    /--signature-encoding must be one of hex, base64, base64url/,
+  ],
+  [[URL_OF_NOBODY, '--timestamp-unit=s'], /--timestamp-unit must be one of/],
+  [[URL_OF_NOBODY, '--json', '--junit=-'], /both take standard output/],
+  [[URL_OF_NOBODY, '--junit=/nowhere/check.xml'], /--junit: there is no folder \/nowhere/],
+  [[URL_OF_NOBODY, '--junit=/tmp'], /--junit must be a file/],
+  [
+    [URL_OF_NOBODY, '--signing-secret= x'],
+    /--signing-secret must not begin or end with white space/,
+  ],
+])('refuses %j', async (args, message) => {
+  const { code, stdout, stderr } = await check(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+  expect(stderr.split('\n')).toHaveLength(2);
+});
+
+test('says that the signing secret is missing', async () => {
+  const { code, stderr } = await runCommand(['check', URL_OF_NOBODY]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('the signing secret is missing');
+});
+
+test('the signing secret is in no output, in no spelling', async () => {
+  await using endpoint = await startCredulous();
+  const file = path.join(folder, 'secret.xml');
+  const text = await runCommand(['check', endpoint.url, `--signing-secret=${signingSecret}`]);
+  const json = await check(endpoint.url, '--json', '--junit', file);
+  expect((await stat(file)).size).toBeGreaterThan(0);
+  const printed = [text, json].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  const all = printed + (await readFile(file, 'utf8'));
+  for (const spelling of spellingsOf(signingSecret)) expect(all).not.toContain(spelling);
+});
+
+test('--wait begins when the endpoint listens', async () => {
+  const port = await reserveClosedPort();
+  const url = `http://127.0.0.1:${port}/callbacks`;
+  await using command = startCommand(['check', url, '--wait', '60', '--json'], secretEnv);
+  await spoken(command);
+  expect(command.output.stderr).toBe(`waiting until something listens at 127.0.0.1:${port}\n`);
+  await using _ = await startMerchant(port);
+  const { code, stdout } = await command.ended;
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ passed: true });
+});
+
+test('--wait ends in time when nothing comes to listen', async () => {
+  const port = await reserveClosedPort();
+  const { code, stdout, stderr } = await check(`http://127.0.0.1:${port}/`, '--wait', '1');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`nothing listened at 127.0.0.1:${port} within 1 s`);
+});
+
+test('--wait can be aborted', async () => {
+  const port = await reserveClosedPort();
+  const url = `http://127.0.0.1:${port}/`;
+  await using command = startCommand(['check', url, '--wait', '3600'], secretEnv);
+  await spoken(command);
+  command.child.kill('SIGINT');
+  const { code, stderr } = await command.ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain('the check was aborted');
+});

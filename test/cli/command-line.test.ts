@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { commandLoaders } from '../../src/cli/registry.js';
+import { runCommand, runShell, shellCall, startMock } from './command-process.js';
+
+test('--version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(await runCommand(['--version'])).toMatchObject({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: '',
+  });
+});
+
+test('--help and -h help at each level', async () => {
+  for (const flag of ['--help', '-h']) {
+    const overview = await runCommand([flag]);
+    expect(overview).toMatchObject({ code: 0, stderr: '' });
+    for (const name of commandLoaders.keys()) expect(overview.stdout).toContain(name);
+    const group = await runCommand(['payments', flag]);
+    expect(group).toMatchObject({ code: 0, stderr: '' });
+    expect(group.stdout).toMatch(/^Usage: merchant-payments payments <command>/);
+    const command = await runCommand(['payments', 'list', '--limit', '1', flag]);
+    expect(command).toMatchObject({ code: 0, stderr: '' });
+    expect(command.stdout).toMatch(/^Usage: merchant-payments payments list /);
+  }
+});
+
+test('every command helps', async () => {
+  const names = [...commandLoaders.keys()];
+  const helps = await Promise.all(names.map((name) => runCommand([...name.split(' '), '--help'])));
+  for (const [index, { code, stdout }] of helps.entries()) {
+    expect(code, names[index]).toBe(0);
+    expect(stdout).toContain(`Usage: merchant-payments ${names[index]} `);
+  }
+});
+
+test('without a command the help goes to stderr, with exit code 2', async () => {
+  const { code, stdout, stderr } = await runCommand([]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^Usage: merchant-payments <command>/);
+});
+
+test.each([
+  [['moc'], 'unknown command moc; did you mean mock?'],
+  [['nonsense'], 'unknown command nonsense; see --help'],
+  [['payment', 'list'], 'unknown command payment; did you mean payments list?'],
+  [['payments', 'lst'], 'unknown command payments lst; did you mean payments list?'],
+  [['payments'], 'payments needs one of create, list, set-status after it'],
+  [['payments', '--json'], 'payments needs one of create, list, set-status after it'],
+  [['--json', 'payments', 'list'], 'the command comes first'],
+  [['--api-key=hunter2', 'mock'], 'the command comes first'],
+  [[''], 'unknown command ; see --help'],
+  [['constructor'], 'unknown command constructor; see --help'],
+  [['\u001b[2J'], 'unknown command \\x1b[2J; see --help'],
+  [['payments', 'list', '--limt', '1'], 'unknown option --limt; did you mean --limit?'],
+])('%j is refused in a line, with exit code 2', async (args, message) => {
+  const { code, stdout, stderr } = await runCommand(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('hunter2');
+});
+
+test('text from outside can not drive the terminal', async () => {
+  await using mock = await startMock();
+  const reference = 'a\u001b[2J\u009b\u202e\n';
+  await mock.run(
+    ...['payments', 'create', '--reference', reference, '--amount', '1', '--currency', 'EUR'],
+  );
+  const listed = await mock.run('payments', 'list');
+  expect(listed.stdout).toContain('a\\x1b[2J\\x9b\\u202e\\n');
+  const set = await mock.run('payments', 'set-status', reference, 'p\u001baid');
+  expect(set.stdout).toContain('(a\\x1b[2J\\x9b\\u202e\\n) is p\\x1baid\n');
+  const json = await mock.run('payments', 'list', '--json');
+  expect(JSON.parse(json.stdout).payments[0].merchantPaymentReference).toBe(reference);
+  await mock.printed(/a\\x1b\[2J\\x9b\\u202e\\n created → p\\x1baid/);
+  for (const { stdout } of [listed, set, json, mock.output]) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  }
+});
+
+test('a reader that leaves early is no failure', async () => {
+  await using mock = await startMock();
+  for (let count = 0; count < 3; count += 1) {
+    await mock.run('fault', 'add', 'request', 'hang', '--match', `path=/${'x'.repeat(90_000)}`);
+  }
+  const line = 'merchant-payments fault list --json | head -c 1; echo " $PIPESTATUS"';
+  expect(await runShell(line, { MERCHANT_PAYMENTS_MOCK_URL: mock.url })).toMatchObject({
+    stdout: '{ 0\n',
+    stderr: '',
+  });
+});
+
+test('an output that can not be written to is a failure', async () => {
+  expect(await runShell('merchant-payments --help > /dev/full; echo $?')).toMatchObject({
+    stdout: '1\n',
+    stderr: 'merchant-payments: writing the output failed with ENOSPC\n',
+  });
+});
+
+test('colours are for terminals, unless NO_COLOR says otherwise', async () => {
+  await using mock = await startMock();
+  await mock.run('fault', 'add', 'request', 'hang');
+  const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, TERM: 'xterm-256color' };
+  // `script` runs its command on a terminal of its own.
+  const onTerminal = (variables: Readonly<Record<string, string>>) =>
+    runShell(`script -qec "${shellCall} fault list" /dev/null`, { ...env, ...variables });
+  expect((await onTerminal({})).stdout).toContain('\u001b[33mhang');
+  expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001b');
+  const piped = await runCommand(['fault', 'list'], { ...env, FORCE_COLOR: '1' });
+  expect(piped.stdout).not.toContain('\u001b');
+});
+
+test('JSON is indented on a terminal', async () => {
+  await using mock = await startMock();
+  const { stdout } = await runShell(`script -qec "${shellCall} fault list --json" /dev/null`, {
+    MERCHANT_PAYMENTS_MOCK_URL: mock.url,
+  });
+  expect(stdout).toBe('{\r\n  "faults": []\r\n}\r\n');
+});

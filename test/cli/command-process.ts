@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { vi } from 'vitest';
+
+/** The built command line, or the one that the suite of the packed package installed. */
+export const BIN = process.env['COMMAND_LINE'] ?? path.resolve('dist/cli/main.js');
+
+type Environment = Readonly<Record<string, string>>;
+
+/** How a command ended, and what it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+// A process takes a tenth of a second to start, and a loaded machine many times that.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A command that runs. */
+export interface RunningCommand extends AsyncDisposable {
+  readonly child: ChildProcess;
+  /** What it has printed on standard output, and on standard error. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  /** Settles with what the pattern caught, when standard output matches; fails when it ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Settles when it has ended and its output is read. */
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts the built command line. Of this process's environment it gets the path alone. */
+export function startCommand(args: readonly string[], env: Environment = {}): RunningCommand {
+  return watch(
+    spawn(process.execPath, [BIN, ...args], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
+/** Runs the built command line to its end. */
+export function runCommand(args: readonly string[], env?: Environment): Promise<Ended> {
+  return startCommand(args, env).ended;
+}
+
+/** Runs a line of a POSIX shell in which `merchant-payments` is the built command line. */
+export function runShell(line: string, env: Environment = {}): Promise<Ended> {
+  const script = `merchant-payments() { '${process.execPath}' '${BIN}' "$@"; }\n${line}`;
+  return watch(
+    spawn('bash', ['-c', script], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  ).ended;
+}
+
+/** How a shell on a terminal calls the built command line. */
+export const shellCall = `'${process.execPath}' '${BIN}'`;
+
+function watch(child: ChildProcess): RunningCommand {
+  const output = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  const notify = () => {
+    for (const watcher of watchers) watcher();
+  };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+      notify();
+    });
+  }
+  let hasEnded = false;
+  const ended = once(child, 'close').then(([code, signal]): Ended => {
+    hasEnded = true;
+    notify();
+    return { code, signal, ...output };
+  });
+  const printed = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const check = () => {
+        const found = pattern.exec(output.stdout);
+        if (found !== null) resolve(found);
+        else if (hasEnded) reject(new Error(`It ended without ${pattern}:\n${output.stderr}`));
+        else return;
+        watchers.delete(check);
+      };
+      watchers.add(check);
+      check();
+    });
+  return {
+    child,
+    output,
+    printed,
+    ended,
+    async [Symbol.asyncDispose]() {
+      if (!hasEnded) child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** A mock that the command line runs, on a free port. */
+export interface RunningMock extends RunningCommand {
+  readonly url: string;
+  /** Runs a command on it: its end. */
+  run(...args: readonly string[]): Promise<Ended>;
+  /** Runs a command on it that must succeed: the JSON that it prints. */
+  json(...args: readonly string[]): Promise<unknown>;
+}
+
+/** Starts `merchant-payments mock` on a free port and waits until it listens. */
+export async function startMock(...args: readonly string[]): Promise<RunningMock> {
+  const command = startCommand(['mock', '--port', '0', ...args]);
+  // Up to the end of what it prints when it has begun.
+  const [text] = await command.printed(/^\{"type":"listening".*\}\n|[\s\S]*Ctrl-C ends it\.\n/);
+  const [url = ''] = /http:\/\/[^/"\s]+/.exec(text) ?? [];
+  const run = (...words: readonly string[]) =>
+    runCommand(words, { MERCHANT_PAYMENTS_MOCK_URL: url });
+  return {
+    ...command,
+    url,
+    run,
+    async json(...words) {
+      const { code, stdout, stderr } = await run(...words, '--json');
+      if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+  };
+}
+
+/** The lines of JSON that `mock --json` has printed. */
+export function readEvents({ output }: RunningCommand): Record<string, unknown>[] {
+  return output.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/** A payment as the control interface answers it. */
+export interface CreatedPayment {
+  readonly referenceNumber: string;
+  readonly status: string;
+}
+
+/** Creates a payment in a mock, without the command line. */
+export async function createPayment(
+  { url }: RunningMock,
+  reference: string,
+): Promise<CreatedPayment> {
+  const response = await fetch(`${url}/_mock/payments`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ merchantPaymentReference: reference, amount: 5, currency: 'EUR' }),
+  });
+  return (await response.json()) as CreatedPayment;
+}

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { createPayment, type RunningMock, runCommand, startMock } from './command-process.js';
+
+interface Delivery {
+  readonly id: string;
+  readonly referenceNumber: string;
+  readonly attempts: readonly { readonly id: string }[];
+}
+
+async function createPaid(mock: RunningMock, reference: string): Promise<Delivery> {
+  await createPayment(mock, reference);
+  return (await mock.json('payments', 'set-status', reference, 'paid')) as Delivery;
+}
+
+test('attempts are listed with what a developer looks for', async () => {
+  await using endpoint = await startEndpoint((count) => (count === 1 ? 503 : 200));
+  await using mock = await startMock('--callback-url', endpoint.url, '--retry-schedule', '1h');
+  expect(await mock.run('deliveries', 'list')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'No callback was sent yet, or none that fits.\n',
+  });
+  await mock.run('fault', 'add', 'callback', 'extra-field');
+  const { referenceNumber, attempts } = await createPaid(mock, 'order-1');
+  const { stdout, stderr } = await mock.run('deliveries', 'list');
+  expect(stderr).toBe('');
+  const [head, line] = stdout.split('\n');
+  expect(head?.split(/ {2,}/)).toEqual([
+    ...['TIME', 'PAYMENT', 'STATUS', 'ATTEMPT', 'OUTCOME', 'HTTP', 'MS', 'FAULT'],
+    ...['NEXT RETRY', 'ID'],
+  ]);
+  expect(line).toMatch(
+    new RegExp(
+      `^\\S+Z +${referenceNumber} +paid +1 +refused +503 +\\d+ +extra-field +\\S+Z +${attempts[0]?.id}$`,
+    ),
+  );
+});
+
+test('copies are told apart, and an attempt without an answer shows why', async () => {
+  await using endpoint = await startEndpoint((count) =>
+    count <= 2 ? 200 : (response) => response.destroy(),
+  );
+  await using mock = await startMock('--callback-url', endpoint.url);
+  await mock.run('fault', 'add', 'callback', 'duplicate');
+  await createPaid(mock, 'order-1');
+  await createPaid(mock, 'order-2');
+  const { stdout } = await mock.run('deliveries', 'list');
+  expect(stdout).toMatch(/ 1 copy 1 {2}acknowledged /);
+  expect(stdout).toMatch(/ failed +ECONNRESET /);
+});
+
+test('attempts are those of one payment, and limited', async () => {
+  await using endpoint = await startEndpoint();
+  await using mock = await startMock('--callback-url', endpoint.url);
+  const first = await createPaid(mock, 'order-1');
+  const second = await createPaid(mock, 'order-2');
+  expect(await mock.json('deliveries', 'list', '--payment', 'order-1')).toMatchObject({
+    total: 1,
+    attempts: [{ id: first.attempts[0]?.id }],
+  });
+  const { stdout, stderr } = await mock.run('deliveries', 'list', '--limit', '1');
+  expect(stdout).toContain(second.referenceNumber);
+  expect(stdout).not.toContain(first.referenceNumber);
+  expect(stderr).toBe('1 of 2 are shown.\n');
+  expect(await mock.run('deliveries', 'list', '--payment', 'nobody')).toMatchObject({ code: 1 });
+});
+
+test('--json is the answer of the control interface', async () => {
+  await using endpoint = await startEndpoint();
+  await using mock = await startMock('--callback-url', endpoint.url);
+  await createPaid(mock, 'order-1');
+  expect(await mock.json('deliveries', 'list')).toEqual(
+    await (await fetch(`${mock.url}/_mock/deliveries`)).json(),
+  );
+});
+
+test('a callback is sent again by its delivery, by its attempt, or by the payment', async () => {
+  await using endpoint = await startEndpoint();
+  await using mock = await startMock('--callback-url', endpoint.url);
+  const { id, referenceNumber, attempts } = await createPaid(mock, 'order-1');
+  await mock.json('payments', 'set-status', 'order-1', 'refunded');
+  const resend = (word: string) => mock.json('deliveries', 'resend', word);
+  for (const word of [id, attempts[0]?.id ?? '']) {
+    expect(await resend(word)).toMatchObject({ referenceNumber, status: 'paid' });
+  }
+  for (const word of [referenceNumber, 'order-1', referenceNumber.slice(0, 8)]) {
+    expect(await resend(word)).toMatchObject({ referenceNumber, status: 'refunded' });
+  }
+  expect(endpoint.received).toHaveLength(7);
+});
+
+test('a callback is sent again with a fault of its own', async () => {
+  await using endpoint = await startEndpoint(() => 401);
+  await using mock = await startMock('--callback-url', endpoint.url);
+  await createPaid(mock, 'order-1');
+  const { code, stdout } = await mock.run(
+    ...['deliveries', 'resend', 'order-1', '--fault', 'stale-timestamp', '--set', 'bySeconds=3600'],
+  );
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/: refused, HTTP 401, \d+ ms, fault stale-timestamp\n/);
+  const [first, again] = endpoint.received.map(({ headers }) => Number(headers['x-timestamp']));
+  expect(Number(first) - Number(again)).toBeGreaterThan(3_500);
+});
+
+test('what is neither a delivery nor a payment is not sent again', async () => {
+  await using mock = await startMock();
+  const ended = await mock.run('deliveries', 'resend', 'nobody');
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toContain('the mock has no payment "nobody"');
+});
+
+test("the mock's no to a delivery that it has is told in its own words", async () => {
+  await using mock = await startMock();
+  const { id } = await createPaid(mock, 'order-1');
+  const ended = await mock.run(
+    ...['deliveries', 'resend', id, '--fault', 'missing-header', '--set', 'header=host'],
+  );
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toContain('fault.header must be one of');
+});
+
+test.each([
+  [[], '<id|payment> is missing'],
+  [['a', '--set', 'copies=1'], 'give --fault <type> too'],
+  [['a', '--fault', 'delay'], 'there is no fault "delay" on a callback'],
+  [['a', '--fault', 'drop', '--set', 'a=1'], '--set a is not a field of a drop fault'],
+])('resend %j is refused with exit code 2', async (args, message) => {
+  const ended = await runCommand(['deliveries', 'resend', ...args]);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain(message);
+});
+
+test('the clock is moved ahead, and every retry that fell due was answered', async () => {
+  await using endpoint = await startEndpoint((count) => (count <= 2 ? 500 : 200));
+  await using mock = await startMock('--callback-url', endpoint.url, '--retry-schedule', '10m,1h');
+  await createPaid(mock, 'order-1');
+  const { code, stdout } = await mock.run('clock', 'advance', '2h');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^the mock's clock is 2h further: \S+Z\n$/);
+  expect(endpoint.received).toHaveLength(3);
+  const before = Date.now();
+  const { now } = (await mock.json('clock', 'advance', '1d')) as { now: string };
+  expect(Date.parse(now) - before).toBeGreaterThanOrEqual(93_600_000);
+});
+
+test.each(['1', '', '1w', '-1h', '1h 2m'])('the clock is not advanced by %j', async (text) => {
+  const { code, stdout } = await runCommand(['clock', 'advance', '--', text]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { runCommand, startMock } from './command-process.js';
+
+test('a fault is added, listed and cleared', async () => {
+  await using mock = await startMock();
+  expect(await mock.run('fault', 'list')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: 'No fault is pending.\n',
+  });
+  const added = await mock.run(
+    ...['fault', 'add', 'request', 'delay', '--set', 'delayMs=5', '--times', '3'],
+    ...['--match', 'method=POST', '--match', 'path=/api/payments'],
+  );
+  expect(added).toMatchObject({ code: 0, stderr: '' });
+  expect(added.stdout).toBe(
+    [
+      'ON       TYPE   TIMES LEFT  MATCH                           FIELDS',
+      'request  delay           3  method=POST path=/api/payments  delayMs=5\n',
+    ].join('\n'),
+  );
+  expect((await mock.run('fault', 'list')).stdout).toBe(added.stdout);
+  const cleared = await mock.run('fault', 'clear');
+  expect(cleared).toMatchObject({ code: 0, stdout: '', stderr: 'No fault is pending.\n' });
+  expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
+});
+
+test('--json is the answer of the control interface', async () => {
+  await using mock = await startMock();
+  const expected = {
+    faults: [
+      {
+        on: 'callback',
+        type: 'extra-field',
+        times: 'unlimited',
+        match: { attempt: 2 },
+        value: { a: 1 },
+      },
+    ],
+  };
+  const added = await mock.json(
+    ...['fault', 'add', 'callback', 'extra-field', '--set', 'value={"a":1}'],
+    ...['--times', 'unlimited', '--match', 'attempt=2'],
+  );
+  expect(added).toEqual(expected);
+  expect(await mock.json('fault', 'list')).toEqual(expected);
+  expect(await mock.json('fault', 'clear')).toEqual({ faults: [] });
+});
+
+test('a fault is given as JSON', async () => {
+  await using mock = await startMock();
+  const fault = '{"on":"callback","type":"extra-field","value":{"a":[1]},"times":2}';
+  const { stdout } = await mock.run('fault', 'add', '--fault-json', fault);
+  expect(stdout).toMatch(/callback {2}extra-field +2 {2}- +value={"a":\[1\]}\n$/);
+});
+
+test('text in a fault can not drive the terminal', async () => {
+  await using mock = await startMock();
+  await mock.run('fault', 'add', 'callback', 'unknown-status', '--set', 'status=\u001b[2J');
+  const { stdout } = await mock.run('fault', 'list');
+  expect(stdout).toContain('status=\\x1b[2J');
+});
+
+test.each([
+  [['request'], '<type> is missing'],
+  [[], '<request|callback> is missing'],
+  [['requests', 'delay'], 'the first word must be one of request, callback'],
+  [['request', 'dely'], 'did you mean delay?'],
+  [['request', 'delay', '--times', '0'], '--times must be a whole number from 1'],
+  [['request', 'delay', '--match', 'status=paid'], '--match status is not a field'],
+  [['--fault-json', '{'], '--fault-json must be JSON'],
+  [['request', '--fault-json', '{}'], '--fault-json holds the whole fault'],
+  [['--times', '2', '--fault-json', '{}'], '--fault-json holds the whole fault'],
+  [['--set', 'a=1', '--fault-json', '{}'], '--fault-json holds the whole fault'],
+  [['--match', 'a=1', '--fault-json', '{}'], '--fault-json holds the whole fault'],
+])('add %j is refused with exit code 2', async (args, message) => {
+  const ended = await runCommand(['fault', 'add', ...args]);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
+  expect(ended.stderr).toContain(message);
+});
+
+test.each([
+  [['--fault-json', '{}'], 'fault.on must be one of'],
+  [['request', 'delay'], 'fault.delayMs must be'],
+  [['request', 'delay', '--set', 'delayMs=-1'], 'fault.delayMs must be'],
+])('the mock refuses %j, with exit code 1', async (args, message) => {
+  await using mock = await startMock();
+  const ended = await mock.run('fault', 'add', ...args);
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
+  expect(ended.stderr).toContain(message);
+  expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
+});

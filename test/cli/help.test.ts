@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { optionsOf, parseArguments } from '../../src/cli/arguments.js';
+import { commandHelp, groupHelp, overview } from '../../src/cli/help.js';
+import { commandLoaders, commandsOfGroup } from '../../src/cli/registry.js';
+
+/** The words of a command line as a shell divides it; single quotes only. */
+function shellWords(line: string): string[] {
+  return [...line.matchAll(/(?:'[^']*'|\S)+/g)].map(([word]) => word.replaceAll("'", ''));
+}
+
+describe.each([...commandLoaders.keys()])('%s', (name) => {
+  const load = async () => (await commandLoaders.get(name)?.())?.command ?? expect.fail();
+
+  test('is registered under its own name', async () => {
+    expect((await load()).name).toBe(name);
+  });
+
+  test('has a summary that is one sentence, and a help for every option', async () => {
+    const command = await load();
+    expect(command.summary).toMatch(/^[A-Z].*\.$/);
+    for (const [option, { help }] of Object.entries(optionsOf(command))) {
+      expect(help, option).toMatch(/\S/);
+    }
+  });
+
+  test('has examples that parse with its own options', async () => {
+    const command = await load();
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) {
+      // In a pipeline it may come second.
+      const call = `merchant-payments ${name}`;
+      expect(example).toContain(call);
+      const own = shellWords(example.slice(example.indexOf(call) + call.length));
+      // A shell's redirection is not the command's.
+      const end = own.findIndex((word) => ['|', '<', '>', '&&'].includes(word));
+      const given = parseArguments(command, end < 0 ? own : own.slice(0, end));
+      if (command.positionals === undefined) expect(given.positionals, example).toEqual([]);
+    }
+  });
+
+  test('prints its usage, every option and every example', async () => {
+    const command = await load();
+    const help = commandHelp(command);
+    expect(help).toContain(`Usage: merchant-payments ${name} `);
+    for (const option of Object.keys(optionsOf(command))) expect(help).toContain(`--${option}`);
+    for (const example of command.examples) expect(help).toContain(example);
+    for (const line of command.details ?? []) expect(help).toContain(line);
+  });
+
+  test('is listed in the overview', async () => {
+    const { summary } = await load();
+    const text = await overview();
+    expect(text).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    expect(text.replace(/\s+/g, ' ')).toContain(summary);
+  });
+});
+
+test('the help of a group lists its commands and no others', async () => {
+  const text = await groupHelp('payments');
+  expect(text).toContain('Usage: merchant-payments payments <command>');
+  expect(text).toContain('payments create');
+  expect(text).not.toContain('deliveries');
+  expect(commandsOfGroup('payments')).toEqual([
+    'payments create',
+    'payments list',
+    'payments set-status',
+  ]);
+  expect(commandsOfGroup('mock')).toEqual([]);
+});
+
+test('definitions are wrapped below their beginning', async () => {
+  const lines = (await overview()).split('\n');
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test('the value, and that an option may be given several times, stand beside its name', () => {
+  const help = commandHelp({
+    name: 'a b',
+    summary: 'Does it.',
+    positionals: '<c>',
+    options: {
+      d: { type: 'string', value: 'url', multiple: true, help: 'What it is.' },
+      e: { type: 'string', help: 'Another.' },
+    },
+    examples: [],
+    run: async () => 0,
+  });
+  expect(help).toContain('Usage: merchant-payments a b <c> [options]');
+  expect(help).toContain('--d <url> …  What it is.');
+  expect(help).toContain('--e <value>  Another.');
+});

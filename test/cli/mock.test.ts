@@ -1,0 +1,272 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { startEndpoint } from '../mock-server/merchant-endpoint.js';
+import {
+  createPayment,
+  readEvents,
+  runCommand,
+  runShell,
+  startCommand,
+  startMock,
+} from './command-process.js';
+
+const ENV_LINES = /^MERCHANT_PAYMENTS_(\w+)=(.*)$/gm;
+
+function envOf(stdout: string): Record<string, string> {
+  return Object.fromEntries(
+    [...stdout.matchAll(ENV_LINES)].map(([, name, value]) => [name, value]),
+  );
+}
+
+/** Creates a payment as a merchant does, through the API of the service. */
+function sendPayment(url: string, reference: string): Promise<Response> {
+  return fetch(`${url}/api/payments`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${btoa('mock_api_key:mock_api_secret')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ merchantPaymentReference: reference, amount: 5, currency: 'EUR' }),
+  });
+}
+
+test('prints its address, that of the dashboard, and what to paste into a .env', async () => {
+  await using mock = await startMock();
+  const { stdout } = mock.output;
+  expect(stdout).toContain(`address    ${mock.url}\n`);
+  expect(stdout).toContain(`dashboard  ${mock.url}/_mock/\n`);
+  expect(stdout).toContain('callbacks  nowhere: give --callback-url');
+  expect(envOf(stdout)).toEqual({
+    BASE_URL: mock.url,
+    API_KEY: 'mock_api_key',
+    API_SECRET: 'mock_api_secret',
+    SIGNING_SECRET: 'mock_signing_secret',
+  });
+  expect(stdout).toContain('These credentials are no secrets');
+  expect(mock.output.stderr).toBe('');
+  expect((await fetch(`${mock.url}/_mock/`)).headers.get('content-type')).toContain('text/html');
+});
+
+test('takes the credentials it was given, quoted for a .env where that needs it', async () => {
+  await using mock = await startMock(
+    '--api-key=key',
+    '--api-secret=a secret # of mine',
+    "--signing-secret=it's mine",
+  );
+  expect(envOf(mock.output.stdout)).toMatchObject({
+    API_KEY: 'key',
+    API_SECRET: "'a secret # of mine'",
+    SIGNING_SECRET: '"it\'s mine"',
+  });
+  const { status } = await sendPayment(mock.url, 'order-1');
+  expect(status).toBe(401);
+});
+
+test('never takes credentials from the environment, which may be real ones', async () => {
+  await using mock = startCommand(['mock', '--port', '0'], {
+    MERCHANT_PAYMENTS_API_KEY: 'hunter2-key',
+    MERCHANT_PAYMENTS_API_SECRET: 'hunter2-secret',
+    MERCHANT_PAYMENTS_SIGNING_SECRET: 'hunter2-signing',
+  });
+  await mock.printed(/Ctrl-C ends it/);
+  expect(envOf(mock.output.stdout)).toMatchObject({ API_KEY: 'mock_api_key' });
+  expect(mock.output.stdout).not.toContain('hunter2');
+});
+
+test('draws other identifiers at each start, and the same ones with the same seed', async () => {
+  const draw = async (...args: string[]) => {
+    await using mock = await startMock(...args);
+    return (await createPayment(mock, 'a')).referenceNumber;
+  };
+  expect(await draw()).not.toBe(await draw());
+  expect(await draw('--seed', '7')).toBe(await draw('--seed', '7'));
+});
+
+test('logs each request, change of status and attempt in a line', async () => {
+  await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
+  await using mock = await startMock('--callback-url', endpoint.url, '--retry-schedule', '1h');
+  await mock.run('fault', 'add', 'request', 'lost-answer', '--match', 'merchantPaymentReference=b');
+  await sendPayment(mock.url, 'a');
+  await sendPayment(mock.url, 'b').catch(() => undefined);
+  await mock.run('payments', 'set-status', 'a', 'paid');
+  await mock.run('clock', 'advance', '1h');
+  await mock.printed(/attempt 2/);
+  const { stdout } = mock.output;
+  expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}payment {3}a created, 5 EUR, [-0-9a-f]{36}$/m);
+  expect(stdout).toMatch(/^.{8} {2}request {3}POST \/api\/payments, 201, a, \d+ ms$/m);
+  expect(stdout).toMatch(
+    /^.{8} {2}request {3}POST \/api\/payments, connection broken, fault lost-answer, b, \d+ ms$/m,
+  );
+  expect(stdout).toMatch(/^.{8} {2}payment {3}a created → paid, [-0-9a-f]{36}$/m);
+  expect(stdout).toMatch(
+    /^.{8} {2}callback {2}a paid, attempt 1, refused, HTTP 500, \d+ ms, next attempt at \S+Z$/m,
+  );
+  expect(stdout).toMatch(
+    /^.{8} {2}callback {2}a paid, attempt 2, acknowledged, HTTP 200, \d+ ms$/m,
+  );
+  expect(stdout.match(/POST/g)).toHaveLength(2);
+});
+
+test('says that no callback was sent, and where callbacks go once that is set', async () => {
+  await using mock = await startMock();
+  await sendPayment(mock.url, 'a');
+  await mock.run('payments', 'set-status', 'a', 'paid');
+  await mock.printed(/callback {2}a paid, not sent: no callback URL is set/);
+  await fetch(`${mock.url}/_mock/settings`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ callbackUrl: 'http://127.0.0.1:9/cb' }),
+  });
+  await mock.printed(/callbacks now go to http:\/\/127\.0\.0\.1:9\/cb/);
+});
+
+test('with --json prints where it listens, then one line per event, and nothing else', async () => {
+  await using endpoint = await startEndpoint();
+  await using mock = await startMock('--callback-url', endpoint.url, '--seed', '7', '--json');
+  await sendPayment(mock.url, 'a\u001b');
+  await mock.run('fault', 'add', 'callback', 'duplicate', '--times', 'unlimited');
+  await mock.run('payments', 'set-status', 'a\u001b', 'paid');
+  await mock.printed(/"type":"delivery".*"state":"acknowledged"/);
+  expect(mock.output.stdout).not.toContain('\u001b');
+  const [listening, ...events] = readEvents(mock);
+  expect(listening).toEqual({
+    type: 'listening',
+    url: mock.url,
+    dashboardUrl: `${mock.url}/_mock/`,
+    apiKey: 'mock_api_key',
+    apiSecret: 'mock_api_secret',
+    signingSecret: 'mock_signing_secret',
+    seed: 7,
+    callbackUrl: endpoint.url,
+  });
+  const find = (type: string) => events.filter((event) => event['type'] === type);
+  expect(find('payment')).toMatchObject([
+    { payment: { merchantPaymentReference: 'a\u001b', status: 'created' } },
+    { payment: { status: 'paid' } },
+  ]);
+  expect(find('request').at(-1)).toMatchObject({
+    request: { method: 'POST', path: '/api/payments', status: 201, ended: true },
+  });
+  expect(find('request').at(-1)?.['request']).not.toHaveProperty('json');
+  expect(find('attempt')[0]).toMatchObject({
+    attempt: { outcome: 'acknowledged', rawBody: expect.stringContaining('"paid"') },
+  });
+  expect(find('faults')[0]).toMatchObject({ faults: [{ type: 'duplicate', times: 'unlimited' }] });
+  expect(find('delivery').at(-1)?.['delivery']).toEqual({
+    id: expect.any(String),
+    referenceNumber: expect.any(String),
+    status: 'paid',
+    state: 'acknowledged',
+  });
+  expect(mock.output.stdout).not.toContain('mock_api_key:');
+  expect(mock.output.stdout).not.toContain(btoa('mock_api_key:mock_api_secret'));
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends it with 0 and frees the port',
+  async (signal) => {
+    const mock = await startMock();
+    // A request that is held must not keep it.
+    await mock.run('fault', 'add', 'request', 'hang');
+    const held = sendPayment(mock.url, 'a').catch((error) => error);
+    await mock.run('payments', 'list');
+    mock.child.kill(signal);
+    const { code, stderr } = await mock.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await held).toBeInstanceOf(Error);
+    expect(mock.output.stdout).not.toContain('reset');
+    await using next = startCommand(['mock', '--port', new URL(mock.url).port]);
+    await next.printed(/Ctrl-C ends it/);
+  },
+);
+
+test('ends cleanly when nobody reads its output any more', async () => {
+  const mock = await startMock();
+  mock.child.stdout?.destroy();
+  await sendPayment(mock.url, 'a').catch(() => undefined);
+  const { code, stderr } = await mock.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('ends cleanly behind a reader that leaves', async () => {
+  const line = 'merchant-payments mock --port 0 | true; echo $PIPESTATUS';
+  expect(await runShell(line)).toMatchObject({ stdout: '0\n', stderr: '' });
+});
+
+test('a port in use is named, with the flag to use', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, stdout, stderr } = await runCommand(['mock', '--port', String(port)]);
+  await new Promise((resolve) => server.close(resolve));
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `merchant-payments: port ${port} of 127.0.0.1 is in use: give another one with --port, or --port 0 for a free one\n`,
+  });
+});
+
+test('warns when others than this machine can reach it', async () => {
+  await using open = await startMock('--host', '0.0.0.0', '--json');
+  expect(open.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  open.child.kill('SIGTERM');
+  const { stderr, stdout } = await open.ended;
+  expect(stderr).toMatch(
+    /^warning: listening on 0\.0\.0\.0, whoever reaches this port .*not secret/,
+  );
+  expect(stdout.split('\n')).toHaveLength(2);
+  await using closed = await startMock('--host', 'localhost');
+  closed.child.kill('SIGTERM');
+  expect((await closed.ended).stderr).toBe('');
+});
+
+test('passes every setting on', async () => {
+  await using endpoint = await startEndpoint(() => 500);
+  await using mock = await startMock(
+    ...['--callback-url', endpoint.url, '--retry-schedule', '500ms, 1m,1d'],
+    ...['--retry-signing', 'original', '--signature-encoding', 'base64'],
+    ...['--initial-status', 'pending'],
+  );
+  const state = await (await fetch(`${mock.url}/_mock/state`)).json();
+  expect(state).toMatchObject({
+    callbackUrl: endpoint.url,
+    signatureEncoding: 'base64',
+    retryScheduleMs: [500, 60_000, 86_400_000],
+  });
+  expect(await createPayment(mock, 'a')).toMatchObject({ status: 'pending' });
+  await mock.run('payments', 'set-status', 'a', 'paid');
+  await mock.run('clock', 'advance', '2d');
+  const [first, last] = [endpoint.received[0], endpoint.received[3]];
+  expect(first?.headers['x-signature']).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+  expect(last?.headers['x-signature']).toBe(first?.headers['x-signature']);
+});
+
+test('a schedule of none means no retry', async () => {
+  await using mock = await startMock('--retry-schedule', 'none');
+  const state = await (await fetch(`${mock.url}/_mock/state`)).json();
+  expect(state).toMatchObject({ retryScheduleMs: [] });
+});
+
+test.each([
+  [['--port', '65536'], '--port must be a whole number from 0 to 65535'],
+  [['--callback-url', 'localhost:3000'], '--callback-url must be an http or https URL'],
+  [['--callback-url', 'http://a:hunter2@b'], '--callback-url must not hold a user name'],
+  [['--retry-schedule', '1s,2'], 'each part of --retry-schedule must be a number with its unit'],
+  [['--retry-schedule', '25d'], 'each part of --retry-schedule must be at most'],
+  [['--retry-signing', 'new'], '--retry-signing must be one of fresh, original'],
+  [['--signature-encoding', 'utf8'], '--signature-encoding must be one of hex, base64, base64url'],
+  [['--seed', '-1'], '--seed needs a value'],
+  [['--seed', 'x'], '--seed must be a whole number'],
+  [['--api-key', 'a:hunter2'], '--api-key must not contain a colon'],
+  [['--signing-secret', ''], '--signing-secret must be'],
+  [['--initial-status', ' '], '--initial-status must be'],
+  [['--host', '192.0.2.1'], '--host must be one this machine can listen on'],
+  [['extra'], 'there are words too many'],
+])('%j is refused in a line, with exit code 2', async (args, message) => {
+  const { code, stdout, stderr } = await runCommand(['mock', ...args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain('hunter2');
+});

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/cli/command.js';
+import {
+  formatDuration,
+  parseDuration,
+  parseExactDecimal,
+  parseHttpUrl,
+  parseJsonOrText,
+  parseOneOf,
+  parsePair,
+  parseWholeNumber,
+} from '../../src/cli/option-values.js';
+
+describe('a whole number', () => {
+  const parse = (text: string) => parseWholeNumber('--port', text, { min: 1, max: 65_535 });
+
+  test.each([
+    ['1', 1],
+    ['65535', 65_535],
+    ['0080', 80],
+  ])('is read from %j', (text, value) => {
+    expect(parse(text)).toBe(value);
+  });
+
+  test.each(['', '0', '65536', '-1', '+1', '1.5', '1e3', '0x10', ' 5', '5 ', '٣', '1'.repeat(400)])(
+    'is not read from %j',
+    (text) => {
+      expect(() => parse(text)).toThrow('--port must be a whole number from 1 to 65535, in digits');
+      expect(() => parse(text)).toThrow(UsageError);
+    },
+  );
+});
+
+describe('a duration', () => {
+  const LONGEST = 86_400_000 * 100;
+  const parse = (text: string) => parseDuration('<duration>', text, LONGEST);
+
+  test.each([
+    ['0s', 0],
+    ['500ms', 500],
+    ['1s', 1_000],
+    ['90s', 90_000],
+    ['1.5h', 5_400_000],
+    ['1.001s', 1_001],
+    ['0.6ms', 1],
+    ['10m', 600_000],
+    ['1h', 3_600_000],
+    ['2d', 172_800_000],
+    ['100d', LONGEST],
+  ])('of %j is %i ms', (text, ms) => {
+    expect(parse(text)).toBe(ms);
+  });
+
+  test.each(['', '1', 's', '1 s', ' 1s', '-1s', '1S', '1e3s', '.5s', '1,5s', '1w', '1s1s', '1sec'])(
+    'is not read from %j',
+    (text) => {
+      expect(() => parse(text)).toThrow(
+        '<duration> must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d',
+      );
+    },
+  );
+
+  test('longer than the longest is refused', () => {
+    expect(() => parse('101d')).toThrow('<duration> must be at most 100d');
+  });
+
+  test.each([
+    [0, '0ms'],
+    [1, '1ms'],
+    [1_500, '1500ms'],
+    [90_000, '90s'],
+    [3_600_000, '1h'],
+    [172_800_000, '2d'],
+  ])('of %i ms is written %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+});
+
+describe('an amount', () => {
+  test.each([
+    ['100', 100],
+    ['0', 0],
+    ['12.50', 12.5],
+    ['0.01', 0.01],
+    ['-5', -5],
+    ['0.000000000000001', 1e-15],
+    ['123456789012345', 123_456_789_012_345],
+    ['1234567890123.45', 1_234_567_890_123.45],
+    ['12.5000000000000000000', 12.5],
+    ['100.0000000000000000', 100],
+  ])('of %j is %d', (text, value) => {
+    expect(parseExactDecimal('--amount', text)).toBe(value);
+  });
+
+  test.each(['', ' 5', '5 ', '1e3', '12,5', '0x10', '1_000', '+5', '.5', '5.', '05', '--5', 'NaN'])(
+    'is not read from %j',
+    (text) => {
+      expect(() => parseExactDecimal('--amount', text)).toThrow(
+        '--amount must be a decimal number such as 100 or 12.50',
+      );
+    },
+  );
+
+  test.each(['1234567890123456', '0.1234567890123456', '99999999999999.99', `1${'0'.repeat(30)}`])(
+    'of %j is refused: a double does not carry it for sure',
+    (text) => {
+      expect(() => parseExactDecimal('--amount', text)).toThrow('more digits than');
+    },
+  );
+
+  test('is the text again when a double prints it', () => {
+    for (const text of ['999999999999.999', '8.41', '4.35', '1.005', '70.07']) {
+      expect(String(parseExactDecimal('--amount', text))).toBe(text);
+    }
+  });
+});
+
+describe('a pair', () => {
+  test('is divided at its first equals sign', () => {
+    expect(parsePair('--field', 'a=b=c')).toEqual({ name: 'a', value: 'b=c' });
+    expect(parsePair('--field', 'a=')).toEqual({ name: 'a', value: '' });
+  });
+
+  test.each(['a', '', '=b'])('is not read from %j', (text) => {
+    expect(() => parsePair('--field', text)).toThrow('--field must be of the form name=value');
+  });
+});
+
+describe('a value of JSON or text', () => {
+  test.each([
+    ['7', 7],
+    ['12.50', 12.5],
+    ['"7"', '7'],
+    ['true', true],
+    ['null', null],
+    ['{"a":[1]}', { a: [1] }],
+    ['plain text', 'plain text'],
+    ['', ''],
+    ['{broken', '{broken'],
+  ])('%j is %j', (text, value) => {
+    expect(parseJsonOrText('--field a', text)).toEqual(value);
+  });
+
+  test.each(['12345678901234567890', '1e400', '1e3'])(
+    'refuses %j, which would be sent in other digits',
+    (text) => {
+      expect(() => parseJsonOrText('--field a', text)).toThrow(UsageError);
+    },
+  );
+});
+
+describe('a URL', () => {
+  test('is http or https', () => {
+    expect(parseHttpUrl('--url', 'http://127.0.0.1:3000/a?b').href).toBe(
+      'http://127.0.0.1:3000/a?b',
+    );
+    expect(parseHttpUrl('--url', 'https://shop.example').href).toBe('https://shop.example/');
+  });
+
+  test.each(['', 'localhost', 'localhost:3000', 'ftp://a', '/path', 'http://'])(
+    'is not read from %j',
+    (text) => {
+      expect(() => parseHttpUrl('--url', text)).toThrow('--url must be an http or https URL');
+    },
+  );
+
+  test.each([
+    'http://me:hunter2@127.0.0.1',
+    'http://hunter2@127.0.0.1',
+    'http://:hunter2@127.0.0.1',
+  ])('with credentials is refused, and not quoted', (text) => {
+    const parse = () => parseHttpUrl('--url', text);
+    expect(parse).toThrow('--url must not hold a user name or password');
+    expect(parse).not.toThrow('hunter2');
+  });
+});
+
+test('one of several words is read, any other refused with the words', () => {
+  expect(parseOneOf('--retry-signing', 'fresh', ['fresh', 'original'])).toBe('fresh');
+  expect(() => parseOneOf('--retry-signing', 'Fresh', ['fresh', 'original'])).toThrow(
+    '--retry-signing must be one of fresh, original',
+  );
+});
