@@ -134,7 +134,7 @@ describe('the installed package', () => {
     const bin = path.join(bare, 'node_modules/.bin/merchant-payments');
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(run(bare, bin, '--version')).toBe(`${version}\n`);
-    expect(run(bare, bin, '--help')).toContain('merchant-payments mock');
+    expect(run(bare, bin, '--help')).toContain('Usage: merchant-payments <command>');
   });
 
   test('knows its errors by instanceof across the two builds and two copies', () => {
