@@ -1,20 +1,49 @@
+interface EventLogOptions<Event> {
+  /** Entries kept. */
+  readonly limit: number;
+  /** Bytes kept, of the contents of entries; the newest entry is kept in any case. */
+  readonly limitBytes: number;
+  /** About how many bytes an entry takes. Must not change as long as it is kept. */
+  readonly sizeOf: (event: Event) => number;
+  /** Called with an entry that makes room. */
+  readonly onDrop?: (event: Event) => void;
+}
+
 /** What happened, oldest first, and those who wait for something to happen. */
 export class EventLog<Event> {
   /** Live: grows as things happen. */
   readonly events: Event[] = [];
-  readonly #limit: number;
+  readonly #options: EventLogOptions<Event>;
   readonly #waiters = new Set<Waiter<Event>>();
+  #bytes = 0;
+  #generation = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(options: EventLogOptions<Event>) {
+    this.#options = options;
+  }
+
+  /** Another number after each `clear`. */
+  get generation(): number {
+    return this.#generation;
   }
 
   push(event: Event): void {
+    const { limit, limitBytes, sizeOf } = this.#options;
     this.events.push(event);
-    if (this.events.length > this.#limit) this.events.shift();
+    this.#bytes += sizeOf(event);
+    while (this.events.length > limit || (this.#bytes > limitBytes && this.events.length > 1)) {
+      this.#drop();
+    }
     for (const waiter of this.#waiters) {
       if (waiter.matches(event)) waiter.resolve(event);
     }
+  }
+
+  #drop(): void {
+    const oldest = this.events.shift();
+    if (oldest === undefined) return;
+    this.#bytes -= this.#options.sizeOf(oldest);
+    this.#options.onDrop?.(oldest);
   }
 
   /** The first event that matches, past or future. */
@@ -46,6 +75,8 @@ export class EventLog<Event> {
   /** Forgets what happened; whoever waits gets `reason`. */
   clear(reason: string): void {
     this.events.length = 0;
+    this.#bytes = 0;
+    this.#generation += 1;
     for (const waiter of this.#waiters) waiter.reject(new Error(reason));
   }
 }

@@ -23,12 +23,14 @@ export type MockEvent =
   | { readonly type: 'faults'; readonly faults: readonly Fault[] }
   | { readonly type: 'settings' | 'clock' | 'reset' };
 
-/** Called for each event, in order, at the moment it happens. */
+/** Called for each event, in order, when it happens. */
 export type MockListener = (event: MockEvent) => void;
 
 /** Those who want to know what happens. */
 export class EventFeed {
   readonly #listeners = new Set<MockListener>();
+  readonly #waiting: MockEvent[] = [];
+  #isTelling = false;
 
   subscribe(listener: MockListener): () => void {
     // A function of its own, so that a listener subscribed twice is called twice.
@@ -37,7 +39,18 @@ export class EventFeed {
     return () => void this.#listeners.delete(entry);
   }
 
+  /** What a listener makes happen is told after what it was told of: all hear the same order. */
   emit(event: MockEvent): void {
+    this.#waiting.push(event);
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      this.#tell(next);
+    }
+    this.#isTelling = false;
+  }
+
+  #tell(event: MockEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener(event);

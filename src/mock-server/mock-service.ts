@@ -18,7 +18,7 @@ export interface MockService {
   readonly apiSecret: string | undefined;
   /** The secret callbacks are signed with. */
   readonly signingSecret: string;
-  /** What identifiers and default credentials follow from. Give it as `seed` to run the same again. */
+  /** What identifiers follow from. Give it as `seed` to run the same again. */
   readonly seed: number;
   /**
    * Where callbacks are sent; `undefined` for nowhere. Can be set, for an endpoint that starts
@@ -27,9 +27,9 @@ export interface MockService {
   callbackUrl: string | undefined;
   /** The payments. */
   readonly payments: MockPayments;
-  /** The requests received, oldest first; the last 10,000. Live. */
+  /** The requests received, oldest first: the last 10,000, of 64 MiB in all. Live. */
   readonly requests: readonly RecordedRequest[];
-  /** The attempts to deliver a callback that have ended, oldest first; the last 10,000. Live. */
+  /** The attempts to deliver a callback that have ended, oldest first: the last 10,000, of 64 MiB in all. Live. */
   readonly deliveries: readonly DeliveryAttempt[];
   /** Things that are to go wrong. */
   readonly faults: MockFaults;

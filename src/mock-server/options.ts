@@ -17,17 +17,19 @@ import { createRunningClock } from './clock/running-clock.js';
 export interface MockServiceOptions {
   /**
    * The API key that requests must present: not blank, no colon, no control characters.
-   * @default derived from the seed by startMockServer; with createMockService any key is accepted
+   * @default random with startMockServer, or derived from the seed that is given; with
+   * createMockService any key is accepted
    */
   apiKey?: string | undefined;
   /**
    * The API secret that requests must present: not blank, no white space at an edge.
-   * @default derived from the seed by startMockServer; with createMockService any secret is accepted
+   * @default random with startMockServer, or derived from the seed that is given; with
+   * createMockService any secret is accepted
    */
   apiSecret?: string | undefined;
   /**
    * The secret callbacks are signed with: not blank, no white space at an edge.
-   * @default derived from the seed
+   * @default random, or derived from the seed that is given
    */
   signingSecret?: string | undefined;
   /**
@@ -64,8 +66,8 @@ export interface MockServiceOptions {
    */
   initialStatus?: string | undefined;
   /**
-   * What identifiers and default credentials follow from: a whole number from 0. The same seed
-   * gives the same ones.
+   * What identifiers follow from: a whole number from 0. The same seed gives the same ones. Default
+   * credentials follow from a seed that is given, too, so whoever knows it knows them.
    * @default a random one, readable as `seed`
    */
   seed?: number | undefined;
@@ -101,6 +103,8 @@ export interface ResolvedServiceOptions {
   readonly signatureEncoding: SignatureEncoding;
   readonly initialStatus: string;
   readonly seed: number;
+  /** Whether default credentials follow from the seed: not from one that nobody has chosen. */
+  readonly isSeedGiven: boolean;
   readonly clock: MockClock;
 }
 
@@ -149,6 +153,7 @@ export function resolveServiceOptions(options: MockServiceOptions): ResolvedServ
     signatureEncoding,
     initialStatus,
     seed,
+    isSeedGiven: options.seed !== undefined,
     clock,
   });
 }

@@ -8,7 +8,7 @@ export interface MockPayment extends Readonly<PaymentStatusRecord> {
   readonly currency: string;
   /** Fields of the creation beyond those of interface section 2.1, as given. */
   readonly extra: Readonly<Record<string, unknown>>;
-  /** The statuses it had, oldest first, from that of its creation on; the last 100. */
+  /** The last 100 statuses it had, oldest first. That of its creation is `at` its `createdAt`. */
   readonly history: readonly MockStatusChange[];
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 /** What an identifier is drawn for. Each purpose counts for itself. */
 export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 'delivery';
@@ -24,7 +24,7 @@ export class SeededIds {
 
   /** A text for one use, the same at every call: default credentials. */
   token(purpose: string): string {
-    return `mock_${purpose}_${this.#digest(`token.${purpose}`).subarray(0, 12).toString('hex')}`;
+    return writeToken(purpose, this.#digest(`token.${purpose}`));
   }
 
   /** Begins every sequence again. */
@@ -37,6 +37,23 @@ export class SeededIds {
   #digest(label: string): Buffer {
     return createHash('sha256').update(`${this.seed}.${label}`).digest();
   }
+}
+
+interface ChosenSeed {
+  readonly seed: number;
+  readonly isSeedGiven: boolean;
+}
+
+/**
+ * A credential that nobody chose. It follows from a seed that was given, and from no other: a random
+ * seed can be worked out from the identifiers, and with it the signing secret.
+ */
+export function defaultCredential({ seed, isSeedGiven }: ChosenSeed, purpose: string): string {
+  return isSeedGiven ? new SeededIds(seed).token(purpose) : writeToken(purpose, randomBytes(12));
+}
+
+function writeToken(purpose: string, bytes: Buffer): string {
+  return `mock_${purpose}_${bytes.toString('hex', 0, 12)}`;
 }
 
 function toUuid(bytes: Buffer): string {

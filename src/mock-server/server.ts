@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { InvalidOptionError } from '../errors.js';
-import { createRequest, sendAnswer, sendFailure } from './api/node-http.js';
+import { createRequest, dropBody, sendAnswer, sendFailure } from './api/node-http.js';
 import { ControlFailure, failureAnswer, failures } from './control/control-answers.js';
 import { ControlInterface, isControlPath } from './control/control-interface.js';
-import { findIntrusion } from './control/request-guard.js';
+import { findIntrusion, type ListenAddress } from './control/request-guard.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServerOptions,
@@ -14,7 +14,7 @@ import {
   resolveListenOptions,
   resolveServiceOptions,
 } from './options.js';
-import { SeededIds } from './seeded-ids.js';
+import { defaultCredential } from './seeded-ids.js';
 import { InProcessService } from './service.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
@@ -52,10 +52,9 @@ export interface MockServer extends MockService {
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
   const listenOptions = resolveListenOptions(options);
   const resolved = resolveServiceOptions(options);
-  const ids = new SeededIds(resolved.seed);
   const credentials = {
-    apiKey: resolved.apiKey ?? ids.token('api_key'),
-    apiSecret: resolved.apiSecret ?? ids.token('api_secret'),
+    apiKey: resolved.apiKey ?? defaultCredential(resolved, 'api_key'),
+    apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),
   };
   const server = createServer();
   await listen(server, listenOptions);
@@ -67,7 +66,7 @@ class ListeningService extends InProcessService implements MockServer {
   readonly #apiKey: string;
   readonly #apiSecret: string;
   readonly #server: Server;
-  readonly #host: string;
+  readonly #listens: ListenAddress;
   readonly #control: ControlInterface;
   #closing: Promise<void> | undefined;
 
@@ -79,8 +78,9 @@ class ListeningService extends InProcessService implements MockServer {
     this.#apiKey = options.apiKey;
     this.#apiSecret = options.apiSecret;
     this.#server = server;
-    this.#host = options.host;
-    this.url = toUrl(server.address() as AddressInfo);
+    const address = server.address() as AddressInfo;
+    this.#listens = { host: options.host, address: address.address };
+    this.url = toUrl(address);
     const { feed, payments, dispatcher } = this.inside;
     this.#control = new ControlInterface({
       service: this,
@@ -130,6 +130,7 @@ class ListeningService extends InProcessService implements MockServer {
       const answer = isControlPath(pathname)
         ? await this.#answerControl(request, pathname, incoming)
         : await this.fetch(request);
+      dropBody(request);
       await sendAnswer(answer, outgoing);
     } catch (error) {
       await sendFailure(error, outgoing);
@@ -142,7 +143,7 @@ class ListeningService extends InProcessService implements MockServer {
     { headers }: IncomingMessage,
   ): Response | Promise<Response> {
     const { method } = request;
-    const intrusion = findIntrusion({ method, path, headers, listenHost: this.#host });
+    const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
     return intrusion === undefined
       ? this.#control.fetch(request)
       : failureAnswer(new ControlFailure(failures.forbidden, intrusion));

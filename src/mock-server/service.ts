@@ -11,6 +11,7 @@ import {
   isMatchingRequest,
   type RecordedRequest,
   type RequestMatch,
+  sizeOfRequest,
 } from './api/recorded-request.js';
 import { WaitingRequests } from './api/waiting-requests.js';
 import { CallbackSender } from './callbacks/deliver.js';
@@ -21,6 +22,7 @@ import {
   describeAttempt,
   isMatchingAttempt,
   type ResendOptions,
+  sizeOfAttempt,
   type WaitOptions,
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
@@ -38,10 +40,10 @@ import {
 } from './options.js';
 import type { MockPayment, MockPayments } from './payment.js';
 import { PaymentBook } from './payment-book.js';
-import { SeededIds } from './seeded-ids.js';
+import { defaultCredential, SeededIds } from './seeded-ids.js';
 
-/** Entries kept in each of the two logs. */
-const LOG_LIMIT = 10_000;
+/** What each of the two logs keeps. */
+const LOG_LIMITS = { limit: 10_000, limitBytes: 67_108_864 };
 const DEFAULT_WAIT_MS = 5_000;
 
 /**
@@ -66,8 +68,12 @@ export class InProcessService implements MockService {
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
-  readonly #requests = new EventLog<RecordedRequest>(LOG_LIMIT);
-  readonly #deliveries = new EventLog<DeliveryAttempt>(LOG_LIMIT);
+  readonly #requests = new EventLog<RecordedRequest>({ ...LOG_LIMITS, sizeOf: sizeOfRequest });
+  readonly #deliveries = new EventLog<DeliveryAttempt>({
+    ...LOG_LIMITS,
+    sizeOf: sizeOfAttempt,
+    onDrop: (attempt) => this.#dispatcher.forget(attempt),
+  });
   readonly #feed = new EventFeed();
   readonly #faults = new FaultList(this.#feed);
   readonly #payments: PaymentBook;
@@ -82,7 +88,7 @@ export class InProcessService implements MockService {
     const { clock, initialStatus } = options;
     this.#options = options;
     this.#ids = new SeededIds(options.seed);
-    this.#signingSecret = options.signingSecret ?? this.#ids.token('signing_secret');
+    this.#signingSecret = options.signingSecret ?? defaultCredential(options, 'signing_secret');
     this.#callbackUrl = options.callbackUrl;
     this.#payments = new PaymentBook({
       clock,
@@ -237,8 +243,8 @@ export class InProcessService implements MockService {
 
   #forget(reason: string): void {
     this.#dispatcher.cancel();
-    this.#waiting.cutOff(reason);
     this.#requests.clear(reason);
+    this.#waiting.cutOff(reason);
     this.#deliveries.clear(reason);
     this.#faults.clear();
     this.#payments.clear();

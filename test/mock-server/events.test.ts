@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMockService, type MockEvent } from '../../src/mock-server/index.js';
+import { startEndpoint } from './merchant-endpoint.js';
 
 const creation = () =>
   new Request('http://mock.test/api/payments', {
@@ -18,6 +19,39 @@ describe('a listener', () => {
     unsubscribe();
     await service.fetch(creation());
     expect(events).toHaveLength(3);
+  });
+
+  test('hears of what another one makes happen after what made it happen', async () => {
+    await using service = createMockService();
+    service.subscribe((event) => {
+      if (event.type !== 'payment' || event.payment.status !== 'created') return;
+      void service.setStatus(event.payment.referenceNumber, 'paid');
+    });
+    const statuses: string[] = [];
+    service.subscribe((event) => {
+      if (event.type === 'payment') statuses.push(event.payment.status);
+    });
+    await service.fetch(creation());
+    expect(statuses).toEqual(['created', 'paid']);
+  });
+
+  test('hears nothing of what was forgotten, after a reset', async () => {
+    await using endpoint = await startEndpoint(() => undefined);
+    await using service = createMockService({ callbackUrl: endpoint.url });
+    await service.fetch(creation());
+    const [payment] = service.payments.list();
+    service.faults.add({ on: 'request', type: 'hang' });
+    const hanging = service.fetch(creation());
+    const change = service.setStatus(payment?.referenceNumber ?? '', 'paid');
+    await endpoint.waitFor(1);
+    const events: string[] = [];
+    service.subscribe((event) => {
+      events.push(event.type === 'delivery' ? event.delivery.state : event.type);
+    });
+    service.reset();
+    await expect(hanging).rejects.toThrow();
+    expect((await change).state).toBe('cancelled');
+    expect(events).toEqual(['cancelled', 'faults', 'reset']);
   });
 
   test('sees a request that a fault breaks off: ended, without a status', async () => {

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import {
   createManualClock,
   createMockService,
+  type MockServer,
   startMockServer,
 } from '../../src/mock-server/index.js';
 import { basic, createPayment, exchange, order, postPayment } from './merchant-client.js';
@@ -158,10 +159,27 @@ describe('a seed', () => {
     await using second = await startMockServer();
     await using replay = await startMockServer({ seed: first.seed });
     expect(second.seed).not.toBe(first.seed);
-    expect(replay.apiKey).toBe(first.apiKey);
-    expect(replay.apiSecret).toBe(first.apiSecret);
-    expect(replay.signingSecret).toBe(first.signingSecret);
     expect(await createPayment(replay)).toBe(await createPayment(first));
+  });
+
+  test('that nobody chose does not give the credentials away', async () => {
+    await using first = await startMockServer();
+    await using replay = await startMockServer({ seed: first.seed });
+    const secretsOf = ({ apiKey, apiSecret, signingSecret }: MockServer) => [
+      apiKey,
+      apiSecret,
+      signingSecret,
+    ];
+    const all = [...secretsOf(first), ...secretsOf(replay)];
+    expect(new Set(all).size).toBe(6);
+  });
+
+  test('that was given gives the same credentials again', async () => {
+    await using first = await startMockServer({ seed: 7 });
+    await using second = await startMockServer({ seed: 7 });
+    expect(second.apiKey).toBe(first.apiKey);
+    expect(second.apiSecret).toBe(first.apiSecret);
+    expect(second.signingSecret).toBe(first.signingSecret);
     expect(new Set([first.apiKey, first.apiSecret, first.signingSecret]).size).toBe(3);
   });
 });

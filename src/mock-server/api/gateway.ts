@@ -60,6 +60,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     async fetch(request) {
       const body = await readRequestBody(request, MAX_BODY_BYTES);
+      const { generation } = log;
       const recorded = record(request, body);
       log.push(recorded);
       const fault = faults.takeForRequest(toRequestFacts(recorded));
@@ -76,7 +77,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         return answer;
       } finally {
         recorded.ended = true;
-        feed.emit({ type: 'request', request: recorded });
+        // After a reset nobody knows it any more, and its identifier is drawn again.
+        if (generation === log.generation) feed.emit({ type: 'request', request: recorded });
       }
     },
   };

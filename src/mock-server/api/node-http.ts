@@ -10,22 +10,39 @@ export function createRequest(
   outgoing: ServerResponse,
   baseUrl: string,
 ): Request | undefined {
-  const left = new AbortController();
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) left.abort();
-  });
+  const left = createLeaveSignal(incoming, outgoing);
   const method = incoming.method ?? 'GET';
   const hasBody = method !== 'GET' && method !== 'HEAD';
   try {
     return new Request(new URL(incoming.url ?? '/', baseUrl), {
       method,
       headers: createHeaders(incoming.rawHeaders),
-      signal: left.signal,
+      signal: left,
       ...(hasBody && { body: createBody(incoming), duplex: 'half' }),
     });
   } catch {
     return undefined;
   }
+}
+
+// The response of a request that was sent behind another (pipelined) hears nothing of its connection's
+// end as long as it is not its turn, so the connection itself is listened to as well.
+function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  const leave = () => {
+    socket.off('close', leave);
+    if (!outgoing.writableFinished) left.abort();
+  };
+  // One for each request that waits for its turn: there is no leak to warn of.
+  socket.setMaxListeners(0);
+  socket.once('close', leave);
+  outgoing.once('close', leave);
+  return left.signal;
+}
+
+/** Reads what is left of a body that nobody wanted, and keeps none of it. */
+export function dropBody(request: Request): void {
+  if (!request.bodyUsed) void request.body?.cancel();
 }
 
 function createHeaders(rawHeaders: readonly string[]): Headers {

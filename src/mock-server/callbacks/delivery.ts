@@ -86,7 +86,7 @@ export interface Delivery {
   readonly payment: MockPayment;
   /** Where it stands. */
   readonly state: DeliveryState;
-  /** Its attempts that have ended, oldest first; empty once 10,000 newer deliveries were begun. */
+  /** Its attempts that have ended, oldest first, as long as they are among those that the service keeps. */
   readonly attempts: readonly DeliveryAttempt[];
 }
 
@@ -129,6 +129,11 @@ export function isMatchingAttempt(match: DeliveryMatch, attempt: DeliveryAttempt
     (match.acknowledged === undefined ||
       match.acknowledged === (attempt.outcome === 'acknowledged'))
   );
+}
+
+/** About the memory it takes: its texts. */
+export function sizeOfAttempt({ rawBody, signedString, response }: DeliveryAttempt): number {
+  return rawBody.byteLength + signedString.length + (response?.body.length ?? 0);
 }
 
 /** One line for a log: which attempt, of what, with what result. */

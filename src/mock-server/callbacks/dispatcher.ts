@@ -59,6 +59,10 @@ export class CallbackDispatcher {
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
   readonly #recent = new RecentDeliveries<LiveDelivery>();
+  /** Deliveries that are not done: held, being sent, waiting for a retry. */
+  readonly #unfinished = new Set<LiveDelivery>();
+  readonly #owners = new WeakMap<DeliveryAttempt, LiveDelivery>();
+  #whenIdle: (() => void)[] = [];
   // What was begun before a reset must leave no trace after it.
   #generation = 0;
   #sending = 0;
@@ -80,6 +84,7 @@ export class CallbackDispatcher {
       attempts: [],
     };
     this.#recent.add(delivery);
+    if (url !== undefined) this.#unfinished.add(delivery);
     this.#tell(delivery);
     if (url === undefined) return delivery;
     const fault = given ?? faults.takeForCallback(toFacts(delivery, 1), true);
@@ -102,6 +107,24 @@ export class CallbackDispatcher {
     return this.#recent.list(referenceNumber);
   }
 
+  /** Settles when no attempt is under way any more. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#tellIdle();
+    });
+  }
+
+  #tellIdle(): void {
+    if (this.#sending > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Takes an attempt that is not kept any more from its delivery, where it is the oldest. */
+  forget(attempt: DeliveryAttempt): void {
+    this.#owners.get(attempt)?.attempts.shift();
+  }
+
   /** What is still to come, for the message of a wait that was in vain. */
   describePending(): string[] {
     const held = this.#listHeld().length;
@@ -118,9 +141,9 @@ export class CallbackDispatcher {
   cancel(): void {
     this.#generation += 1;
     for (const timer of this.#retries.values()) timer.cancel();
-    for (const delivery of [...this.#retries.keys(), ...this.#listHeld()]) {
-      this.#move(delivery, 'cancelled');
-    }
+    // Told now: what comes of them later belongs to a time that is forgotten.
+    for (const delivery of this.#unfinished) this.#move(delivery, 'cancelled');
+    this.#unfinished.clear();
     this.#retries.clear();
     this.#held.clear();
     this.#recent.clear();
@@ -142,10 +165,7 @@ export class CallbackDispatcher {
     this.#held.delete(referenceNumber);
     const generation = this.#generation;
     for (const delivery of held.reverse()) {
-      if (generation !== this.#generation) {
-        this.#move(delivery, 'cancelled');
-        continue;
-      }
+      if (generation !== this.#generation) return;
       this.#move(delivery, 'sending');
       await this.#attempt(delivery, 1, this.#takeFault(delivery, 1));
     }
@@ -202,10 +222,7 @@ export class CallbackDispatcher {
     const startedMs = performance.now();
     const sentAt = new Date(clock.now());
     const result = await this.#post(group);
-    if (generation !== this.#generation) {
-      this.#move(delivery, 'cancelled');
-      return;
-    }
+    if (generation !== this.#generation) return;
     group.unfinished -= 1;
     group.acknowledged ||= result.outcome === 'acknowledged';
     const entry: DeliveryAttempt = Object.freeze({
@@ -224,7 +241,8 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    this.#recent.addAttempt(delivery, entry);
+    delivery.attempts.push(entry);
+    this.#owners.set(entry, delivery);
     log.push(entry);
     feed.emit({ type: 'attempt', attempt: entry });
     if (group.unfinished === 0) this.#tell(delivery);
@@ -245,6 +263,10 @@ export class CallbackDispatcher {
     const { headers, rawBody } = message;
     const result = await this.#options.sender.post({ url: delivery.url, headers, body: rawBody });
     this.#sending -= 1;
+    if (this.#sending === 0) {
+      // Once what comes of the attempt is decided, its retry included.
+      setImmediate(() => this.#tellIdle());
+    }
     return result;
   }
 
@@ -254,6 +276,7 @@ export class CallbackDispatcher {
     const delayMs = this.#options.retryScheduleMs[attempt - 1];
     if (acknowledged || delayMs === undefined) {
       delivery.state = acknowledged ? 'acknowledged' : 'given-up';
+      this.#unfinished.delete(delivery);
       return {};
     }
     delivery.state = 'retrying';

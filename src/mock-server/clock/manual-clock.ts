@@ -1,6 +1,6 @@
 import { assertWholeNumber } from '../../protocol/assert-option.js';
 import type { AdvanceableClock } from './clock.js';
-import { LATEST_DATE_MS, Timers } from './timers.js';
+import { LATEST_TIME_MS, Timers } from './timers.js';
 
 /** A clock that moves only when told to. */
 export interface ManualClock extends AdvanceableClock {}
@@ -8,7 +8,7 @@ export interface ManualClock extends AdvanceableClock {}
 /** Options of {@link createManualClock}. */
 export interface ManualClockOptions {
   /**
-   * Where the clock starts, in epoch milliseconds, from 0.
+   * Where the clock starts, in epoch milliseconds, from 0 to the year 9000.
    * @default the system's time, so that a verifier on the system's clock accepts the first callbacks
    */
   now?: number | undefined;
@@ -31,7 +31,7 @@ export interface ManualClockOptions {
  * ```
  */
 export function createManualClock({ now = Date.now() }: ManualClockOptions = {}): ManualClock {
-  assertWholeNumber('now', now, { min: 0, max: LATEST_DATE_MS, unit: 'milliseconds' });
+  assertWholeNumber('now', now, { min: 0, max: LATEST_TIME_MS, unit: 'milliseconds' });
   const timers = new Timers();
   let current = now;
   const time = {

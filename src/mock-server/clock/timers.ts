@@ -1,8 +1,11 @@
 import { assertWholeNumber } from '../../protocol/assert-option.js';
 import type { MockTimer } from './clock.js';
 
-/** The latest time a Date can hold, in epoch milliseconds. */
-export const LATEST_DATE_MS = 8_640_000_000_000_000;
+/**
+ * As far as a clock goes, in epoch milliseconds: the year 9000. From 10000 on a date-time needs more
+ * digits than any record has; until then a clock that runs on has a thousand years left.
+ */
+export const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
 /** A timer as a clock keeps it. */
 export interface DueTimer {
@@ -48,7 +51,7 @@ export class Timers<Timer extends DueTimer> {
   async advance(ms: number, time: SettableTime): Promise<void> {
     assertWholeNumber('ms', ms, {
       min: 0,
-      max: LATEST_DATE_MS - time.now(),
+      max: Math.max(0, LATEST_TIME_MS - time.now()),
       unit: 'milliseconds',
     });
     // Waiting for the earlier one instead could wait for ever: an endpoint that advances the clock

@@ -1,6 +1,8 @@
 import { describeIssues, InvalidOptionError } from '../../errors.js';
 import { type CreatePaymentInput, findCreatePaymentIssues } from '../../protocol/payment.js';
 import { version } from '../../protocol/version.js';
+import { sizeOfRequest } from '../api/recorded-request.js';
+import { sizeOfAttempt } from '../callbacks/delivery.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
 import { isAdvanceable } from '../clock/clock.js';
 import { ClockBusyError } from '../clock/timers.js';
@@ -41,6 +43,7 @@ export function isControlPath(pathname: string): boolean {
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
   readonly #streams: EventStreams;
+  #isAdvancing = false;
   readonly #routes: readonly Route[] = [
     ['GET', '', () => redirectToPage()],
     ['GET', '/', () => dashboardAnswer()],
@@ -88,7 +91,6 @@ export class ControlInterface {
     return {
       url: service.url,
       version,
-      seed: service.seed,
       now: new Date(clock.now()).toISOString(),
       canAdvanceClock: isAdvanceable(clock),
       callbackUrl: service.callbackUrl ?? null,
@@ -139,10 +141,13 @@ export class ControlInterface {
   #showPayment(id: string): Response {
     const payment = this.#options.payments.get(id);
     if (payment === undefined) throw unknown('payment', id);
-    const deliveries = this.#options.dispatcher.list(id);
+    const newest = this.#options.dispatcher.list(id).reverse();
+    const shown = takeFitting(newest, ({ attempts }) =>
+      attempts.reduce((sum, attempt) => sum + sizeOfAttempt(attempt), 0),
+    );
     return controlAnswer(200, {
       payment: viewPayment(payment),
-      deliveries: deliveries.map(viewDelivery),
+      deliveries: shown.reverse().map(viewDelivery),
     });
   }
 
@@ -176,13 +181,13 @@ export class ControlInterface {
     const attempts = this.#options.service.deliveries.filter(
       ({ referenceNumber }) => wanted === null || wanted === referenceNumber,
     );
-    const newest = attempts.slice(-readLimit(query)).reverse();
+    const newest = takeFitting(attempts.slice(-readLimit(query)).reverse(), sizeOfAttempt);
     return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
   }
 
   #listRequests({ query }: ControlCall): Response {
     const { requests } = this.#options.service;
-    const newest = requests.slice(-readLimit(query)).reverse();
+    const newest = takeFitting(requests.slice(-readLimit(query)).reverse(), sizeOfRequest);
     return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
   }
 
@@ -210,7 +215,17 @@ export class ControlInterface {
         "The clock of this service can't be moved: it was given as an option and has no advance()",
       );
     }
-    await clock.advance(body['ms'] as number);
+    if (this.#isAdvancing) {
+      throw new ControlFailure(failures.conflict, 'The clock is being advanced already; try again');
+    }
+    this.#isAdvancing = true;
+    try {
+      // The retry after an attempt that is under way has no time yet.
+      await this.#options.dispatcher.settled();
+      await clock.advance(body['ms'] as number);
+    } finally {
+      this.#isAdvancing = false;
+    }
     this.#options.feed.emit({ type: 'clock' });
     return controlAnswer(200, this.#state());
   }
@@ -241,6 +256,18 @@ export class ControlInterface {
         return { type: 'state', state: this.#state() };
     }
   }
+}
+
+/** What an answer holds of contents, about; whoever wants more asks for it piece by piece. */
+const MAX_ANSWER_BYTES = 16_777_216;
+
+/** As many as fit into an answer, one in any case. */
+function takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
+  let bytes = 0;
+  return items.filter((item, index) => {
+    bytes += sizeOf(item);
+    return index === 0 || bytes <= MAX_ANSWER_BYTES;
+  });
 }
 
 function redirectToPage(): Response {

@@ -12,8 +12,6 @@ export interface ControlState {
   url: string;
   /** Version of this package. */
   version: string;
-  /** What identifiers follow from. */
-  seed: number;
   /** The service's clock. */
   now: string;
   /** Whether `POST /_mock/clock/advance` can move the clock. */
@@ -44,7 +42,7 @@ export interface ControlPayment extends PaymentStatusRecord {
   currency: string;
   /** Further fields of the creation. */
   extra: Record<string, unknown>;
-  /** The statuses it had, oldest first: the first one is that of creation; the last 100. */
+  /** The last 100 statuses it had, oldest first. That of its creation is `at` its `createdAt`. */
   history: readonly ControlStatusChange[];
 }
 
@@ -89,15 +87,18 @@ export interface ControlDelivery {
 export interface ControlPaymentDetail {
   /** The payment. */
   payment: ControlPayment;
-  /** Its deliveries, oldest first; of the last 10,000 deliveries of the service. */
+  /**
+   * Its deliveries, oldest first: of the last 10,000 deliveries of the service, and as many of the
+   * newest as fit into 16 MiB.
+   */
   deliveries: readonly ControlDelivery[];
 }
 
-/** `GET /_mock/deliveries`: attempts that have ended, newest first. */
+/** `GET /_mock/deliveries`: attempts that have ended, newest first; fewer than asked for beyond 16 MiB. */
 export interface ControlAttemptPage {
   /** The attempts. */
   attempts: readonly ControlAttempt[];
-  /** How many are kept, or match; at most 10,000. */
+  /** How many are kept, or match; at most 10,000, of 64 MiB in all. */
   total: number;
 }
 
@@ -107,11 +108,11 @@ export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
   at: string;
 }
 
-/** `GET /_mock/requests`: newest first. */
+/** `GET /_mock/requests`: newest first; fewer than asked for beyond 16 MiB. */
 export interface ControlRequestPage {
   /** The requests. */
   requests: readonly ControlRequest[];
-  /** How many are kept; at most 10,000. */
+  /** How many are kept; at most 10,000, of 64 MiB in all. */
   total: number;
 }
 
@@ -130,7 +131,7 @@ export interface ControlFaults {
 
 /** The body of an error of the control interface. */
 export interface ControlError {
-  /** `INVALID_REQUEST`, `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `FORBIDDEN`, `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `CONFLICT`. */
+  /** `INVALID_REQUEST`, `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `FORBIDDEN`, `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `CONFLICT`, `UNAVAILABLE`. */
   code: string;
   /** What was expected, what came, and what to do. */
   message: string;
@@ -138,7 +139,7 @@ export interface ControlError {
 
 /**
  * What happened, as `GET /_mock/events` tells it: one server-sent event each, `event` being the type
- * and `data` the rest.
+ * and `data` all of this as JSON.
  *
  * - `payment`: one was created or changed its status.
  * - `request`: one arrived; again when it was answered or its connection broke.

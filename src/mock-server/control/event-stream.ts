@@ -39,8 +39,9 @@ export class EventStreams {
             if ((controller.desiredSize ?? 0) <= 0) end();
           };
           const unsubscribe = this.#options.feed.subscribe((event) => {
-            const view = this.#options.view(event);
-            send(`event: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`);
+            const text = this.#write(event);
+            if (text === undefined) end();
+            else send(text);
           });
           const heartbeat = setInterval(() => send(': still here\n\n'), HEARTBEAT_MS);
           const leave = () => end();
@@ -62,6 +63,16 @@ export class EventStreams {
     return new Response(body, {
       headers: { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' },
     });
+  }
+
+  // What can't be written, a text too long for one, ends the stream: whoever listens fetches anew.
+  #write(event: MockEvent): string | undefined {
+    try {
+      const view = this.#options.view(event);
+      return `event: ${view.type}\ndata: ${JSON.stringify(view)}\n\n`;
+    } catch {
+      return undefined;
+    }
   }
 
   close(): void {

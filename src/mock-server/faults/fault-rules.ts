@@ -113,7 +113,7 @@ const callbackMatchRules: Readonly<Record<keyof CallbackFaultMatch, Rule>> = {
 
 /** @throws {InvalidOptionError} naming the field that can't be right */
 export function assertFault(fault: unknown): asserts fault is Fault {
-  assertOptionsObject('fault', fault, 'on and type');
+  assertFieldsObject('fault', fault, 'on and type');
   const { on, type, match } = fault as Record<string, unknown>;
   assertOneOf('fault.on', on, ['request', 'callback']);
   const rulesByType: Readonly<Record<string, Rules>> =
@@ -129,7 +129,7 @@ export function assertFault(fault: unknown): asserts fault is Fault {
     times: optional(times),
   });
   if (match === undefined) return;
-  assertOptionsObject('fault.match', match, 'the fields to match');
+  assertFieldsObject('fault.match', match, 'the fields to match');
   assertFields(
     'fault.match',
     match as object,
@@ -148,6 +148,11 @@ export function assertResendFault(fault: unknown): asserts fault is CallbackFaul
       `fault.${field} must be left out when a callback is sent again, but it came: the fault is for the first attempt of this delivery`,
     );
   }
+}
+
+function assertFieldsObject(owner: string, value: unknown, holds: string): void {
+  // An empty list has no wrong field, and would match everything.
+  assertOptionsObject(owner, Array.isArray(value) ? undefined : value, holds);
 }
 
 // A misspelt field would silently change what a test tests, so it is refused.

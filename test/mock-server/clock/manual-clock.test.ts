@@ -115,13 +115,13 @@ describe('a manual clock', () => {
     },
   );
 
-  test('refuses to be advanced beyond the last date there is', async () => {
-    const clock = createManualClock({ now: 8_640_000_000_000_000 });
+  test('refuses to be advanced beyond the year 9000', async () => {
+    const clock = createManualClock({ now: Date.UTC(9000, 0, 1) });
     await clock.advance(0);
     await expect(clock.advance(1)).rejects.toMatchObject({ option: 'ms' });
   });
 
-  test.each([-1, 1.5, Number.NaN, 8_640_000_000_000_001])('refuses to start at %s', (now) => {
+  test.each([-1, 1.5, Number.NaN, Date.UTC(9000, 0, 1) + 1])('refuses to start at %s', (now) => {
     expect(() => createManualClock({ now })).toThrowError(
       expect.objectContaining({ code: 'INVALID_OPTION', option: 'now' }),
     );

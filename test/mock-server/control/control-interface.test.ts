@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
@@ -18,7 +19,6 @@ describe('state and settings', () => {
     expect(body).toEqual({
       url: server.url,
       version: '0.0.0',
-      seed: 7,
       now: '1970-01-01T00:00:00.000Z',
       canAdvanceClock: true,
       callbackUrl: null,
@@ -344,6 +344,24 @@ describe('deliveries and requests', () => {
     });
   });
 
+  test('a list holds about 16 MiB, one entry in any case, and tells how many there are', async () => {
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: 'http://127.0.0.1:9/',
+      retryScheduleMs: [],
+    });
+    await using _ = server;
+    const fault = { on: 'callback', type: 'extra-field', value: 'x'.repeat(4_000_000) } as const;
+    for (let count = 0; count < 5; count += 1) await server.resend(referenceNumber, { fault });
+    const list = await control(server, 'GET', '/deliveries');
+    expect(list.body).toMatchObject({ total: 5 });
+    expect(list.body['attempts']).toHaveLength(2);
+    const detail = await control(server, 'GET', `/payments/${referenceNumber}`);
+    expect(detail.body['deliveries']).toHaveLength(2);
+    const huge = { ...fault, value: 'x'.repeat(17_000_000) };
+    await server.resend(referenceNumber, { fault: huge });
+    expect((await control(server, 'GET', '/deliveries')).body['attempts']).toHaveLength(1);
+  });
+
   test('an attempt tells every byte that was sent and what was signed', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
@@ -395,6 +413,7 @@ describe('faults', () => {
     [{ on: 'callback', type: 'hang' }, 'fault.type'],
     [{ on: 'callback', type: 'drop', time: 3 }, 'fault.time'],
     [{ on: 'callback', type: 'drop', times: 0 }, 'fault.times'],
+    [{ on: 'callback', type: 'drop', match: [] }, 'fault.match'],
     [{ on: 'callback', type: 'drop', times: 'always' }, 'fault.times'],
   ])('%j is refused, naming %s', async (fault, field) => {
     await using server = await startMockServer();
@@ -445,6 +464,38 @@ describe('the clock', () => {
     await server.setStatus(referenceNumber, 'paid');
     await control(server, 'POST', '/clock/advance', { ms: 2_000 });
     expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  test('waits for what is under way, whose retry has no time yet', async () => {
+    let answerLater: (() => void) | undefined;
+    await using endpoint = await startEndpoint((count) =>
+      count > 1
+        ? 200
+        : (response) => {
+            answerLater = () => response.writeHead(500).end();
+          },
+    );
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: endpoint.url,
+      retryScheduleMs: [3_600_000],
+    });
+    await using _ = server;
+    const change = server.setStatus(referenceNumber, 'paid');
+    await endpoint.waitFor(1);
+    const advance = control(server, 'POST', '/clock/advance', { ms: 7_200_000 });
+    const meanwhile = await control(server, 'POST', '/clock/advance', { ms: 1 });
+    expect(meanwhile.status).toBe(409);
+    answerLater?.();
+    await advance;
+    await change;
+    expect(server.deliveries.map(({ outcome }) => outcome)).toEqual(['refused', 'acknowledged']);
+  });
+
+  test('goes no further than records can tell', async () => {
+    await using server = await startMockServer();
+    const answer = await control(server, 'POST', '/clock/advance', { ms: 2.6e14 });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    expect((await control(server, 'GET', '/state')).status).toBe(200);
   });
 
   test('that has no advance() says so', async () => {
@@ -514,6 +565,41 @@ describe('calls', () => {
       expect(server.payments.list()).toEqual([]);
     },
   );
+
+  test.each([
+    ['POST', { origin: 'http://evil.example' }, 403],
+    ['POST', { 'content-type': 'text/plain' }, 415],
+    ['DELETE', {}, 200],
+  ])('what is sent along with %s %j is read and dropped', async (method, headers, status) => {
+    await using server = await startMockServer();
+    const before = process.memoryUsage().arrayBuffers;
+    const size = 200 * 1_048_576;
+    const agent = new http.Agent({ keepAlive: true });
+    let most = 0;
+    const answer = await new Promise<number | undefined>((resolve, reject) => {
+      const request = http.request(
+        `${server.url}/_mock/faults`,
+        { method, agent, headers: { ...headers, 'content-length': size } },
+        (response) => {
+          response.resume();
+          const chunk = Buffer.alloc(1_048_576);
+          let sent = 0;
+          const send = () => {
+            most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+            sent += chunk.length;
+            if (sent < size) request.write(chunk, send);
+            else request.end(chunk, () => resolve(response.statusCode));
+          };
+          send();
+        },
+      );
+      request.on('error', reject);
+      request.flushHeaders();
+    });
+    agent.destroy();
+    expect(answer).toBe(status);
+    expect(most).toBeLessThan(size / 2);
+  });
 
   test('a body over 1 MiB is 413', async () => {
     await using server = await startMockServer();

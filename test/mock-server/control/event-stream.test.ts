@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
-import { createPayment, postPayment } from '../merchant-client.js';
+import { createPayment, postPayment, rawCreation } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { control, listen } from './control-client.js';
 
@@ -96,6 +98,27 @@ test('lets 64 listen, and one more when one has left', async () => {
     })
     .toBe(200);
   for (const stream of streams) await stream[Symbol.asyncDispose]();
+});
+
+test('clients that have left behind a request that hangs take no place', async () => {
+  await using server = await startMockServer();
+  server.faults.add({ on: 'request', type: 'hang', times: Number.POSITIVE_INFINITY });
+  const { port } = new URL(server.url);
+  const pipelined = `${rawCreation(server)}GET /_mock/events HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  for (let count = 0; count < 64; count += 1) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(pipelined);
+    await expect.poll(() => server.requests.length).toBe(count + 1);
+    socket.destroy();
+    await once(socket, 'close');
+  }
+  await expect
+    .poll(async () => {
+      const answer = await fetch(`${server.url}/_mock/events`);
+      await answer.body?.cancel();
+      return answer.status;
+    })
+    .toBe(200);
 });
 
 test('ends for a reader that does not read, rather than fill the memory', async () => {

@@ -3,8 +3,11 @@ import { findIntrusion } from '../../../src/mock-server/control/request-guard.js
 import { startMockServer } from '../../../src/mock-server/index.js';
 import { rawRequest } from './control-client.js';
 
-const visit = (headers: Record<string, string>, listenHost = '127.0.0.1', path = '/_mock/state') =>
-  findIntrusion({ method: 'GET', path, headers, listenHost });
+const loopback = { host: '127.0.0.1', address: '127.0.0.1' };
+const everywhere = { host: '0.0.0.0', address: '0.0.0.0' };
+
+const visit = (headers: Record<string, string>, listens = loopback, path = '/_mock/state') =>
+  findIntrusion({ method: 'GET', path, headers, listens });
 
 describe('the Host header', () => {
   test.each([
@@ -13,6 +16,7 @@ describe('the Host header', () => {
     '127.8.9.1:80',
     'localhost',
     'LOCALHOST:4242',
+    'localhost.:4242',
     '[::1]:4242',
   ])('%s names this machine', (host) => {
     expect(visit({ host })).toBeUndefined();
@@ -39,14 +43,21 @@ describe('the Host header', () => {
 
   test('may be any address when the service listens beyond loopback, but no name', () => {
     for (const host of ['192.168.1.5:4242', '[fe80::1]:4242', '10.0.0.1', 'localhost:4242']) {
-      expect(visit({ host }, '0.0.0.0')).toBeUndefined();
+      expect(visit({ host }, everywhere)).toBeUndefined();
     }
-    expect(visit({ host: 'evil.example:4242' }, '0.0.0.0')).toContain('by its address');
+    expect(visit({ host: 'evil.example:4242' }, everywhere)).toContain('by its address');
   });
 
   test('may be the name that the service was told to listen on', () => {
-    expect(visit({ host: 'mock.internal:4242' }, 'Mock.internal')).toBeUndefined();
-    expect(visit({ host: 'other.internal:4242' }, 'mock.internal')).toContain('Host');
+    const listens = { host: 'Mock.internal', address: '10.0.0.7' };
+    expect(visit({ host: 'mock.internal:4242' }, listens)).toBeUndefined();
+    expect(visit({ host: 'other.internal:4242' }, listens)).toContain('Host');
+  });
+
+  test('may not be any address where a name for this machine was to be listened on', () => {
+    for (const host of ['LOCALHOST', '0:0:0:0:0:0:0:1']) {
+      expect(visit({ host: '192.168.1.5' }, { host, address: '::1' })).toContain('Host');
+    }
   });
 });
 
@@ -78,9 +89,10 @@ describe('the page that sent the request', () => {
 
   test('may link to the dashboard, and to nothing else', () => {
     const headers = { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
-    expect(visit(headers, '127.0.0.1', '/_mock/')).toBeUndefined();
-    expect(visit(headers, '127.0.0.1', '/_mock/state')).toContain('another site');
-    expect(visit({ ...headers, 'sec-fetch-mode': 'no-cors' }, '127.0.0.1', '/_mock/')).toContain(
+    expect(visit(headers, loopback, '/_mock/')).toBeUndefined();
+    expect(visit(headers, loopback, '/_mock')).toBeUndefined();
+    expect(visit(headers, loopback, '/_mock/state')).toContain('another site');
+    expect(visit({ ...headers, 'sec-fetch-mode': 'no-cors' }, loopback, '/_mock/')).toContain(
       'another site',
     );
   });

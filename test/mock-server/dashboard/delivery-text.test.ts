@@ -110,7 +110,7 @@ describe('the timeline', () => {
     { status: 'refunded', at: at(5) },
   ];
   const read = (deliveries: readonly ControlDelivery[]) =>
-    mergeTimeline(history, deliveries).map((entry) =>
+    mergeTimeline({ history, createdAt: at(0) }, deliveries).map((entry) =>
       entry.kind === 'change'
         ? entry.change.status
         : `${entry.delivery.id}${entry.isResend ? ' again' : ''}`,
@@ -119,6 +119,15 @@ describe('the timeline', () => {
   test('is newest first, each delivery above its change', () => {
     const deliveries = [delivery('a', at(1), at(1)), delivery('b', at(5), at(6))];
     expect(read(deliveries)).toEqual(['b', 'refunded', 'a', 'paid', 'created']);
+  });
+
+  test('tells the status of the creation, and does not take another for it', () => {
+    const firstOf = (kept: typeof history) =>
+      mergeTimeline({ history: kept, createdAt: at(0) }, []).map(
+        (entry) => entry.kind === 'change' && entry.isFirst,
+      );
+    expect(firstOf(history)).toEqual([false, false, true]);
+    expect(firstOf(history.slice(1))).toEqual([false, false]);
   });
 
   test('shows a resend where it was sent, and that it is one', () => {

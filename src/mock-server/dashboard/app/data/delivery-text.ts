@@ -2,6 +2,7 @@ import type { DeliveryOutcome, DeliveryState } from '../../../callbacks/delivery
 import type {
   ControlAttempt,
   ControlDelivery,
+  ControlPayment,
   ControlStatusChange,
 } from '../../../control/control-types.js';
 import { writeDuration } from './time-text.js';
@@ -118,12 +119,13 @@ export type TimelineEntry =
 
 /** Status changes and deliveries in one row, newest first. */
 export function mergeTimeline(
-  history: readonly ControlStatusChange[],
+  { history, createdAt }: Pick<ControlPayment, 'history' | 'createdAt'>,
   deliveries: readonly ControlDelivery[],
 ): TimelineEntry[] {
-  const changes = history.map((change, index) => ({
+  const changes = history.map((change) => ({
     atMs: Date.parse(change.at),
-    entry: { kind: 'change', change, isFirst: index === 0 } as TimelineEntry,
+    // Not the first in the list: of many changes the oldest are not kept.
+    entry: { kind: 'change', change, isFirst: change.at === createdAt } as TimelineEntry,
   }));
   // A resend carries the time of the change it repeats. It was not made before the delivery that
   // stands before it, nor after its own first attempt.

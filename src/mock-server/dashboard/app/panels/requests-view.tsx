@@ -10,7 +10,8 @@ export function RequestsView({ requests }: { requests: RequestRows | undefined }
     <section class="page" aria-labelledby="requests-title">
       <h2 id="requests-title">Requests</h2>
       <p class="muted">
-        What your code sent to the merchant API, newest first. Credentials are not kept.
+        What your code sent to the merchant API, newest first. The Authorization header and cookies
+        are not kept.
       </p>
       {requests === undefined ? <p>Loading…</p> : <Rows {...requests} />}
     </section>

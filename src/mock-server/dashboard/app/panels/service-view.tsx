@@ -99,7 +99,7 @@ function ClockPanel({ canAdvance }: { canAdvance: boolean }) {
 }
 
 function Facts({ service }: { service: ControlState }) {
-  const { url, version, seed, signatureEncoding, retryScheduleMs, counts } = service;
+  const { url, version, signatureEncoding, retryScheduleMs, counts } = service;
   const schedule = retryScheduleMs.map(writeDuration).join(', then ');
   return (
     <section class="card" aria-labelledby="facts-title">
@@ -115,10 +115,6 @@ function Facts({ service }: { service: ControlState }) {
         <dd>{signatureEncoding}</dd>
         <dt>Callback attempts so far</dt>
         <dd>{counts.deliveries}</dd>
-        <dt>Seed</dt>
-        <dd>
-          <code>{seed}</code>
-        </dd>
         <dt>Version</dt>
         <dd>{version}</dd>
       </dl>

@@ -67,7 +67,7 @@ function Loaded({ detail: { payment, deliveries }, service }: LoadedProps) {
       </div>
       <PaymentActions referenceNumber={payment.referenceNumber} />
       <Timeline
-        history={payment.history}
+        payment={payment}
         deliveries={deliveries}
         canAdvanceClock={service?.canAdvanceClock ?? false}
       />

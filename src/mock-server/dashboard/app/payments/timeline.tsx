@@ -1,4 +1,4 @@
-import type { ControlDelivery, ControlStatusChange } from '../../../control/control-types.js';
+import type { ControlDelivery, ControlPayment } from '../../../control/control-types.js';
 import { mergeTimeline } from '../data/delivery-text.js';
 import { MAX_DELIVERIES } from '../data/live-data.js';
 import { StatusBadge } from '../parts/badge.js';
@@ -6,13 +6,13 @@ import { Time } from '../parts/time.js';
 import { DeliveryEntry } from './delivery-entry.js';
 
 interface TimelineProps {
-  readonly history: readonly ControlStatusChange[];
+  readonly payment: ControlPayment;
   readonly deliveries: readonly ControlDelivery[];
   readonly canAdvanceClock: boolean;
 }
 
-export function Timeline({ history, deliveries, canAdvanceClock }: TimelineProps) {
-  const entries = mergeTimeline(history, deliveries);
+export function Timeline({ payment, deliveries, canAdvanceClock }: TimelineProps) {
+  const entries = mergeTimeline(payment, deliveries);
   return (
     <section aria-labelledby="timeline-title">
       <h3 id="timeline-title">Timeline</h3>
