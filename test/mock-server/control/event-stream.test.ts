@@ -73,6 +73,18 @@ test('tells of settings, the clock and a reset with the state as it is then', as
   expect(await events.next('reset')).toMatchObject({ state: { counts: { payments: 0 } } });
 });
 
+test('ends, and the process goes on, when something can not be written', async () => {
+  const { setTimeout } = createManualClock();
+  let nowMs = 0;
+  await using server = await startMockServer({ clock: { now: () => nowMs, setTimeout } });
+  await using events = await listen(server);
+  nowMs = Number.NaN;
+  await expect(postPayment(server)).rejects.toThrow();
+  await events.ended();
+  nowMs = 0;
+  expect((await postPayment(server)).status).toBe(201);
+});
+
 test('ends when the service is closed', async () => {
   const server = await startMockServer();
   await using events = await listen(server);
