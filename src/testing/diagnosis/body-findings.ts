@@ -110,36 +110,33 @@ export const doubleEncodedFinding: CallbackFinding = Object.freeze({
   code: 'body-double-encoded',
   message:
     'The body is given as a JSON string that holds the JSON: signed was the text inside, without the outer quotes.',
-  remedy:
-    'Do not call JSON.stringify on the body text; when it was stored like that, JSON.parse it once before verifying.',
+  remedy: 'Pass the text inside: JSON.parse(body) undoes the JSON.stringify that was called on it.',
 });
 
 export const readAsLatin1Finding: CallbackFinding = Object.freeze({
   code: 'body-wrong-charset',
   message:
     'The UTF-8 bytes of the body were read as Latin-1 (Windows-1252) and encoded again: signed were the bytes before that.',
-  remedy:
-    "Keep the body as bytes, or decode it as UTF-8: toString('utf8'), never 'latin1' or 'binary'.",
+  remedy: "Decode the body as UTF-8: toString('utf8'), never 'latin1' or 'binary'.",
 });
 
 export const writtenAsLatin1Finding: CallbackFinding = Object.freeze({
   code: 'body-wrong-charset',
   message: 'The body is given in Latin-1: signed was the same text in UTF-8.',
-  remedy:
-    "Keep the body as bytes, or encode it as UTF-8: Buffer.from(text, 'utf8'), never 'latin1' or 'binary'.",
+  remedy: "Encode the body as UTF-8: Buffer.from(text, 'utf8'), never 'latin1' or 'binary'.",
 });
 
 export const decodedWithLoss: CallbackFinding = Object.freeze({
   code: 'body-decoded-with-loss',
   message:
     'The body holds replacement characters (U+FFFD) or lone surrogates: bytes of it were lost when it was decoded as text, and the signature over them can not be checked.',
-  remedy: `Keep the body as bytes; when text comes in chunks, join the bytes before decoding. ${HOW_TO_GET_THE_BYTES}.`,
+  remedy: `Pass the bytes as received, joined before anything decodes them. ${HOW_TO_GET_THE_BYTES}.`,
 });
 
 export const emptyBody: CallbackFinding = Object.freeze({
   code: 'body-empty',
   message: 'The body is empty: most often something read the request before.',
-  remedy: HOW_TO_GET_THE_BYTES,
+  remedy: `${HOW_TO_GET_THE_BYTES}.`,
 });
 
 const NOT_RAW_REMEDY = `Pass the bytes as received. ${HOW_TO_GET_THE_BYTES}.`;

@@ -19,6 +19,7 @@ import { edgeSpace } from './secret-findings.js';
 import { hasEdgeSpace, listKeyReadings } from './secret-readings.js';
 import { malformedFinding, missingFinding, otherAlgorithmSuspected } from './signature-findings.js';
 import { listSignedStrings } from './signed-strings.js';
+import { areSwapped, markSwapped } from './swapped-headers.js';
 import { findTimestampFaults } from './timestamp-findings.js';
 import { runVerifier } from './verdict.js';
 import { recordInvalid, unexplained } from './verdict-findings.js';
@@ -29,8 +30,10 @@ import { recordInvalid, unexplained } from './verdict-findings.js';
  * another string (interface section 5.2).
  *
  * The verdict is the one of `verifyCallback`. For a refused callback the signature is tried on what
- * the parts could have been: at most 10,000 HMACs over 64 MiB, those with the fewest differences
- * first; a body of more than 256 KiB only as given. Nothing of a secret, and no signature that
+ * the parts could have been, with the fewest differences first: at most 10,000 HMACs over 64 MiB of
+ * keys, timestamps and bodies together. Only each secret on the callback as given is tried whatever
+ * it takes, as `verifyCallback` does. A body of more than 256 KiB, a secret of more than 4 KiB and an
+ * X-Timestamp of more than 1 KiB are taken only as given. Nothing of a secret, and no signature that
  * would be right, is in the result. It is for the desk and for tests: it costs a thousand times what
  * a verification does, so no server should run it on what strangers send.
  *
@@ -95,11 +98,14 @@ function explainRefusal(
   request: CallbackRequest,
   { policy, secrets, error }: RefusedCallback,
 ): CallbackDiagnosis {
+  const given = captureHeaders(request.headers);
+  const isSwapped = areSwapped(given);
   const captured: Captured = {
     body: captureBody(request.rawBody),
-    headers: captureHeaders(request.headers),
+    headers: isSwapped ? { timestamp: given.signature, signature: given.timestamp } : given,
   };
-  const claims = readClaimedDigests(captured.headers.signature, policy.signatureEncoding);
+  const read = readClaimedDigests(captured.headers.signature, policy.signatureEncoding);
+  const claims = isSwapped ? read.map(markSwapped) : read;
   const readings: Readings = {
     claims,
     keys: listKeyReadings(secrets),

@@ -5,9 +5,15 @@ import type { PaymentStatusRecord } from '../../protocol/payment.js';
 export type CallbackFindingCode =
   | 'secret-edge-space'
   | 'secret-quoted'
+  /** It was given as `NAME=value`, with or without `export`; the key is the value. */
+  | 'secret-assignment'
+  /** It was given with `%2B` and the like; the key is the text that they stand for. */
+  | 'secret-url-encoded'
   | 'secret-escaped-newline'
   | 'secret-not-decoded'
   | 'secret-decoded'
+  /** It is hex, and the key is the same text in the other case. */
+  | 'secret-hex-case'
   | 'secret-prefixed'
   | 'secret-binary-string'
   | 'signature-missing'
@@ -23,6 +29,8 @@ export type CallbackFindingCode =
   | 'signed-without-stop'
   | 'signed-other-separator'
   | 'signed-body-first'
+  /** X-Timestamp holds the signature and X-Signature the timestamp. */
+  | 'timestamp-signature-swapped'
   | 'timestamp-missing'
   | 'timestamp-repeated'
   | 'timestamp-malformed'
@@ -52,9 +60,12 @@ export type CallbackFindingCode =
 export const callbackFindingCodes: readonly CallbackFindingCode[] = Object.freeze([
   'secret-edge-space',
   'secret-quoted',
+  'secret-assignment',
+  'secret-url-encoded',
   'secret-escaped-newline',
   'secret-not-decoded',
   'secret-decoded',
+  'secret-hex-case',
   'secret-prefixed',
   'secret-binary-string',
   'signature-missing',
@@ -70,6 +81,7 @@ export const callbackFindingCodes: readonly CallbackFindingCode[] = Object.freez
   'signed-without-stop',
   'signed-other-separator',
   'signed-body-first',
+  'timestamp-signature-swapped',
   'timestamp-missing',
   'timestamp-repeated',
   'timestamp-malformed',
@@ -102,7 +114,7 @@ export interface CallbackFinding {
   readonly code: CallbackFindingCode;
   /** What is wrong. */
   readonly message: string;
-  /** What to do about it. */
+  /** What to do about it: one thing. Options are named as `verifyCallback` calls them. */
   readonly remedy: string;
   /**
    * With `timestamp-outside-window`: how far X-Timestamp lies behind the clock, in seconds;

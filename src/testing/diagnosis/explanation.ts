@@ -35,7 +35,7 @@ export interface Search {
  * in it, and of a callback of usual size nearly all triples.
  */
 const MAX_HMACS = 10_000;
-/** The most bytes that go into them. */
+/** The most bytes that go into them: of the body, of what stands around it, and of the key. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 interface Candidate {
@@ -46,7 +46,8 @@ interface Candidate {
 
 /**
  * Looks for readings that make the signature right, the ones with the fewest differences first. The
- * readings as given are always tried; the others until the limits are reached.
+ * readings as given are always tried, as the verifier tries them; the others until the next HMAC
+ * would go beyond a limit.
  */
 export function findExplanation(readings: Readings): Search {
   const { claims } = readings;
@@ -55,17 +56,22 @@ export function findExplanation(readings: Readings): Search {
   let hashedBytes = 0;
   if (algorithms.length === 0) return { explanation: undefined, hmacs };
   for (const candidate of listCandidates(readings)) {
-    const spent = hmacs >= MAX_HMACS || hashedBytes > MAX_HASHED_BYTES;
-    if (spent && !isAsGiven(candidate)) return { explanation: undefined, hmacs };
+    const bytes = countBytes(candidate);
     for (const algorithm of algorithms) {
+      const isSpent = hmacs >= MAX_HMACS || hashedBytes + bytes > MAX_HASHED_BYTES;
+      if (isSpent && !isAsGiven(candidate)) return { explanation: undefined, hmacs };
       hmacs += 1;
-      hashedBytes += candidate.body.bytes.byteLength;
+      hashedBytes += bytes;
       const digest = computeDigest(candidate, algorithm);
       const claim = claims.find((one) => isSame(one, algorithm, digest));
       if (claim !== undefined) return { explanation: explain(candidate, claim), hmacs };
     }
   }
   return { explanation: undefined, hmacs };
+}
+
+function countBytes({ key, string, body }: Candidate): number {
+  return (key.key.symmetricKeySize ?? 0) + string.byteLength + body.bytes.byteLength;
 }
 
 function isAsGiven({ key, string, body }: Candidate): boolean {

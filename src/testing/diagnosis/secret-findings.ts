@@ -4,7 +4,7 @@ export const edgeSpace: CallbackFinding = Object.freeze({
   code: 'secret-edge-space',
   message:
     'The signing secret has white space at an edge, such as the line break at the end of a file.',
-  remedy: 'Trim it where it is read: secret.trim().',
+  remedy: 'Take it without that white space: secret.trim().',
 });
 
 /** For the rare key that really has the white space. */
@@ -12,15 +12,28 @@ export const edgeSpaceIsKey: CallbackFinding = Object.freeze({
   code: 'secret-edge-space',
   message:
     'The signing secret has white space at an edge, and the signature was made with that white space.',
-  remedy:
-    'Pass it as bytes, which are taken as they are: Buffer.from(secret); better, have the secret issued anew.',
+  remedy: 'Pass it as bytes, which are taken as they are: signingSecret: Buffer.from(secret).',
 });
 
 export const quoted: CallbackFinding = Object.freeze({
   code: 'secret-quoted',
   message: 'The signing secret is given with the quotes around it: they are no part of it.',
   remedy:
-    'Remove them where it is set; docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
+    'Remove them where it is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
+});
+
+export const assignment: CallbackFinding = Object.freeze({
+  code: 'secret-assignment',
+  message:
+    'The signing secret is given with the name of a variable before it (NAME=value): the key is the value alone.',
+  remedy: 'Pass what stands after the first equals sign.',
+});
+
+export const urlEncoded: CallbackFinding = Object.freeze({
+  code: 'secret-url-encoded',
+  message:
+    'The signing secret is URL-encoded (as in %2B and %3D): the key is the text that it stands for.',
+  remedy: 'Pass it decoded: decodeURIComponent(secret).',
 });
 
 export const escapedNewlineAdded: CallbackFinding = Object.freeze({
@@ -41,7 +54,7 @@ export function notDecoded(encoding: SecretEncoding): CallbackFinding {
   return Object.freeze({
     code: 'secret-not-decoded',
     message: `The signing secret is given in ${encoding} as text, but the key is the bytes that it stands for.`,
-    remedy: `Pass signingSecret: Buffer.from(secret, '${encoding}').`,
+    remedy: `Decode it to bytes: signingSecret: Buffer.from(secret, '${encoding}').`,
   });
 }
 
@@ -50,6 +63,16 @@ export function decoded(encoding: SecretEncoding): CallbackFinding {
     code: 'secret-decoded',
     message: `The signing secret was decoded, but the key is its text in ${encoding}.`,
     remedy: `Pass the text as it was issued, without decoding it from ${encoding}.`,
+  });
+}
+
+export type LetterCase = 'lower' | 'upper';
+
+export function hexCase(signed: LetterCase): CallbackFinding {
+  return Object.freeze({
+    code: 'secret-hex-case',
+    message: `The signing secret is hex with letters of the wrong case: the key is its text in ${signed} case.`,
+    remedy: `Pass it in ${signed} case: secret.to${signed === 'lower' ? 'Lower' : 'Upper'}Case().`,
   });
 }
 
@@ -64,7 +87,7 @@ export function prefixedBytes(encoding: SecretEncoding): CallbackFinding {
   return Object.freeze({
     code: 'secret-prefixed',
     message: `The signing secret has a prefix (as in whsec_…): the key is the bytes that the ${encoding} after it stands for.`,
-    remedy: `Pass signingSecret: Buffer.from(secret.slice(prefix.length), '${encoding}').`,
+    remedy: `Decode what stands after the prefix: signingSecret: Buffer.from(secret.slice(prefix.length), '${encoding}').`,
   });
 }
 

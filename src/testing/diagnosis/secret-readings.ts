@@ -2,17 +2,21 @@ import { createSecretKey, KeyObject } from 'node:crypto';
 import type { SigningSecret } from '../../callback/verify.js';
 import type { CallbackFinding, Reading } from './diagnosis.js';
 import {
+  assignment,
   binaryString,
   decoded,
   edgeSpace,
   edgeSpaceIsKey,
   escapedNewlineAdded,
   escapedNewlineKept,
+  hexCase,
+  type LetterCase,
   notDecoded,
   prefixedBytes,
   prefixedText,
   quoted,
   type SecretEncoding,
+  urlEncoded,
 } from './secret-findings.js';
 
 /** A key that could have signed. */
@@ -94,7 +98,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 
 const MAX_TEXT_CHANGES = 3;
 
-/** The text as given and what is left of it without quotes, edge blanks and escaped line breaks. */
+/** The text as given and what is left of it without what was put around it or escaped in it. */
 function listTexts(text: string): readonly TextReading[] {
   const readings: TextReading[] = [{ text, findings: [] }];
   // Grows while it is walked.
@@ -108,10 +112,24 @@ function listTexts(text: string): readonly TextReading[] {
   return readings;
 }
 
+// The value has to hold a letter or a digit: base64 ends with equals signs, and a key of
+// punctuation alone anybody could guess.
+const ASSIGNMENT = /^(?:export\s+)?[A-Za-z_]\w*\s*=(?=.*[A-Za-z0-9])(.*)$/s;
+
+function decodeUrl(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function changeText(text: string): readonly (readonly [string, CallbackFinding])[] {
   return [
     [text.trim(), edgeSpace],
     [text.replace(/^(["'`])(.*)\1$/s, '$2'), quoted],
+    [text.replace(ASSIGNMENT, '$1'), assignment],
+    [decodeUrl(text), urlEncoded],
     [text.replace(/(?:\\r)?\\n$/, ''), escapedNewlineAdded],
     [text.replaceAll('\\n', '\n'), escapedNewlineKept],
   ];
@@ -125,16 +143,33 @@ function readText({ text, findings }: TextReading): readonly BytesReading[] {
       bytes: key,
       findings: [...findings, notDecoded(encoding)],
     })),
+    ...listHexCases({ text, findings }),
     ...listUnprefixed({ text, findings }),
     ...listEncoded({ bytes, findings }),
     ...readBinaryString({ text, findings }),
   ];
 }
 
+const HEX = /^(?:[\da-f]{2})+$/i;
+
+function listHexCases({ text, findings }: TextReading): readonly BytesReading[] {
+  if (!HEX.test(text)) return [];
+  const cases: readonly (readonly [string, LetterCase])[] = [
+    [text.toLowerCase(), 'lower'],
+    [text.toUpperCase(), 'upper'],
+  ];
+  return cases
+    .filter(([written]) => written !== text)
+    .map(([written, letters]) => ({
+      bytes: Buffer.from(written),
+      findings: [...findings, hexCase(letters)],
+    }));
+}
+
 function decodeText(text: string): readonly (readonly [Uint8Array, SecretEncoding])[] {
   const bare = text.replace(/={1,2}$/, '');
   const keys: [Uint8Array, SecretEncoding][] = [];
-  if (/^(?:[\da-f]{2})+$/i.test(text)) keys.push([Buffer.from(text, 'hex'), 'hex']);
+  if (HEX.test(text)) keys.push([Buffer.from(text, 'hex'), 'hex']);
   if (/^[A-Za-z0-9+/]{4,}$/.test(bare)) keys.push([Buffer.from(bare, 'base64'), 'base64']);
   else if (/^[\w-]{4,}$/.test(bare)) keys.push([Buffer.from(bare, 'base64url'), 'base64url']);
   return keys;

@@ -4,32 +4,32 @@ import type { CallbackFinding } from './diagnosis.js';
 /** Hash functions that are told apart by the length of their digest. */
 export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
-const PASS_THE_HEADER =
-  'Pass the header as received; when you write the sender, send the digest alone.';
+const THE_DIGEST_ALONE =
+  'Let X-Signature hold the digest alone, without white space, quotes or a prefix.';
 
 export const repeatedFinding: CallbackFinding = Object.freeze({
   code: 'signature-repeated',
   message: 'X-Signature came more than once.',
-  remedy: 'Send it once; see which proxy or middleware adds the second.',
+  remedy: 'Send it once: see which proxy or middleware adds the second.',
 });
 
 export const edgeSpaceFinding: CallbackFinding = Object.freeze({
   code: 'signature-edge-space',
   message: 'X-Signature has white space at an edge.',
-  remedy: PASS_THE_HEADER,
+  remedy: THE_DIGEST_ALONE,
 });
 
 export const quotedFinding: CallbackFinding = Object.freeze({
   code: 'signature-quoted',
   message: 'X-Signature has quotes around it.',
-  remedy: PASS_THE_HEADER,
+  remedy: THE_DIGEST_ALONE,
 });
 
 export const prefixedFinding: CallbackFinding = Object.freeze({
   code: 'signature-prefixed',
   message:
     'X-Signature holds more than the digest: a prefix such as sha256= or v1= stands before it.',
-  remedy: PASS_THE_HEADER,
+  remedy: THE_DIGEST_ALONE,
 });
 
 export const base64OfHexFinding: CallbackFinding = Object.freeze({
@@ -45,7 +45,7 @@ export function encodingFinding(
   return Object.freeze({
     code: 'signature-encoding',
     message: `X-Signature is a digest in ${came}, but signatureEncoding is '${allowed}'.`,
-    remedy: `Set signatureEncoding: '${came}', or leave it at 'auto'.`,
+    remedy: `Set signatureEncoding: '${came}'.`,
   });
 }
 
@@ -82,7 +82,7 @@ export function otherAlgorithmSuspected(
 }
 
 const SEE_THE_HEADERS =
-  'Pass all headers as received: see that no proxy drops or renames X-Signature, and that the function that captures them keeps it.';
+  'Pass all headers as received: a proxy, or what captured them, dropped or renamed X-Signature.';
 
 export function missingFinding(similarHeaders: readonly string[]): CallbackFinding {
   return Object.freeze({
@@ -100,7 +100,7 @@ export function missingButFound(header: string): CallbackFinding {
   return Object.freeze({
     code: 'signature-missing',
     message: `X-Signature is missing; the header ${header} holds the signature.`,
-    remedy: `Pass the value of ${header} as x-signature. ${SEE_THE_HEADERS}`,
+    remedy: `Pass the value of ${header} as x-signature.`,
     similarHeaders: Object.freeze([header]),
   });
 }
@@ -111,7 +111,8 @@ export function malformedFinding(values: readonly string[]): CallbackFinding {
   return Object.freeze({
     code: 'signature-malformed',
     message: describeMalformed(value),
-    remedy: `${PASS_THE_HEADER} A SHA-256 digest has 64 characters in hex, 43 or 44 in base64.`,
+    remedy:
+      'Pass X-Signature whole and as received: a SHA-256 digest has 64 characters in hex, 43 or 44 in base64.',
   });
 }
 

@@ -9,6 +9,8 @@ export interface SignedStringReading extends Reading {
   readonly before: string;
   /** What stands after it. */
   readonly after: string;
+  /** What the two add to the bytes that are hashed. */
+  readonly byteLength: number;
 }
 
 interface TimestampReading extends Reading {
@@ -49,19 +51,25 @@ const OTHER_SEPARATORS = [':', ',', '|', ';', '-', '_', '/', '&', '\n', ' '] as 
 /** The strings that could have been signed, as the interface says first. */
 export function listSignedStrings(timestamp: CapturedHeader): readonly SignedStringReading[] {
   const strings = listTimestamps(timestamp).flatMap(joinWithBody);
-  strings.push({ before: '', after: '', findings: [bodyOnly], weight: 1 });
+  strings.push({ before: '', after: '', byteLength: 0, findings: [bodyOnly], weight: 1 });
   return strings.sort((left, right) => left.weight - right.weight);
 }
+
+// A longer one is no timestamp in any spelling, and every way to join it costs as much as it is long.
+const MAX_JOINED_BYTES = 1024;
 
 function joinWithBody({ text, findings }: TimestampReading): SignedStringReading[] {
   const join = (before: string, after: string, ...more: readonly CallbackFinding[]) => ({
     before,
     after,
+    byteLength: Buffer.byteLength(before) + Buffer.byteLength(after),
     findings: [...findings, ...more],
     weight: findings.length + more.length,
   });
+  const asTheInterfaceSays = join(`${text}.`, '');
+  if (Buffer.byteLength(text) > MAX_JOINED_BYTES) return [asTheInterfaceSays];
   return [
-    join(`${text}.`, ''),
+    asTheInterfaceSays,
     join(text, '', withoutStop),
     ...OTHER_SEPARATORS.map((separator) => join(text + separator, '', otherSeparator(separator))),
     join('', `.${text}`, bodyFirst),

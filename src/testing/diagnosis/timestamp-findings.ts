@@ -7,7 +7,7 @@ import { readInstant } from './timestamp-text.js';
 export const repeatedFinding: CallbackFinding = Object.freeze({
   code: 'timestamp-repeated',
   message: 'X-Timestamp came more than once.',
-  remedy: 'Send it once; see which proxy or middleware adds the second.',
+  remedy: 'Send it once: see which proxy or middleware adds the second.',
 });
 
 /** Known only from the signature: the header alone may look right. */
@@ -15,12 +15,11 @@ export const respelledFinding: CallbackFinding = Object.freeze({
   code: 'timestamp-respelled',
   message:
     'The text of X-Timestamp is not the one that was signed: signed was the same time written in another way.',
-  remedy:
-    'Pass the header as received; in the sender send the very text that was signed, in Unix seconds.',
+  remedy: 'Let X-Timestamp hold the very text that was signed.',
 });
 
 const SEE_THE_HEADERS =
-  'Pass all headers as received: see that no proxy drops or renames X-Timestamp, and that the function that captures them keeps it.';
+  'Pass all headers as received: a proxy, or what captured them, dropped or renamed X-Timestamp.';
 
 function missingFinding(similarHeaders: readonly string[]): CallbackFinding {
   return Object.freeze({
@@ -38,7 +37,7 @@ export function missingButFound(header: string): CallbackFinding {
   return Object.freeze({
     code: 'timestamp-missing',
     message: `X-Timestamp is missing; the header ${header} holds the timestamp that was signed.`,
-    remedy: `Pass the value of ${header} as x-timestamp. ${SEE_THE_HEADERS}`,
+    remedy: `Pass the value of ${header} as x-timestamp.`,
     similarHeaders: Object.freeze([header]),
   });
 }
@@ -66,7 +65,7 @@ export function findTimestampFaults(
       {
         code: 'timestamp-malformed',
         message: `X-Timestamp is no Unix timestamp: it has ${text.length} characters and is not digits only. ${beyond}`,
-        remedy: 'Pass the header as received; in the sender send Unix seconds, digits only.',
+        remedy: 'Let X-Timestamp hold Unix seconds, digits only.',
       },
     ];
   }
@@ -128,16 +127,14 @@ function describeSkew(
     return {
       code: 'timestamp-outside-window',
       message: `X-Timestamp lies ${-skewSeconds} s ahead of the clock, ${allowed}: one of the two clocks is off. ${beyond}`,
-      remedy:
-        "Compare this machine's clock with a time server (timedatectl, w32tm); for a captured callback let now return the time it came at.",
+      remedy: "Compare this machine's clock with a time server (timedatectl, w32tm).",
       skewSeconds,
     };
   }
   return {
     code: 'timestamp-outside-window',
     message: `X-Timestamp lies ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, came late or was replayed, or this machine's clock is ahead. ${beyond}`,
-    remedy:
-      "For a captured callback let now return the time it came at. For one that came just now compare this machine's clock with a time server; refuse it when that is right.",
+    remedy: 'For a captured callback let now return the time it came at.',
     skewSeconds,
   };
 }

@@ -15,7 +15,7 @@ export function recordInvalid(
     code: 'record-invalid',
     message: `${verdict}, but the body is not a payment status record: ${describeIssues(issues)}.`,
     remedy:
-      'Nothing is wrong with secret, bytes and headers: compare the body with interface section 2.2, and the sender with that.',
+      'Compare the body with the record that is expected: the one of interface section 2.2, as far as recordSchema narrows it.',
     issues: Object.freeze(
       issues.map(({ path, message }) =>
         Object.freeze({ path: Object.freeze(path.map(String)), message }),
@@ -31,11 +31,11 @@ export function unexplained(
   return {
     code: 'unexplained',
     message:
-      'Nothing that was tried makes the signature right: most likely it was made with the secret of another account or environment, or the callback is forged; else the body was changed in a way that is not known here.',
+      'Nothing that was tried makes the signature right: most likely it was made with the secret of another account or environment, or the callback is forged; else the body was changed in a way that is not known here. Do not act on this callback.',
     remedy:
-      'Compare the signing secret with the one of the account whose callback this is (test or live), and capture another callback as bytes, before any parser; if it does not verify either, ask the service. Do not act on this callback.',
+      'Compare the signing secret with the one of the account whose callback this is (test or live).',
     tried: Object.freeze([
-      `${keys.length} readings of the signing secret: trimmed, without quotes or prefix, decoded, encoded`,
+      `${keys.length} readings of the signing secret: trimmed, without quotes, name or prefix, decoded, encoded, hex in the other case`,
       `${strings.length} signed strings: other separators and orders, without the timestamp`,
       `${bodies.count} spellings of the body: white space, key order, escapes, line ends, encodings`,
       `${claims.length} readings of X-Signature`,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const APP = 'src/mock-server/dashboard/app';
-const MAX_BYTES = 60 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 let folder = '';
 let page = '';

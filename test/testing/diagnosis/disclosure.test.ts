@@ -18,6 +18,7 @@ const forms = (bytes: Buffer) =>
   ].map((text) => text.replace(/=+$/, ''));
 
 const secretForms = [
+  'PLANTED_NAME',
   ...forms(DECODED),
   ...forms(Buffer.from(INNER)),
   ...forms(Buffer.from(PLANTED)),
@@ -55,11 +56,19 @@ const given = [
   ['in base64', INNER],
   ['in hex', DECODED.toString('hex')],
   ['as bytes', Buffer.from(`${PLANTED}\n`)],
+  ['with a name', `PLANTED_NAME=${PLANTED}`],
+  ['URL-encoded', encodeURIComponent(PLANTED)],
+  ['in hex of capitals', DECODED.toString('hex').toUpperCase()],
 ] as const;
 
 describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, signingSecret) => {
   test.each<[string, Parameters<typeof diagnose>[0]]>([
     ['a right signature', { key: PLANTED }],
+    ['the key in hex', { key: DECODED.toString('hex') }],
+    [
+      'headers that are swapped',
+      { headers: { 'x-timestamp': sign(COMPACT, { secret: PLANTED }), 'x-signature': TIMESTAMP } },
+    ],
     ['the decoded key', { key: DECODED }],
     ['the key in base64', { key: INNER }],
     ['a body that was pretty-printed', { key: PLANTED, rawBody: pretty }],

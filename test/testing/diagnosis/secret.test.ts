@@ -24,6 +24,30 @@ describe('a secret that was read wrongly is explained:', () => {
     ['double quotes', `"${SECRET}"`, SECRET, 'secret-quoted'],
     ['single quotes', `'${SECRET}'`, SECRET, 'secret-quoted'],
     ['quotes and a line break', `"${SECRET}"\n`, SECRET, 'secret-edge-space', 'secret-quoted'],
+    ['NAME=value', `MERCHANT_PAYMENTS_SIGNING_SECRET=${SECRET}`, SECRET, 'secret-assignment'],
+    ['export NAME=value', `export SIGNING_SECRET=${SECRET}`, SECRET, 'secret-assignment'],
+    ['NAME=value as bytes', Buffer.from(`_S1=${SECRET}`), SECRET, 'secret-assignment'],
+    ['NAME=value that holds an equals sign', 'S=one=two', 'one=two', 'secret-assignment'],
+    ['NAME="value"', `S="${SECRET}"`, SECRET, 'secret-quoted', 'secret-assignment'],
+    ['"NAME=value"', `"S=${SECRET}"`, SECRET, 'secret-quoted', 'secret-assignment'],
+    ['NAME = value', `S = ${SECRET}`, SECRET, 'secret-edge-space', 'secret-assignment'],
+    ['a line of a file', `S=${SECRET}\n`, SECRET, 'secret-edge-space', 'secret-assignment'],
+    ['NAME=base64', `S=${base64}`, key, 'secret-assignment', 'secret-not-decoded'],
+    ['URL-encoded', 'a%2Bb%2Fc%3D', 'a+b/c=', 'secret-url-encoded'],
+    ['URL-encoded in lower case', 'a%2bb%c3%a9', 'a+bé', 'secret-url-encoded'],
+    ['URL-encoded twice', 'a%252Bb', 'a+b', 'secret-url-encoded'],
+    [
+      'NAME=URL-encoded base64',
+      `S=${encodeURIComponent(base64)}`,
+      base64,
+      'secret-assignment',
+      'secret-url-encoded',
+    ],
+    ['hex in capitals', hex.toUpperCase(), hex, 'secret-hex-case'],
+    ['hex in small letters', hex, hex.toUpperCase(), 'secret-hex-case'],
+    ['hex in both cases', 'aB01', 'ab01', 'secret-hex-case'],
+    ['hex in both cases, of capitals', 'aB01', 'AB01', 'secret-hex-case'],
+    ['NAME=hex in capitals', `S=${hex.toUpperCase()}`, hex, 'secret-assignment', 'secret-hex-case'],
     ['\\n at its end', `${SECRET}\\n`, SECRET, 'secret-escaped-newline'],
     ['\\n in the middle', 'line one\\nline two', 'line one\nline two', 'secret-escaped-newline'],
     ['\\n inside quotes', `"${SECRET}\\n"`, SECRET, 'secret-quoted', 'secret-escaped-newline'],
@@ -76,6 +100,37 @@ describe('a secret that was read wrongly is explained:', () => {
   });
 });
 
+test('the case that hex really has is named', () => {
+  for (const [given, signer, letters, call] of [
+    [hex, hex.toUpperCase(), 'upper', 'toUpperCase()'],
+    [hex.toUpperCase(), hex, 'lower', 'toLowerCase()'],
+  ] as const) {
+    const [finding] = diagnose({ key: signer, options: { signingSecret: given } }).findings;
+    expect(finding?.message).toContain(`in ${letters} case`);
+    expect(finding?.remedy).toContain(call);
+  }
+});
+
+test('hex without letters has no other case to try', () => {
+  const countReadings = (signingSecret: string) => {
+    const [finding] = diagnose({ key: 'other', options: { signingSecret } }).findings;
+    return Number.parseInt(finding?.tried?.[0] ?? '', 10);
+  };
+  // Decoded it is one reading more than text that is no hex.
+  const plain = countReadings('xy34') + 1;
+  expect(countReadings('1234')).toBe(plain);
+  expect(countReadings('ab34')).toBe(plain + 1);
+});
+
+test('the same text is no misreading of itself', () => {
+  for (const signingSecret of ['1234', 'S=1', '100%', '%zz', 'abcd==']) {
+    const options = { signingSecret, now: () => now() + 999_000 };
+    expect(codesOf(diagnose({ key: signingSecret, options }))).toEqual([
+      'timestamp-outside-window',
+    ]);
+  }
+});
+
 describe('white space at an edge', () => {
   test('is what verifyCallback throws, and comes first', () => {
     const diagnosis = diagnose({
@@ -118,6 +173,17 @@ describe('white space at an edge', () => {
 test('a prefix with nothing behind it stands for no empty key, by which anybody can sign', () => {
   const diagnosis = diagnose({ key: '', options: { signingSecret: 'whsec_' } });
   expect(codesOf(diagnosis)).toEqual(['unexplained']);
+});
+
+test('a name stands for no key of punctuation alone, which anybody could guess', () => {
+  for (const [signingSecret, signer] of [
+    ['abcd==', '='],
+    ['S=""', '""'],
+    ['S=', 'S'],
+  ] as const) {
+    const diagnosis = diagnose({ key: signer, options: { signingSecret } });
+    expect(codesOf(diagnosis)).toEqual(['unexplained']);
+  }
 });
 
 test('a text of more than 4096 bytes is not read in other ways', () => {

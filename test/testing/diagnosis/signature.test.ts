@@ -168,6 +168,74 @@ describe('a missing X-Signature', () => {
   });
 });
 
+describe('X-Timestamp and X-Signature that are swapped', () => {
+  const swap = (timestamp: unknown, signature: unknown) => ({
+    'x-timestamp': signature,
+    'x-signature': timestamp,
+  });
+
+  test.each<[string, object, ...CallbackFindingCode[]]>([
+    ['in hex', swap(TIMESTAMP, hex)],
+    ['in base64', swap(TIMESTAMP, base64)],
+    ['as lists', swap([TIMESTAMP], [hex])],
+    ['with a prefix', swap(TIMESTAMP, `sha256=${hex}`), 'signature-prefixed'],
+    ['repeated', swap([TIMESTAMP, TIMESTAMP], hex), 'timestamp-repeated'],
+  ])('are told: %s', (_name, headers, ...more) => {
+    const diagnosis = diagnose({ headers: headers as Record<string, unknown> });
+    expectExplained(diagnosis, 'timestamp-signature-swapped', ...more);
+  });
+
+  test('are told first, as what X-Timestamp is refused for', () => {
+    const diagnosis = diagnose({ headers: swap(TIMESTAMP, `v1=${hex}`) });
+    expect(diagnosis.error?.code).toBe('INVALID_TIMESTAMP');
+    expect(diagnosis.findings[0]).toMatchObject({
+      code: 'timestamp-signature-swapped',
+      message: expect.stringContaining('each holds the value of the other'),
+    });
+  });
+
+  test('are told beside a late callback and a body that was changed', () => {
+    const timestamp = String(NOW_SECONDS - 400);
+    const headers = swap(timestamp, sign(COMPACT, { timestamp }));
+    expectExplained(
+      diagnose({ headers, rawBody: `${COMPACT}\n` }),
+      'timestamp-signature-swapped',
+      'timestamp-outside-window',
+      'body-trailing-newline',
+    );
+  });
+
+  test('are told beside a signature that nothing explains', () => {
+    const diagnosis = diagnose({ headers: swap(TIMESTAMP, 'ab'.repeat(32)) });
+    expect(codesOf(diagnosis)).toEqual(['timestamp-signature-swapped', 'unexplained']);
+  });
+
+  test.each<[string, object, ...CallbackFindingCode[]]>([
+    ['two digests', swap(hex, hex), 'timestamp-malformed', 'unexplained'],
+    ['two timestamps', swap(TIMESTAMP, TIMESTAMP), 'signature-malformed'],
+    [
+      'a timestamp in X-Signature and no digest in X-Timestamp',
+      swap(TIMESTAMP, 'yesterday'),
+      'timestamp-malformed',
+      'signature-malformed',
+    ],
+    [
+      'a digest and no signature',
+      { 'x-timestamp': hex },
+      'signature-missing',
+      'timestamp-malformed',
+    ],
+    [
+      'a timestamp in X-Signature and none under its name',
+      { 'x-signature': TIMESTAMP, 'x-timestamp-2': hex },
+      'timestamp-missing',
+      'signature-malformed',
+    ],
+  ])('are not seen in %s', (_name, headers, ...codes) => {
+    expect(codesOf(diagnose({ headers: headers as Record<string, unknown> }))).toEqual(codes);
+  });
+});
+
 describe('headers in other shapes are read alike:', () => {
   const pairs: [string, string][] = [
     ['X-Timestamp', TIMESTAMP],

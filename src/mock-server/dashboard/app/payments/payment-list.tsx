@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ControlPayment } from '../../../control/control-types.js';
 import { liveData, MAX_PAYMENT_ROWS, type PaymentRows } from '../data/live-data.js';
 import { toHash } from '../data/route.js';
@@ -24,7 +24,7 @@ export function PaymentList({ payments, selected, onOpenAgain }: PaymentListProp
   const list = useRef<HTMLUListElement>(null);
   const action = useAction();
   const focusFrom = useRef<number | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button may be gone with the last page; the reader goes on with the first of the new rows.
     const index = focusFrom.current;
     if (index === undefined || rows.length <= index) return;

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { liveData, type PaymentRows, type Snapshot } from '../data/live-data.js';
 import { goTo } from '../data/route.js';
 import { CreatePaymentForm } from './create-payment-form.js';
@@ -84,13 +84,14 @@ function List({ payments, selected, onOpenAgain }: ListProps) {
   );
 }
 
-// Where the reader looks, the keyboard goes: to a payment that was chosen, and back to its row.
+// Where the reader looks, the keyboard goes: to a payment that was chosen, and back to its row. Before
+// the page is drawn, so that no key is pressed in between.
 function useFocusFollowing(
   referenceNumber: string | undefined,
   detail: { readonly current: HTMLElement | null },
 ): void {
   const before = useRef(referenceNumber);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const left = before.current;
     before.current = referenceNumber;
     if (left === referenceNumber) return;
