@@ -27,7 +27,10 @@ export async function overview(): Promise<string> {
         term: 'MERCHANT_PAYMENTS_MOCK_URL',
         text: 'Address of the running mock. Default: http://127.0.0.1:4242',
       },
-      { term: 'MERCHANT_PAYMENTS_BASE_URL', text: 'Address of the service, for payments create.' },
+      {
+        term: 'MERCHANT_PAYMENTS_BASE_URL',
+        text: 'Address of the service, for payments create alone: every other command of payments, deliveries, fault and clock talks to the mock.',
+      },
       {
         term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
         text: 'Credentials. Better kept here than given as flags: a flag is visible in the list of processes.',

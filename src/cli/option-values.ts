@@ -1,4 +1,5 @@
 import { UsageError } from './command.js';
+import { parseExactJson } from './exact-json.js';
 
 interface WholeNumberRange {
   readonly min: number;
@@ -116,15 +117,13 @@ function countDigits(text: string): number {
 /**
  * A value of JSON, or the text itself where it is none.
  *
- * @throws {UsageError} for a number that JSON does not carry exactly
+ * @throws {UsageError} for a number in it that JSON does not carry exactly, or a field given twice
  */
 export function parseJsonOrText(name: string, text: string): unknown {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    return parseExactJson(name, text);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
     return text;
   }
-  // As a number it would be sent in other digits than were typed.
-  return typeof value === 'number' ? parseExactDecimal(name, text.trim()) : value;
 }

@@ -37,5 +37,7 @@ export function readSigningSecrets(
 }
 
 function missingSecret(): UsageError {
-  return new UsageError(`the signing secret is missing: set ${VARIABLE}, or give --signing-secret`);
+  return new UsageError(
+    `the signing secret is missing: set ${VARIABLE}, or give --signing-secret; a .env file is not read by the command line: run \`export ${VARIABLE}=…\` before, or \`node --env-file=.env node_modules/merchant-payments/dist/cli/main.js …\` instead`,
+  );
 }

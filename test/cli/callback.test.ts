@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSigned, reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { runCommand, runShell } from './command-process.js';
+import { BIN, runCommand, runShell } from './command-process.js';
 import { runWithInput } from './command-with-input.js';
 import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
 
@@ -171,7 +173,20 @@ describe('callback sign', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET, or give --signing-secret\n',
+        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET, or give --signing-secret; a .env file is not read by the command line: run `export MERCHANT_PAYMENTS_SIGNING_SECRET=…` before, or `node --env-file=.env node_modules/merchant-payments/dist/cli/main.js …` instead\n',
+    });
+  });
+
+  test('takes the signing secret of a .env file in the way that is told', async () => {
+    const env = await save('secret.env', `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`);
+    const args = ['callback', 'sign', '--body', body, '--timestamp', String(SECONDS), '--json'];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [`--env-file=${env}`, BIN, ...args],
+      { env: { PATH: process.env['PATH'] } },
+    );
+    expect(JSON.parse(stdout).headers).toMatchObject({
+      'x-signature': hmac(`${SECONDS}.${body}`),
     });
   });
 });
@@ -322,6 +337,56 @@ describe('callback verify', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^refused with SIGNATURE_MISMATCH\n/);
     expect(stdout).toMatch(/\nbody-trailing-newline\n {2}seen {2}.*\n( {8}.*\n)* {2}fix {3}/);
+  });
+
+  test.each<[string, Capture, string[], RegExp]>([
+    [
+      'timestamp-outside-window',
+      capture(),
+      ['--at', String(SECONDS + 301)],
+      /For a captured callback give the time it came at: --at <time>\./,
+    ],
+    [
+      'timestamp-unit',
+      capture(),
+      ['--timestamp-unit', 'milliseconds'],
+      /If the service sends seconds, give --timestamp-unit seconds\.$/,
+    ],
+    [
+      'signature-encoding',
+      capture(),
+      ['--signature-encoding', 'base64'],
+      /^Give --signature-encoding hex\b/,
+    ],
+  ])('the remedy of %s names the flag', async (code, input, args, remedy) => {
+    const at = args.includes('--at') ? [] : AT;
+    const call = ['callback', 'verify', ...at, ...args];
+    const { stdout } = await runWithInput([...call, '--json'], JSON.stringify(input), secretEnv);
+    const { findings } = JSON.parse(stdout);
+    const found = findings.find((finding: { code: string }) => finding.code === code);
+    expect(found.remedy).toMatch(remedy);
+    const text = await runWithInput(call, JSON.stringify(input), secretEnv);
+    expect(text.stdout).toContain(args[0]);
+    expect(text.stdout).not.toMatch(/let now|timestampUnit|signatureEncoding/);
+  });
+
+  test.each([
+    ['', []],
+    ['\n', ['-']],
+    ['', ['--http-file', '-']],
+    ['', ['--curl', '-']],
+    ['', ['--json-file', '-']],
+  ])('says that standard input is empty: %j %j', async (input, args) => {
+    const { code, stdout, stderr } = await verify(input, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('merchant-payments: standard input is empty, but the callback should');
+  });
+
+  test('an empty body on standard input is a body', async () => {
+    const headersFile = await save('headers-alone.txt', lines.join('\n'));
+    const { code, stdout } = await verify('', '--headers-file', headersFile, '--body-file', '-');
+    expect(code).toBe(1);
+    expect(stdout).toContain('body-empty');
   });
 
   test('takes several secrets while rotating', async () => {

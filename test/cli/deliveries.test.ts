@@ -110,14 +110,14 @@ test('what is neither a delivery nor a payment is not sent again', async () => {
   expect(ended.stderr).toContain('the mock has no payment "nobody"');
 });
 
-test("the mock's no to a delivery that it has is told in its own words", async () => {
+test("the mock's no to a field of the fault names the flag, with exit code 2", async () => {
   await using mock = await startMock();
   const { id } = await createPaid(mock, 'order-1');
   const ended = await mock.run(
     ...['deliveries', 'resend', id, '--fault', 'missing-header', '--set', 'header=host'],
   );
-  expect(ended).toMatchObject({ code: 1, stdout: '' });
-  expect(ended.stderr).toContain('fault.header must be one of');
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toContain('merchant-payments: --set header=… must be one of');
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
 import { runCommand, startMock } from './command-process.js';
 
 test('a fault is added, listed and cleared', async () => {
@@ -69,6 +70,12 @@ test.each([
   [['request', 'delay', '--times', '0'], '--times must be a whole number from 1'],
   [['request', 'delay', '--match', 'status=paid'], '--match status is not a field'],
   [['--fault-json', '{'], '--fault-json must be JSON'],
+  [['--fault-json', '{"value":[1e999]}'], '--fault-json has the number 1e999, which'],
+  [['--fault-json', '{"on":"request","on":"callback"}'], '--fault-json has the field "on" twice'],
+  [
+    ['callback', 'extra-field', '--set', 'value={"a":12345678901234567890}'],
+    '--set value has the number 12345678901234567890, which would be sent as 12345678901234567000',
+  ],
   [['request', '--fault-json', '{}'], '--fault-json holds the whole fault'],
   [['--times', '2', '--fault-json', '{}'], '--fault-json holds the whole fault'],
   [['--set', 'a=1', '--fault-json', '{}'], '--fault-json holds the whole fault'],
@@ -81,14 +88,24 @@ test.each([
 });
 
 test.each([
-  [['--fault-json', '{}'], 'fault.on must be one of'],
-  [['request', 'delay'], 'fault.delayMs must be'],
-  [['request', 'delay', '--set', 'delayMs=-1'], 'fault.delayMs must be'],
-])('the mock refuses %j, with exit code 1', async (args, message) => {
+  [['--fault-json', '{}'], '--fault-json: fault.on must be one of'],
+  [['--fault-json', '{"on":"request","type":"hang","times":0}'], '--fault-json: fault.times must'],
+  [['request', 'delay'], '--set delayMs=… must be'],
+  [['request', 'delay', '--set', 'delayMs=-1'], '--set delayMs=… must be'],
+  [['callback', 'drop', '--match', 'attempt=0'], '--match attempt=… must be'],
+])('the mock refuses %j by the name of the flag, with exit code 2', async (args, message) => {
   await using mock = await startMock();
   const ended = await mock.run('fault', 'add', ...args);
-  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toMatch(/^merchant-payments: [^\n]+\n$/);
-  expect(ended.stderr).toContain(message);
+  expect(ended.stderr).toContain(`merchant-payments: ${message}`);
   expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
+});
+
+test('what is no fault of the command line stays a failure with exit code 1', async () => {
+  const port = await reserveClosedPort();
+  const ended = await runCommand(['fault', 'add', 'request', 'hang'], {
+    MERCHANT_PAYMENTS_MOCK_URL: `http://127.0.0.1:${port}`,
+  });
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
 });

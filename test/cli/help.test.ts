@@ -89,3 +89,19 @@ test('the value, and that an option may be given several times, stand beside its
   expect(help).toContain('--d <url> …  What it is.');
   expect(help).toContain('--e <value>  Another.');
 });
+
+test('the commands that talk to the mock alone say that they ignore the address of the service', async () => {
+  const ignoring: string[] = [];
+  for (const [name, load] of commandLoaders) {
+    const help = commandHelp((await load()).command).replace(/\s+/g, ' ');
+    if (help.includes('MERCHANT_PAYMENTS_BASE_URL is ignored.')) ignoring.push(name);
+  }
+  expect(ignoring).toEqual(
+    [...commandLoaders.keys()].filter((name) =>
+      /^(?:payments (?!create)|deliveries|fault|clock)/.test(name),
+    ),
+  );
+  expect((await overview()).replace(/\s+/g, ' ')).toContain(
+    'Address of the service, for payments create alone',
+  );
+});

@@ -18,10 +18,12 @@ export interface Merchant extends AsyncDisposable {
 export async function startMerchant(port = 0): Promise<Merchant> {
   const statuses: string[] = [];
   const effects = new Map<string, number>();
+  const latest = new Map<string, string>();
   const handle = callbackHandler({
     signingSecret,
     onPayment: ({ payment: { status, referenceNumber } }) => {
       statuses.push(status);
+      latest.set(referenceNumber, status);
       effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);
     },
     onError: () => undefined,
@@ -30,7 +32,11 @@ export async function startMerchant(port = 0): Promise<Merchant> {
   const listener: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname !== '/effects') void handle(request, response);
-    else response.end(String(effects.get(searchParams.get('referenceNumber') ?? '') ?? 0));
+    else {
+      const referenceNumber = searchParams.get('referenceNumber') ?? '';
+      const status = latest.get(referenceNumber);
+      response.end(JSON.stringify({ effects: effects.get(referenceNumber) ?? 0, status }));
+    }
   };
   const server = await serve(listener, port);
   return { ...server, statuses, effects };

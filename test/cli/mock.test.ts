@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
 import {
@@ -61,6 +62,40 @@ test('takes the credentials it was given, quoted for a .env where that needs it'
   });
   const { status } = await sendPayment(mock.url, 'order-1');
   expect(status).toBe(401);
+});
+
+test.each([
+  ['a word', 'plain-word_1', 'plain-word_1'],
+  ['spaces and a hash', 'a secret # of mine', "'a secret # of mine'"],
+  ['double quotes', 'say "it"', `'say "it"'`],
+  ['a backslash', 'a\\nb\\', "'a\\nb\\'"],
+  ['a dollar and a backtick', 'a$B`c`', "'a$B`c`'"],
+  ['letters of other scripts', 'clé 鍵', "'clé 鍵'"],
+  ['a single quote', "it's mine", `"it's mine"`],
+  ['a single quote and a backtick', "it's `mine`", '"it\'s `mine`"'],
+  ['a single quote and a backslash', "it's a\\nb", "`it's a\\nb`"],
+  ['both quotes', `it's "mine"`, `\`it's "mine"\``],
+])('a secret with %s is read back from the printed .env', async (_what, secret, written) => {
+  await using mock = await startMock(`--signing-secret=${secret}`);
+  expect(envOf(mock.output.stdout)['SIGNING_SECRET']).toBe(written);
+  expect(parseEnv(mock.output.stdout)).toMatchObject({
+    MERCHANT_PAYMENTS_API_KEY: 'mock_api_key',
+    MERCHANT_PAYMENTS_SIGNING_SECRET: secret,
+  });
+});
+
+test.each([
+  ['every kind of quote', `'"\``],
+  ['a single quote, a backslash and a backtick', "it's \\ `"],
+  ['a C1 control', 'a\u009b2Jb'],
+  ['a line break', 'a\nb'],
+  ['a bidi override', 'a\u202eb'],
+])('a secret with %s is said not to fit into a .env', async (_what, secret) => {
+  await using mock = await startMock(`--signing-secret=${secret}`);
+  const { stdout } = mock.output;
+  expect(stdout).toContain("# MERCHANT_PAYMENTS_SIGNING_SECRET: its value can't be written");
+  expect(parseEnv(stdout)).not.toHaveProperty('MERCHANT_PAYMENTS_SIGNING_SECRET');
+  expect(stdout).not.toContain(secret);
 });
 
 test('never takes credentials from the environment, which may be real ones', async () => {

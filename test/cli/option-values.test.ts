@@ -130,6 +130,7 @@ describe('a value of JSON or text', () => {
   test.each([
     ['7', 7],
     ['12.50', 12.5],
+    ['1e3', 1000],
     ['"7"', '7'],
     ['true', true],
     ['null', null],
@@ -141,8 +142,8 @@ describe('a value of JSON or text', () => {
     expect(parseJsonOrText('--field a', text)).toEqual(value);
   });
 
-  test.each(['12345678901234567890', '1e400', '1e3'])(
-    'refuses %j, which would be sent in other digits',
+  test.each(['12345678901234567890', '1e400', '{"a":9007199254740993}', '{"a":1,"a":1}'])(
+    'refuses %j, which would not be sent as it is',
     (text) => {
       expect(() => parseJsonOrText('--field a', text)).toThrow(UsageError);
     },

@@ -74,16 +74,6 @@ test('without a mock a payment is created at the service, with its credentials',
   });
 });
 
-test("a service's answer that is no record is a created payment all the same", async () => {
-  await using service = await startService((_request, response) => response.writeHead(204).end());
-  const text = await runCommand(createArgs, service.env);
-  expect(text).toMatchObject({ code: 0 });
-  expect(text.stdout).toBe(
-    'the payment was created\n  merchant reference  order-1\n  amount              12.5 EUR\n',
-  );
-  expect((await runCommand([...createArgs, '--json'], service.env)).stdout).toBe('""\n');
-});
-
 test.each([
   [
     'lost-answer',

@@ -77,5 +77,11 @@ async function readSource({ option, given, terminal }: Source): Promise<Captured
   const path = option === undefined ? '-' : (readText(given, option) ?? '-');
   const parse = parserOfOption[option ?? ''] ?? parseCapture;
   if (option === 'curl' && path !== '-') return parse(Buffer.from(path));
-  return parse(await readInput({ option: `--${option ?? 'http-file'}`, path, what }, terminal));
+  const source = await readInput({ option: `--${option ?? 'http-file'}`, path, what }, terminal);
+  if (path === '-' && !/\S/.test(source.toString('latin1'))) {
+    throw new UsageError(
+      `standard input is empty, but ${what} should come there: pipe in what was captured, or name a file; see --help`,
+    );
+  }
+  return parse(source);
 }

@@ -10,6 +10,7 @@ import { parseOneOf, parseWholeNumber } from '../option-values.js';
 import { printJson, printLine, printNote, wantsJson } from '../output.js';
 import { plainText } from '../plain-text.js';
 import { describeDiagnosis } from '../report/diagnosis-text.js';
+import { withFlags } from '../report/flag-remedy.js';
 import { reportWidth } from '../report/wrap.js';
 import { readSigningSecrets, signingSecretsOption } from '../signing-secret.js';
 
@@ -80,7 +81,7 @@ export const command: Command = {
     const captured = await readCapture(given, terminal);
     for (const note of captured.notes) printNote(terminal, `note: ${plainText(note)}`);
     const { diagnoseCallback } = await import('merchant-payments/testing');
-    const diagnosis = diagnoseCallback(toRequest(captured), options);
+    const diagnosis = withFlags(diagnoseCallback(toRequest(captured), options));
     if (wantsJson(given)) {
       printJson(terminal, diagnosis);
     } else {

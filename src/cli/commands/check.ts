@@ -4,6 +4,7 @@ import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-paym
 import { readText, requirePositionals } from '../arguments.js';
 import { createPaint } from '../colors.js';
 import { type Arguments, type Command, type Terminal, UsageError } from '../command.js';
+import { interruptible } from '../interruption.js';
 import { isListeningWithin } from '../listening.js';
 import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
 import { printJson, printLine, printNote, wantsJson } from '../output.js';
@@ -162,28 +163,24 @@ interface Run {
 
 async function runChecks({ url, options, waitMs, terminal }: Run): Promise<EndpointReport> {
   const { checkCallbackEndpoint } = await import('merchant-payments/testing');
-  const abortion = new AbortController();
   const paint = createPaint(terminal.stderr);
   let ended = 0;
-  const abort = () => abortion.abort();
-  // Once: should the end take long, the next Ctrl-C ends the process.
-  process.once('SIGINT', abort).once('SIGTERM', abort);
-  try {
-    if (waitMs > 0) await waitUntilListening({ url, waitMs, terminal, signal: abortion.signal });
-    return await checkCallbackEndpoint(url, {
-      ...options,
-      signal: abortion.signal,
-      onCheck: (check) => {
-        ended += 1;
-        printNote(terminal, describeCheck(check, paint));
-      },
-    });
-  } catch (error) {
-    if (!abortion.signal.aborted) throw error;
-    throw new Error(`the check was aborted after ${ended} checks; there is no report`);
-  } finally {
-    process.off('SIGINT', abort).off('SIGTERM', abort);
-  }
+  return interruptible(async (signal) => {
+    try {
+      if (waitMs > 0) await waitUntilListening({ url, waitMs, terminal, signal });
+      return await checkCallbackEndpoint(url, {
+        ...options,
+        signal,
+        onCheck: (check) => {
+          ended += 1;
+          printNote(terminal, describeCheck(check, paint));
+        },
+      });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new Error(`the check was aborted after ${ended} checks; there is no report`);
+    }
+  });
 }
 
 interface Waiting extends Pick<Run, 'url' | 'waitMs' | 'terminal'> {

@@ -12,6 +12,7 @@ import { findPayment } from '../control/payment-reference.js';
 import { printDelivery } from '../delivery-text.js';
 import { readFaultType } from '../fault-arguments.js';
 import { describeFaults } from '../fault-catalogue.js';
+import { toFaultUsageError } from '../fault-refusal.js';
 import { printJson, wantsJson } from '../output.js';
 
 export const command: Command = {
@@ -51,7 +52,11 @@ export const command: Command = {
       throw new UsageError('--set is for the fields of a fault: give --fault <type> too');
     }
     const body = type === undefined ? {} : { fault: readFaultType('callback', type, set) };
-    const delivery = await resend(connectToMock(given, terminal), word, body);
+    const delivery = await resend(connectToMock(given, terminal), word, body).catch(
+      (error: unknown) => {
+        throw type === undefined ? error : toFaultUsageError(error, true);
+      },
+    );
     if (wantsJson(given)) printJson(terminal, delivery);
     else printDelivery(delivery, terminal);
     return 0;

@@ -2,8 +2,10 @@ import type { ControlFaults } from 'merchant-payments/mock-server';
 import { readList, readText, requirePositionals } from '../arguments.js';
 import { type Arguments, type Command, UsageError } from '../command.js';
 import { connectToMock, mockUrlOption } from '../control/client.js';
+import { parseExactJson } from '../exact-json.js';
 import { readFaultMatch, readFaultType } from '../fault-arguments.js';
 import { describeFaults, faultTargets, matchFields } from '../fault-catalogue.js';
+import { toFaultUsageError } from '../fault-refusal.js';
 import { printFaults } from '../fault-text.js';
 import { parseOneOf, parseWholeNumber } from '../option-values.js';
 
@@ -52,11 +54,15 @@ export const command: Command = {
     `merchant-payments fault add --fault-json '{"on":"callback","type":"drop"}'`,
   ],
   async run(given, terminal) {
-    const faults = await connectToMock(given, terminal).call<ControlFaults>({
-      method: 'POST',
-      path: ['faults'],
-      body: readFault(given),
-    });
+    const faults = await connectToMock(given, terminal)
+      .call<ControlFaults>({
+        method: 'POST',
+        path: ['faults'],
+        body: readFault(given),
+      })
+      .catch((error: unknown) => {
+        throw toFaultUsageError(error, readText(given, 'fault-json') === undefined);
+      });
     printFaults(faults, given, terminal);
     return 0;
   },
@@ -89,8 +95,9 @@ function readTimes(text: string): number | 'unlimited' {
 
 function parseFaultJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseExactJson('--fault-json', text);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(
       `--fault-json must be JSON, such as '{"on":"callback","type":"drop"}'; mind the quotes around it`,
     );

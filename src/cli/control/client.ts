@@ -7,11 +7,17 @@ import { formatDuration, parseHttpUrl } from '../option-values.js';
 
 const DEFAULT_MOCK_URL = 'http://127.0.0.1:4242';
 
-/** `--mock-url`, of every command that talks to a running mock. */
-export const mockUrlOption: OptionSpec = {
+/** `--mock-url` of the command that can talk to the service instead. */
+export const mockUrlOfServiceOption: OptionSpec = {
   type: 'string',
   value: 'url',
   help: `Address of the running mock. Default: MERCHANT_PAYMENTS_MOCK_URL, else ${DEFAULT_MOCK_URL}`,
+};
+
+/** `--mock-url` of the commands that talk to a running mock alone. */
+export const mockUrlOption: OptionSpec = {
+  ...mockUrlOfServiceOption,
+  help: `${mockUrlOfServiceOption.help}. MERCHANT_PAYMENTS_BASE_URL is ignored.`,
 };
 
 /** The address that was given for the mock, by `--mock-url` or the environment. */
@@ -43,6 +49,19 @@ export class ControlRefusal extends Error {
   }
 }
 
+/** The caller's signal was aborted before the mock had answered. */
+export class ControlAborted extends Error {
+  override readonly name = 'ControlAborted';
+  readonly code = 'ABORTED';
+  /** Whether the mock can have done what it was told. */
+  readonly requestOutcome: 'not-sent' | 'unknown';
+
+  constructor(base: string, requestOutcome: ControlAborted['requestOutcome']) {
+    super(`the call of ${base} was aborted by a signal`);
+    this.requestOutcome = requestOutcome;
+  }
+}
+
 /** A call of the control interface. */
 export interface ControlCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -52,6 +71,8 @@ export interface ControlCall {
   readonly body?: unknown;
   /** For the whole call. 10 s by default; more for what waits for the merchant's endpoint. */
   readonly timeoutMs?: number;
+  /** Ends the call with a {@link ControlAborted}. */
+  readonly signal?: AbortSignal;
 }
 
 /** How long a call may take that waits for the merchant's endpoint to answer callbacks. */
@@ -72,6 +93,7 @@ export class ControlClient {
 
   /**
    * @throws {ControlRefusal} when the mock answers with an error
+   * @throws {ControlAborted} when `signal` was aborted
    * @throws {Error} in a line: nobody answers, what answers is no mock, no answer in time
    */
   async call<Answer>(call: ControlCall): Promise<Answer> {
@@ -90,11 +112,16 @@ export class ControlClient {
     const { method, body, timeoutMs = DEFAULT_TIMEOUT_MS } = call;
     const url = this.#toUrl(call);
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const signal = AbortSignal.timeout(timeoutMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal]);
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException): void =>
-        reject(signal.aborted ? this.#timeout(timeoutMs) : this.#failure(error));
+      const fail = (error: NodeJS.ErrnoException): void => {
+        if (call.signal?.aborted === true) reject(new ControlAborted(this.#base, outcome));
+        else reject(deadline.aborted ? this.#timeout(timeoutMs) : this.#failure(error));
+      };
+      // Node writes the request as soon as the socket is connected.
+      let outcome: ControlAborted['requestOutcome'] = 'not-sent';
       const outgoing = send(url, {
         method,
         agent: false,
@@ -105,6 +132,11 @@ export class ControlClient {
             ? {}
             : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
         },
+      });
+      outgoing.once('socket', (socket) => {
+        socket.once('connect', () => {
+          outcome = 'unknown';
+        });
       });
       outgoing.once('error', fail);
       outgoing.once('response', (incoming) => {

@@ -1,6 +1,6 @@
 import type { MockServer } from 'merchant-payments/mock-server';
 import type { Paint } from '../colors.js';
-import { plainJson, plainText } from '../plain-text.js';
+import { plainText } from '../plain-text.js';
 
 /** The lines that tell where a mock listens, and what to paste into a .env. */
 export function describeListening(server: MockServer, paint: Paint): readonly string[] {
@@ -49,10 +49,21 @@ function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string
     MERCHANT_PAYMENTS_API_KEY: apiKey,
     MERCHANT_PAYMENTS_API_SECRET: apiSecret,
     MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
-  }).map(([name, value]) => `${name}=${quoteForEnv(value)}`);
+  }).map(([name, value]) => {
+    const quoted = quoteForEnv(value);
+    return quoted === undefined
+      ? `# ${name}: its value can't be written in a .env, since it has a control character or every kind of quote`
+      : `${name}=${quoted}`;
+  });
 }
 
-function quoteForEnv(value: string): string {
+/** What reads back as `value` by `util.parseEnv` and dotenv; nothing when there is no such text. */
+function quoteForEnv(value: string): string | undefined {
   if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
-  return value.includes("'") ? plainJson(value) : `'${plainText(value)}'`;
+  // As it is it could drive the terminal, and an escape of it would be read as text.
+  if (plainText(value) !== value) return undefined;
+  if (!value.includes("'")) return `'${value}'`;
+  // Between these a backslash begins an escape.
+  if (!/["\\]/.test(value)) return `"${value}"`;
+  return value.includes('`') ? undefined : `\`${value}\``;
 }

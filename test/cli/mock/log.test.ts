@@ -16,12 +16,13 @@ function startLog(options: Parameters<typeof createMockService>[0] = {}) {
     const line = log.describe(event);
     if (line !== undefined) lines.push(line);
   });
-  const create = (reference: string) =>
+  const create = (reference: string, signal = new AbortController().signal) =>
     service.fetch(
       new Request('http://mock.test/api/payments', {
         method: 'POST',
         headers: { authorization: `Basic ${btoa('a:b')}`, 'content-type': 'application/json' },
         body: JSON.stringify({ merchantPaymentReference: reference, amount: 5, currency: 'EUR' }),
+        signal,
       }),
     );
   const setStatus = async (status: string) => {
@@ -40,17 +41,19 @@ test('a line begins with the local time of day', async () => {
 test('a request is one line, written when it is over', async () => {
   const { service, clock, lines, create } = startLog();
   service.faults.add({ on: 'request', type: 'hang' });
-  const held = create('a').catch(() => undefined);
+  const leave = new AbortController();
+  const held = create('a', leave.signal).catch(() => undefined);
   await service.waitForRequest({ merchantPaymentReference: 'a' });
   expect(lines).toEqual([]);
   clock.ms = 1234;
-  service.reset();
+  leave.abort();
   await held;
+  service.reset();
   expect(lines.map((line) => line.slice(10))).toEqual([
-    'reset     everything was forgotten',
     expect.stringMatching(
       /^request {3}POST \/api\/payments, connection broken, fault hang, a, 1234 ms$/,
     ),
+    'reset     everything was forgotten',
   ]);
 });
 

@@ -46,6 +46,6 @@ test('no part of it writes markup', () => {
   }
 });
 
-test('it is at most 60 KB', () => {
+test('it is at most 64 KiB', () => {
   expect(Buffer.byteLength(page)).toBeLessThanOrEqual(MAX_BYTES);
 });

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { interruptible } from '../../src/cli/interruption.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const listeners = () => SIGNALS.map((name) => process.listenerCount(name));
+
+test.each(SIGNALS)('%s aborts the work, and the next signal ends the process', async (name) => {
+  const before = listeners();
+  const result = await interruptible(async (signal) => {
+    expect(listeners()).toEqual(before.map((count) => count + 1));
+    expect(signal.aborted).toBe(false);
+    process.emit(name);
+    // Without a listener the system's own way with a signal is left.
+    expect(listeners()).toEqual(before);
+    return signal.aborted;
+  });
+  expect(result).toBe(true);
+  expect(listeners()).toEqual(before);
+});
+
+test('listens no longer when the work has ended or failed', async () => {
+  const before = listeners();
+  expect(await interruptible(async () => 7)).toBe(7);
+  await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(listeners()).toEqual(before);
+});
