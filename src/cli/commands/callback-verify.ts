@@ -85,7 +85,9 @@ export const command: Command = {
     if (wantsJson(given)) {
       printJson(terminal, diagnosis);
     } else {
+      const { signingSecret } = options;
       const layout = {
+        secretCount: Array.isArray(signingSecret) ? signingSecret.length : 1,
         width: reportWidth(terminal.stdout),
         paint: createPaint(terminal.stdout),
       };

@@ -4,6 +4,8 @@ import { plainText } from '../plain-text.js';
 import { labelledLines, wrapText } from './wrap.js';
 
 interface Layout {
+  /** How many signing secrets were given: with one there is nothing to tell apart. */
+  readonly secretCount: number;
   readonly width: number;
   readonly paint: Paint;
 }
@@ -11,7 +13,7 @@ interface Layout {
 /** A diagnosis for people: the verdict, the record, what is wrong and what to do. */
 export function describeDiagnosis(
   diagnosis: CallbackDiagnosis,
-  { width, paint }: Layout,
+  { secretCount, width, paint }: Layout,
 ): string[] {
   const { verified, error, findings } = diagnosis;
   const verdict = verified
@@ -23,14 +25,18 @@ export function describeDiagnosis(
   return [
     verdict,
     ...reason,
-    ...describeSignature(diagnosis, width),
+    ...describeSignature(diagnosis, { secretCount, width }),
     ...describePayment(diagnosis, width),
     ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
   ];
 }
 
-function describeSignature({ signature, secretIndex }: CallbackDiagnosis, width: number): string[] {
-  const which = secretIndex === undefined ? '' : `, with signing secret ${secretIndex + 1}`;
+function describeSignature(
+  { signature, secretIndex }: CallbackDiagnosis,
+  { secretCount, width }: Omit<Layout, 'paint'>,
+): string[] {
+  const isTold = secretIndex !== undefined && secretCount > 1;
+  const which = !isTold ? '' : `, with signing secret ${secretIndex + 1}`;
   const told = {
     right: `made from this callback${which}`,
     explained: `made from this callback${which}, once the findings below are undone`,
@@ -52,7 +58,10 @@ function describePayment({ payment, verified }: CallbackDiagnosis, width: number
   ].flatMap(([label = '', text = '']) => labelledLines({ label, text: plainText(text), width }));
 }
 
-function describeFinding(finding: CallbackFinding, { width, paint }: Layout): string[] {
+function describeFinding(
+  finding: CallbackFinding,
+  { width, paint }: Omit<Layout, 'secretCount'>,
+): string[] {
   const { code, message, remedy, tried } = finding;
   return [
     '',

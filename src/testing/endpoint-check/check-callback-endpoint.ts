@@ -1,13 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { RequestAbortedError } from '../../errors.js';
 import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
-import { createProbe } from './effect-probe.js';
+import { createProbe, type EffectJudgement } from './effect-probe.js';
 import { Endpoint } from './endpoint.js';
 import {
   type CheckCallbackEndpointOptions,
   type ResolvedCheckOptions,
   resolveCheckOptions,
 } from './options.js';
+import type { CheckedPayment } from './payment.js';
 import {
   type CheckText,
   createCheck,
@@ -18,13 +19,17 @@ import {
 } from './report.js';
 import type { Scenario } from './scenario.js';
 import { acknowledgement } from './scenarios/acknowledgement.js';
+import { alteredSignature } from './scenarios/altered-signature.js';
 import { unusualCallbacks } from './scenarios/bodies.js';
 import { duplicateInTurn, duplicatesAtOnce, resignedRetry } from './scenarios/duplicates.js';
 import { forgeries } from './scenarios/forgeries.js';
+import { malformedBody } from './scenarios/malformed-body.js';
 import { olderChange, secondChange } from './scenarios/order.js';
 import { refusedEffects } from './scenarios/refused-effects.js';
+import { secondPayment } from './scenarios/second-payment.js';
 import { largeBody } from './scenarios/size.js';
-import { timestampAcceptances, timestampRefusals } from './scenarios/timestamps.js';
+import { timestamps } from './scenarios/timestamps.js';
+import { unknownStatus } from './scenarios/unknown-status.js';
 import { Signer } from './signer.js';
 import { Stage } from './stage.js';
 import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
@@ -32,15 +37,18 @@ import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
 const SCENARIOS: readonly Scenario[] = [
   acknowledgement,
   ...forgeries,
-  ...timestampRefusals,
+  alteredSignature,
+  malformedBody,
+  ...timestamps,
   refusedEffects,
-  ...timestampAcceptances,
   ...unusualCallbacks,
+  unknownStatus,
   duplicateInTurn,
   duplicatesAtOnce,
   resignedRetry,
   secondChange,
   olderChange,
+  secondPayment,
   largeBody,
 ];
 
@@ -50,8 +58,9 @@ const PREMISE = 'valid-accepted';
 /**
  * Checks a merchant's own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it
  * accepts what the service sends, refuses what it does not, and acts once on each change, whatever
- * is delivered twice, at once, late or out of order. About 35 requests, one check after the other,
- * each on payments of its own that do not exist at the service.
+ * is delivered twice, at once, late or out of order. About 50 requests, one check after the other,
+ * each on payments of its own that do not exist at the service; what only shows in effects is judged
+ * at the end, after one wait.
  *
  * The endpoint acts on these callbacks: run it against a test system. Whether it *acted* rightly
  * only your own records tell, so give a probe, `countEffects` or `effectUrl`; without one those
@@ -109,16 +118,7 @@ async function runScenarios(
     endpoint: new Endpoint(sender, options),
     probe: createProbe(options, sender),
   });
-  const checks: EndpointCheck[] = [];
-  for (const scenario of SCENARIOS) {
-    const reason = findReasonToSkip(scenario, checks);
-    const found = await runScenario(scenario, stage, reason);
-    for (const check of found) {
-      options.signal?.throwIfAborted();
-      checks.push(check);
-      options.onCheck?.(check);
-    }
-  }
+  const checks = await collectChecks(stage);
   const { origin, pathname } = new URL(options.url);
   return createReport({
     url: origin + pathname,
@@ -127,6 +127,48 @@ async function runScenarios(
     startedAt,
     durationMs: performance.now() - startedMs,
   });
+}
+
+async function collectChecks(stage: Stage): Promise<EndpointCheck[]> {
+  const { signal, onCheck } = stage.options;
+  const checks: EndpointCheck[] = [];
+  const effects: PendingCheck[] = [];
+  const add = (check: EndpointCheck): void => {
+    signal?.throwIfAborted();
+    checks.push(check);
+    onCheck?.(check);
+  };
+  await stage.begin();
+  for (const scenario of SCENARIOS) {
+    const pending = await runScenario(scenario, stage, findReasonToSkip(scenario, checks));
+    for (const { isEffect, ...check } of pending) {
+      if (isEffect) effects.push({ isEffect, ...check });
+      else add(await decide(check, stage));
+    }
+  }
+  if (effects.some(({ finding }) => typeof finding === 'function')) await stage.settle();
+  for (const check of effects) add(await decide(check, stage));
+  return checks;
+}
+
+interface DecidableCheck {
+  readonly id: EndpointCheckId;
+  readonly text: CheckText;
+  readonly finding: CheckVerdict | EffectJudgement;
+  readonly payments: readonly CheckedPayment[];
+}
+
+interface PendingCheck extends DecidableCheck {
+  /** Decided when the run is over. */
+  readonly isEffect: boolean;
+}
+
+async function decide(
+  { id, text, finding, payments }: DecidableCheck,
+  stage: Stage,
+): Promise<EndpointCheck> {
+  const verdict = typeof finding === 'function' ? await stage.judgeEffects(finding) : finding;
+  return createCheck(id, text, { ...verdict, payments });
 }
 
 function findReasonToSkip(
@@ -146,29 +188,31 @@ async function runScenario(
   scenario: Scenario,
   stage: Stage,
   reasonToSkip: string | undefined,
-): Promise<EndpointCheck[]> {
-  const ids = Object.keys(scenario.checks) as EndpointCheckId[];
-  const verdicts =
+): Promise<PendingCheck[]> {
+  const texts = { ...scenario.checks, ...scenario.effects };
+  const ids = Object.keys(texts) as EndpointCheckId[];
+  const findings =
     reasonToSkip === undefined
       ? await findVerdicts(scenario, stage, ids)
       : new Map(ids.map((id) => [id, skip(reasonToSkip)]));
   const payments = stage.takePayments();
-  return ids.map((id) =>
-    createCheck(id, scenario.checks[id] as CheckText, {
-      ...(verdicts.get(id) as CheckVerdict),
-      payments,
-    }),
-  );
+  return ids.map((id) => ({
+    id,
+    text: texts[id] as CheckText,
+    finding: findings.get(id) as CheckVerdict | EffectJudgement,
+    payments,
+    isEffect: !(id in scenario.checks),
+  }));
 }
 
 async function findVerdicts(
   { run }: Scenario,
   stage: Stage,
   ids: readonly EndpointCheckId[],
-): Promise<ReadonlyMap<EndpointCheckId, CheckVerdict | undefined>> {
+): Promise<ReadonlyMap<EndpointCheckId, CheckVerdict | EffectJudgement | undefined>> {
   try {
-    const verdicts = await run(stage);
-    return new Map(ids.map((id) => [id, verdicts[id]]));
+    const findings = await run(stage);
+    return new Map(ids.map((id) => [id, findings[id]]));
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
     // One reason is one failure.

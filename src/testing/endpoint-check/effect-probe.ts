@@ -4,13 +4,22 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { EXPIRED, pause, withDeadline } from './deadline.js';
 import type { EffectCount, ResolvedCheckOptions } from './options.js';
 import type { CheckedPayment } from './payment.js';
-import { CheckFailure } from './verdict.js';
+import { CheckFailure, type CheckVerdict } from './verdict.js';
 
 /** How often a probe is asked until it tells what is expected. */
 const POLL_MS = 50;
 
-/** An effect too many, of work that is deferred, may come a little later than the one expected. */
+/** The shortest time in which what was deferred can happen. */
 const QUIET_MS = 50;
+
+/** How long the last look is waited for, when effects show at once. */
+const LAST_WAIT_MS = 1_000;
+
+/** How long the last look is waited for at most, and how long for a queue to empty. */
+const LONGEST_WAIT_MS = 10_000;
+
+/** Work that a queue does one by one, for as many deliveries of one callback as there are. */
+const JOBS = 5;
 
 /** Asks the merchant's side what became of a payment. */
 export class EffectProbe {
@@ -18,6 +27,8 @@ export class EffectProbe {
   readonly name: 'countEffects' | 'effectUrl';
   readonly #options: ResolvedCheckOptions;
   readonly #read: (payment: CheckedPayment) => unknown;
+  readonly #before = new Map<string, number>();
+  #firstEffectMs: number | undefined;
   // Waited for once: with every check of it the run would take minutes.
   #hangs = false;
 
@@ -31,33 +42,73 @@ export class EffectProbe {
     this.#read = read;
   }
 
+  /** Looks at a payment before anything of it is sent: what counts is the difference. */
+  async prepare(payment: CheckedPayment): Promise<void> {
+    try {
+      const { effects } = await this.ask(payment);
+      this.#before.set(payment.referenceNumber, effects);
+    } catch (error) {
+      // A probe that fails is told of with the effects that it was to tell.
+      if (!(error instanceof CheckFailure)) throw error;
+    }
+  }
+
+  /** How many effects a payment had before anything of it was sent. */
+  effectsBefore({ referenceNumber }: CheckedPayment): number {
+    return this.#before.get(referenceNumber) ?? 0;
+  }
+
   /**
    * What the probe tells now, after a short while in which what was deferred can happen.
    *
    * @throws {CheckFailure} when the probe fails
    */
   async askAfterPause(payment: CheckedPayment): Promise<EffectCount> {
-    await pause(QUIET_MS, this.#options.signal);
+    const { effectsWithinMs, signal } = this.#options;
+    const deferredMs = Math.min(2 * (this.#firstEffectMs ?? 0), effectsWithinMs);
+    await pause(Math.max(QUIET_MS, deferredMs), signal);
     return this.ask(payment);
   }
 
   /**
-   * What the probe tells once it tells what is expected, or `effectsWithinMs` has passed.
+   * What the probe tells once there is an effect, or when `effectsWithinMs` has passed.
    *
    * @throws {CheckFailure} when the probe fails
    */
-  async askUntil(
+  async askUntilEffect(
     payment: CheckedPayment,
-    isExpected: (count: EffectCount) => boolean,
+    withinMs = this.#options.effectsWithinMs,
   ): Promise<EffectCount> {
-    const endMs = performance.now() + this.#options.effectsWithinMs;
-    while (!isExpected(await this.ask(payment)) && performance.now() < endMs) {
+    const startedMs = performance.now();
+    let count = await this.ask(payment);
+    while (count.effects < 1 && performance.now() - startedMs < withinMs) {
       await pause(POLL_MS, this.#options.signal);
+      count = await this.ask(payment);
     }
-    return this.askAfterPause(payment);
+    if (count.effects >= 1) this.#firstEffectMs ??= performance.now() - startedMs;
+    return count;
   }
 
-  /** @throws {CheckFailure} when the probe fails */
+  /**
+   * Waits until what was deferred has been done: until the last payment shows its effect, since a
+   * queue does it last, and then for what takes longer than the first did.
+   *
+   * @throws {CheckFailure} when the probe fails
+   */
+  async settle(last: CheckedPayment | undefined, deliveries: number): Promise<void> {
+    const { effectsWithinMs, signal } = this.#options;
+    const firstEffectMs = this.#firstEffectMs ?? 0;
+    const backlogMs = Math.min(firstEffectMs * deliveries, LONGEST_WAIT_MS);
+    if (last !== undefined) await this.askUntilEffect(last, Math.max(effectsWithinMs, backlogMs));
+    const jobsMs = Math.min(firstEffectMs * JOBS, LONGEST_WAIT_MS);
+    await pause(Math.max(Math.min(effectsWithinMs, LAST_WAIT_MS), jobsMs), signal);
+  }
+
+  /**
+   * What has come of a payment since it was made.
+   *
+   * @throws {CheckFailure} when the probe fails
+   */
   async ask(payment: CheckedPayment): Promise<EffectCount> {
     const { timeoutMs, signal } = this.#options;
     const late = `${this.name} gave no answer within ${timeoutMs} ms, so the effects are not known`;
@@ -72,7 +123,8 @@ export class EffectProbe {
       this.#hangs = true;
       throw new CheckFailure(late);
     }
-    return this.#parse(told);
+    const { effects, status } = this.#parse(told);
+    return { effects: effects - this.effectsBefore(payment), status };
   }
 
   #explain(error: unknown): CheckFailure {
@@ -106,6 +158,9 @@ export class EffectProbe {
     );
   }
 }
+
+/** Judges effects at the end of the run: one too many, of work that is deferred, may come late. */
+export type EffectJudgement = (probe: EffectProbe) => Promise<CheckVerdict>;
 
 /** The probe of the options, if they have one. */
 export function createProbe(

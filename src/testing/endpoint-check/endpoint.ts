@@ -19,6 +19,9 @@ export interface Answer {
 /** How long a server may take to accept the connections that were made to it. */
 const ACCEPT_MS = 20;
 
+/** A server of one thread takes the next connection when the first has its answer. */
+const CONNECT_MS = 200;
+
 /** The endpoint under check. */
 export class Endpoint {
   readonly #url: string;
@@ -37,8 +40,9 @@ export class Endpoint {
   }
 
   /**
-   * Sends copies on connections of their own. Their bodies go together once all have connected:
-   * connecting takes many times longer than a handler does, and would put them in a row.
+   * Sends copies on connections of their own. Their bodies go together once all have connected, or
+   * a while after the first has: connecting takes many times longer than a handler does, and would
+   * put them in a row.
    */
   postAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
     let missing = copies;
@@ -51,6 +55,7 @@ export class Endpoint {
       const onConnected = (): void => {
         if (isCounted) return;
         isCounted = true;
+        if (missing === copies) setTimeout(release, CONNECT_MS);
         missing -= 1;
         if (missing === 0) setTimeout(release, ACCEPT_MS);
       };

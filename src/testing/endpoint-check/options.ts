@@ -37,7 +37,8 @@ export interface CheckCallbackEndpointOptions {
   timestampUnit?: 'seconds' | 'milliseconds' | undefined;
   /**
    * How far X-Timestamp may lie from the endpoint's clock, in seconds: a whole number from 2 to
-   * 86400. One second more must be refused, in both directions; one less must be accepted.
+   * 86400. What lies beyond must be refused, in both directions, and what lies within accepted; an
+   * endpoint whose clock, network or handler shifts that by less than 5 seconds passes, with a note.
    * @default 300
    */
   toleranceSeconds?: number | undefined;
@@ -62,14 +63,15 @@ export interface CheckCallbackEndpointOptions {
   /**
    * The merchantPaymentReference of every payment, not blank; or a function that is called for each
    * payment and returns one. For an endpoint that takes references of existing orders only. With one
-   * reference for all, a probe must tell the payments apart by their referenceNumber.
+   * reference for all, a probe must tell the payments apart by their referenceNumber; when it does
+   * not, the checks of effects are skipped.
    * @default a random `check-…`
    */
   merchantPaymentReference?: string | (() => string | PromiseLike<string>) | undefined;
   /**
    * Tells how often your code acted on a payment: rows, e-mails, shipments. Count one thing that
-   * happens once for a payment that is `paid`, or once for each change. Asked several times for a
-   * payment. Not together with `effectUrl`.
+   * happens once for a payment that is `paid`, or once for each change. Asked before anything of a
+   * payment is sent, and again at the end: the difference counts. Not together with `effectUrl`.
    * @default none: the checks whose id ends in `-effect` are skipped
    */
   countEffects?:
@@ -86,7 +88,8 @@ export interface CheckCallbackEndpointOptions {
   effectUrl?: string | URL | undefined;
   /**
    * How long after the answer an effect may take to show in the probe, in milliseconds: a whole
-   * number from 0 to 2147483647. For work that is deferred until after the acknowledgement.
+   * number from 0 to 2147483647. For work that is deferred until after the acknowledgement. The run
+   * waits once for effects too many: a second of it at most, or longer when the first effect took long.
    * @default 1_000
    */
   effectsWithinMs?: number | undefined;

@@ -20,12 +20,14 @@ interface Change {
   readonly status?: string;
   /** How long after the payment's creation, in seconds. */
   readonly afterSeconds?: number;
+  /** The UTC offset that its times are written with, in whole hours from 0 to 9. */
+  readonly offsetHours?: number;
 }
 
 /** The record of a change (interface section 2.2). Not in the future, which an endpoint may refuse. */
 export function createRecord(
   { referenceNumber, merchantPaymentReference }: CheckedPayment,
-  { status = 'paid', afterSeconds = 10 }: Change = {},
+  { status = 'paid', afterSeconds = 10, offsetHours = 0 }: Change = {},
 ): PaymentStatusRecord {
   const createdAtMs = Date.now() - 60_000;
   return {
@@ -33,10 +35,10 @@ export function createRecord(
     merchantPaymentReference,
     providerReference: `check-${referenceNumber.slice(0, 8)}`,
     status,
-    createdAt: toDateTime(createdAtMs),
-    updatedAt: toDateTime(createdAtMs + afterSeconds * 1000),
+    createdAt: toDateTime(createdAtMs, offsetHours),
+    updatedAt: toDateTime(createdAtMs + afterSeconds * 1000, offsetHours),
   };
 }
 
-const toDateTime = (epochMs: number): string =>
-  new Date(epochMs).toISOString().replace('Z', '+00:00');
+const toDateTime = (epochMs: number, offsetHours: number): string =>
+  new Date(epochMs + offsetHours * 3_600_000).toISOString().replace('Z', `+0${offsetHours}:00`);

@@ -1,12 +1,14 @@
 import type { CheckVerdict } from './verdict.js';
 
-/** What {@link checkCallbackEndpoint} checks, in the order in which it does. */
+/**
+ * What {@link checkCallbackEndpoint} checks, in the order in which it does. Those of effects come at
+ * the end of the run, when work that is deferred has been done.
+ */
 export type EndpointCheckId =
   | 'reachable'
   | 'valid-accepted'
   | 'status-200'
   | 'acknowledged-in-time'
-  | 'valid-effect'
   | 'tampered-body'
   | 'other-signature'
   | 'wrong-secret'
@@ -15,29 +17,36 @@ export type EndpointCheckId =
   | 'empty-signature'
   | 'changed-timestamp'
   | 'parsed-body'
+  | 'altered-signature'
+  | 'malformed-body'
+  | 'after-malformed-body'
   | 'stale-timestamp'
   | 'future-timestamp'
   | 'timestamp-unit'
-  | 'refused-effect'
   | 'delayed-callback'
   | 'raw-bytes'
   | 'unicode'
   | 'extra-fields'
-  | 'unknown-status'
   | 'empty-provider-reference'
   | 'header-case'
+  | 'unknown-status'
   | 'duplicate'
-  | 'duplicate-effect'
   | 'simultaneous'
-  | 'simultaneous-effect'
   | 'resigned-retry'
-  | 'resigned-retry-effect'
   | 'second-change'
-  | 'second-change-effect'
   | 'older-change'
-  | 'older-change-effect'
+  | 'second-payment'
   | 'large-body'
-  | 'after-large-body';
+  | 'after-large-body'
+  | 'valid-effect'
+  | 'refused-effect'
+  | 'unknown-status-effect'
+  | 'duplicate-effect'
+  | 'simultaneous-effect'
+  | 'resigned-retry-effect'
+  | 'second-change-effect'
+  | 'older-change-effect'
+  | 'second-payment-effect';
 
 /** What one check found. Plain and frozen: it can be written as JSON. */
 export interface EndpointCheck {

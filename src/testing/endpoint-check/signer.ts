@@ -66,6 +66,11 @@ export class Signer {
   }
 }
 
+/** Replaces the value of X-Signature. */
+export function withSignature({ headers, body }: SignedRequest, signature: string): SignedRequest {
+  return { headers: { ...headers, [SIGNATURE_HEADER]: signature }, body };
+}
+
 /** A key that is nobody's. */
 export function createForeignKey(): KeyObject {
   return createSecretKey(randomBytes(32));

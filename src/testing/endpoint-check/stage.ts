@@ -1,6 +1,6 @@
 import { describeValue } from '../../protocol/describe-value.js';
 import { EXPIRED, withDeadline } from './deadline.js';
-import type { EffectProbe } from './effect-probe.js';
+import type { EffectJudgement, EffectProbe } from './effect-probe.js';
 import type { Answer, Endpoint } from './endpoint.js';
 import type { EffectCount, ResolvedCheckOptions } from './options.js';
 import { type CheckedPayment, createCheckedPayment } from './payment.js';
@@ -27,9 +27,16 @@ export class Stage {
   readonly refused: RefusedCallback[] = [];
   /** Of the callbacks that were accepted as they should. */
   readonly latenciesMs: number[] = [];
+  /** The one that was reported as `paid` first, once that was accepted. */
+  paidPayment: CheckedPayment | undefined;
+  /** The one whose callback was accepted after all others. */
+  lastPayment: CheckedPayment | undefined;
   readonly #endpoint: Endpoint;
   readonly #probe: EffectProbe | undefined;
   #made: CheckedPayment[] = [];
+  /** No callback of it is sent. */
+  #untouched: CheckedPayment | undefined;
+  #tellsApart = true;
 
   constructor({ options, signer, endpoint, probe }: StageParts) {
     this.options = options;
@@ -40,21 +47,18 @@ export class Stage {
 
   /**
    * A payment for one check alone, so that one failure causes no other. With `suffix` its
-   * reference ends in that, unless the option says what references are.
+   * reference ends in that, unless the option says what references are; with `orderOf` it is
+   * that of another payment.
    *
    * @throws {CheckFailure} when the option `merchantPaymentReference` gives none
    */
-  async createPayment({ suffix = '' }: { suffix?: string } = {}): Promise<CheckedPayment> {
-    const { merchantPaymentReference: given } = this.options;
-    const payment = createCheckedPayment(
-      typeof given === 'function' ? await this.#askForReference(given) : (given ?? ''),
-    );
-    const named =
-      given === undefined
-        ? { ...payment, merchantPaymentReference: `check-${payment.referenceNumber}${suffix}` }
-        : payment;
-    this.#made.push(named);
-    return named;
+  async createPayment(
+    wanted: { suffix?: string; orderOf?: CheckedPayment } = {},
+  ): Promise<CheckedPayment> {
+    const payment = await this.#namePayment(wanted);
+    this.#made.push(payment);
+    await this.#probe?.prepare(payment);
+    return payment;
   }
 
   /** The payments made since it was called last. */
@@ -82,17 +86,80 @@ export class Stage {
     return this.#endpoint.postAtOnce(request, copies);
   }
 
-  /** What the probe tells decides; without a probe nothing does. */
-  async judgeEffects(judge: (probe: EffectProbe) => Promise<CheckVerdict>): Promise<CheckVerdict> {
-    if (this.#probe === undefined) {
-      return skip('not tried: it needs a probe, countEffects or effectUrl');
-    }
+  /** Sends what is to be refused. */
+  async forge(payment: CheckedPayment, request: SignedRequest): Promise<Answer> {
+    const answer = await this.send(request);
+    if (!isAccepted(answer)) this.refused.push({ payment, answer });
+    return answer;
+  }
+
+  /** What the probe tells while the run goes on: a failure of it, or nothing without a probe. */
+  async observe(
+    look: (probe: EffectProbe) => Promise<EffectCount>,
+  ): Promise<EffectCount | CheckFailure | undefined> {
+    if (this.#probe === undefined) return undefined;
     try {
-      return await judge(this.#probe);
+      return await look(this.#probe);
+    } catch (error) {
+      if (error instanceof CheckFailure) return error;
+      throw error;
+    }
+  }
+
+  /** Makes a payment that must stay without effects, whatever is done about the others. */
+  async begin(): Promise<void> {
+    if (this.#probe === undefined) return;
+    try {
+      this.#untouched = await this.#namePayment({});
+    } catch (error) {
+      if (error instanceof CheckFailure) return;
+      throw error;
+    }
+    await this.#probe.prepare(this.#untouched);
+  }
+
+  /** Waits, once for all, until what was deferred has been done. */
+  async settle(): Promise<void> {
+    await this.observe(async (probe) => {
+      await probe.settle(this.lastPayment, this.latenciesMs.length);
+      const untouched = this.#untouched;
+      if (untouched === undefined) return { effects: 0 };
+      const count = await probe.ask(untouched);
+      const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
+      const hadEffects = isOneOrder && probe.effectsBefore(untouched) > 0;
+      this.#tellsApart = count.effects === 0 && !hadEffects;
+      return count;
+    });
+  }
+
+  /** What the probe tells decides; without a probe nothing does. */
+  async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
+    const probe = this.#probe;
+    if (probe === undefined) return skip('not tried: it needs a probe, countEffects or effectUrl');
+    if (!this.#tellsApart) return skip(describeMixture(probe, 'payments'));
+    try {
+      return await judge(probe);
     } catch (error) {
       if (error instanceof CheckFailure) return fail(error.message);
       throw error;
     }
+  }
+
+  async #namePayment({
+    suffix = '',
+    orderOf,
+  }: {
+    suffix?: string;
+    orderOf?: CheckedPayment;
+  }): Promise<CheckedPayment> {
+    if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
+    const { merchantPaymentReference: given } = this.options;
+    const payment = createCheckedPayment(
+      typeof given === 'function' ? await this.#askForReference(given) : (given ?? ''),
+    );
+    return given === undefined
+      ? { ...payment, merchantPaymentReference: `check-${payment.referenceNumber}${suffix}` }
+      : payment;
   }
 
   async #askForReference(give: () => string | PromiseLike<string>): Promise<string> {
@@ -116,4 +183,9 @@ export class Stage {
 export function describeCount({ effects, status }: EffectCount): string {
   const times = effects === 1 ? '1 effect' : `${effects} effects`;
   return status === undefined ? times : `${times} and status ${JSON.stringify(status)}`;
+}
+
+/** Says that a payment has effects of which no callback was sent. */
+export function describeMixture({ name }: EffectProbe, what: string): string {
+  return `not judged: ${name} does not tell ${what} apart: count by referenceNumber`;
 }

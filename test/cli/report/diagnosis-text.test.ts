@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeDiagnosis } from '../../../src/cli/report/diagnosis-text.js';
 import { diagnoseCallback, signCallback } from '../../../src/testing/index.js';
 
-const layout = { width: 80, paint: (_style: string, text: string) => text };
+const layout = { secretCount: 1, width: 80, paint: (_style: string, text: string) => text };
 const signingSecret = 'test-signing-secret';
 const payment = {
   referenceNumber: '0b7f3f4e-1111-4222-8333-444455556666',
@@ -16,12 +16,19 @@ const signed = signCallback({ payment, signingSecret, timestamp: 1_769_860_800 }
 test('a verified callback: the verdict and the record, escaped', () => {
   expect(describeDiagnosis(diagnoseCallback(signed, { signingSecret, now }), layout)).toEqual([
     'verified: the callback is authentic, fresh, and a status record',
-    '  signature  made from this callback, with signing secret 1',
+    '  signature  made from this callback',
     '  status     paid',
     '  reference  order-1\\x1b[2J',
     '  number     0b7f3f4e-1111-4222-8333-444455556666',
     '  updated    2026-01-31T12:00:00+00:00',
   ]);
+});
+
+test('of several signing secrets the one that matched is told', () => {
+  const diagnosis = diagnoseCallback(signed, { signingSecret: ['another', signingSecret], now });
+  expect(describeDiagnosis(diagnosis, { ...layout, secretCount: 2 })).toContain(
+    '  signature  made from this callback, with signing secret 2',
+  );
 });
 
 test('an authentic callback that is refused: the record with a warning, what was seen, what to do', () => {

@@ -7,11 +7,13 @@ import { listen, SECRET, Shop } from './shop.js';
 const EFFECT_CHECKS = [
   'valid-effect',
   'refused-effect',
+  'unknown-status-effect',
   'duplicate-effect',
   'simultaneous-effect',
   'resigned-retry-effect',
   'second-change-effect',
   'older-change-effect',
+  'second-payment-effect',
 ];
 
 async function checkWith(

@@ -1,7 +1,8 @@
 import type { Answer } from '../endpoint.js';
+import { judgeOneEffect } from '../one-effect.js';
 import { createRecord } from '../payment.js';
 import { defineScenario, type Scenario } from '../scenario.js';
-import { describeCount, type Stage } from '../stage.js';
+import type { Stage } from '../stage.js';
 import {
   type CheckVerdict,
   describeAnswer,
@@ -38,6 +39,8 @@ export const acknowledgement: Scenario = defineScenario({
       remedy:
         'Record the change and answer; leave slow work (e-mail, shipping, other services) to a queue.',
     },
+  },
+  effects: {
     'valid-effect': {
       title: 'Acts once on a valid callback',
       why: 'Once 200 was answered the callback does not come again: what was not done by then is lost.',
@@ -48,6 +51,11 @@ export const acknowledgement: Scenario = defineScenario({
   async run(stage) {
     const payment = await stage.createPayment();
     const answer = await stage.deliver(stage.signer.sign(createRecord(payment)));
+    if (isAccepted(answer)) {
+      stage.paidPayment = payment;
+      // How long it takes tells how long to wait for the others.
+      await stage.observe((probe) => probe.askUntilEffect(payment));
+    }
     const refused = `not tried: the endpoint ${describeAnswer(answer)}`;
     const ifAccepted = (verdict: CheckVerdict) => (isAccepted(answer) ? verdict : skip(refused));
     return {
@@ -56,13 +64,7 @@ export const acknowledgement: Scenario = defineScenario({
         answer.status === undefined ? skip(refused) : judgeAccepted('a valid callback', answer),
       'status-200': ifAccepted(judgeStatus(answer)),
       'acknowledged-in-time': ifAccepted(judgeLatency(stage, answer)),
-      'valid-effect': isAccepted(answer)
-        ? await stage.judgeEffects(async (probe) => {
-            const count = await probe.askUntil(payment, ({ effects }) => effects >= 1);
-            const seen = `${probe.name} told ${describeCount(count)} of one callback`;
-            return count.effects === 1 ? pass(seen) : fail(`${seen}, but 1 was expected`);
-          })
-        : skip(refused),
+      'valid-effect': isAccepted(answer) ? judgeOneEffect(payment, 'one callback') : skip(refused),
     };
   },
 });

@@ -1,5 +1,5 @@
 import type { PaymentStatusRecord } from '../../../protocol/payment.js';
-import { createRecord, UNKNOWN_STATUS } from '../payment.js';
+import { createRecord } from '../payment.js';
 import type { CheckText, EndpointCheckId } from '../report.js';
 import type { Scenario } from '../scenario.js';
 import type { SignedRequest } from '../signer.js';
@@ -53,17 +53,6 @@ const list: readonly UnusualCallback[] = [
       const record = createRecord(await stage.createPayment());
       const checkExtra = { nested: { list: [1, 2.5, null, true], text: 'x' } };
       return stage.signer.sign({ ...record, checkExtra, checkNumber: 1 });
-    },
-  },
-  {
-    id: 'unknown-status',
-    title: 'Accepts a status it does not know',
-    why: 'The interface lists no statuses beyond paid; an error makes the service deliver the same callback for ever.',
-    remedy: 'Decide on the statuses you know; record any other, decide nothing, and answer 200.',
-    what: `the status ${UNKNOWN_STATUS}`,
-    async create(stage) {
-      const payment = await stage.createPayment();
-      return stage.signer.sign(createRecord(payment, { status: UNKNOWN_STATUS }));
     },
   },
   {

@@ -1,9 +1,11 @@
 import { pause } from '../deadline.js';
+import type { EffectJudgement } from '../effect-probe.js';
 import type { Answer } from '../endpoint.js';
+import { judgeOneEffect } from '../one-effect.js';
 import { type CheckedPayment, createRecord } from '../payment.js';
 import { defineScenario, type Scenario } from '../scenario.js';
 import type { SignedRequest } from '../signer.js';
-import { describeCount, type Stage } from '../stage.js';
+import type { Stage } from '../stage.js';
 import {
   type CheckVerdict,
   describeAnswer,
@@ -34,6 +36,8 @@ export const duplicateInTurn: Scenario = defineScenario({
       why: ANSWER_WHY,
       remedy: ANSWER_REMEDY,
     },
+  },
+  effects: {
     'duplicate-effect': {
       title: 'Acts once on a callback that comes again',
       why: 'When an answer gets lost the service delivers again: without this an order ships twice.',
@@ -58,6 +62,8 @@ export const resignedRetry: Scenario = defineScenario({
       why: ANSWER_WHY,
       remedy: ANSWER_REMEDY,
     },
+  },
+  effects: {
     'resigned-retry-effect': {
       title: 'Acts once on a retry that is signed anew',
       why: 'A retry may carry a new timestamp and signature: whoever knows duplicates by those ships twice.',
@@ -84,6 +90,8 @@ export const duplicatesAtOnce: Scenario = defineScenario({
       remedy:
         'Answer 200 once the change is processed, and 503 to a copy that comes while it is; callbackHandler does.',
     },
+  },
+  effects: {
     'simultaneous-effect': {
       title: 'Acts once on copies that arrive at the same moment',
       why: 'Between looking whether a change is known and recording it there is room for its copy: the order ships twice.',
@@ -101,7 +109,7 @@ export const duplicatesAtOnce: Scenario = defineScenario({
     return {
       simultaneous: judgeCopies(copies, redelivered),
       'simultaneous-effect': isAcknowledged
-        ? await judgeOneEffect(stage, payment, `${COPIES} copies at once`)
+        ? judgeOneEffect(payment, `${COPIES} copies at once`)
         : skip('not tried: the callback was never acknowledged'),
     };
   },
@@ -116,7 +124,7 @@ async function deliverTwice(
   stage: Stage,
   payment: CheckedPayment,
   { first, second }: Deliveries,
-): Promise<{ answer: CheckVerdict; effect: CheckVerdict }> {
+): Promise<{ answer: CheckVerdict; effect: CheckVerdict | EffectJudgement }> {
   const before = judgeAccepted('the first delivery', await stage.deliver(first));
   if (before.outcome !== 'passed') {
     return { answer: before, effect: skip('not tried: the first delivery was not accepted') };
@@ -124,20 +132,8 @@ async function deliverTwice(
   const again = await stage.deliver(second);
   return {
     answer: judgeAccepted('the second delivery', again),
-    effect: await judgeOneEffect(stage, payment, 'one change that came twice'),
+    effect: judgeOneEffect(payment, 'one change that came twice'),
   };
-}
-
-function judgeOneEffect(
-  stage: Stage,
-  payment: CheckedPayment,
-  what: string,
-): Promise<CheckVerdict> {
-  return stage.judgeEffects(async (probe) => {
-    const count = await probe.askUntil(payment, ({ effects }) => effects >= 1);
-    const seen = `${probe.name} told ${describeCount(count)} of ${what}`;
-    return count.effects === 1 ? pass(seen) : fail(`${seen}, but 1 was expected`);
-  });
 }
 
 async function deliverUntilAccepted(stage: Stage, request: SignedRequest): Promise<Answer> {

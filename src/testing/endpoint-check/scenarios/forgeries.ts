@@ -4,8 +4,14 @@ import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../../protocol/wire.js';
 import { createRecord, UNKNOWN_STATUS } from '../payment.js';
 import type { CheckText, EndpointCheckId } from '../report.js';
 import type { Scenario } from '../scenario.js';
-import { createForeignKey, type SignedRequest, type Signer, withoutHeader } from '../signer.js';
-import { isAccepted, judgeRefused } from '../verdict.js';
+import {
+  createForeignKey,
+  type SignedRequest,
+  type Signer,
+  withoutHeader,
+  withSignature,
+} from '../signer.js';
+import { judgeRefused } from '../verdict.js';
 
 interface Forgery extends CheckText {
   readonly id: EndpointCheckId;
@@ -72,10 +78,7 @@ const list: readonly Forgery[] = [
     why: 'An empty value often passes for "not given", or makes the comparison itself throw.',
     remedy: HEADER_REMEDY,
     what: 'an empty X-Signature',
-    forge: (signer, record) => {
-      const { headers, body } = signer.sign(record);
-      return { headers: { ...headers, [SIGNATURE_HEADER]: '' }, body };
-    },
+    forge: (signer, record) => withSignature(signer.sign(record), ''),
   },
   {
     id: 'changed-timestamp',
@@ -104,12 +107,13 @@ const list: readonly Forgery[] = [
   },
 ];
 
-export const forgeries: readonly Scenario[] = list.map(({ id, what, forge, ...text }) => ({
+const toScenario = ({ id, what, forge, ...text }: Forgery): Scenario => ({
   checks: { [id]: text },
   async run(stage) {
     const payment = await stage.createPayment();
-    const answer = await stage.send(forge(stage.signer, createRecord(payment)));
-    if (!isAccepted(answer)) stage.refused.push({ payment, answer });
+    const answer = await stage.forge(payment, forge(stage.signer, createRecord(payment)));
     return { [id]: judgeRefused(what, answer) };
   },
-}));
+});
+
+export const forgeries: readonly Scenario[] = list.map(toScenario);

@@ -1,9 +1,10 @@
+import type { EffectJudgement, EffectProbe } from '../effect-probe.js';
 import type { EffectCount } from '../options.js';
-import { type CheckedPayment, createRecord, UNKNOWN_STATUS } from '../payment.js';
+import { createRecord, UNKNOWN_STATUS } from '../payment.js';
 import { defineScenario, type Scenario } from '../scenario.js';
 import type { SignedRequest } from '../signer.js';
 import { describeCount, type Stage } from '../stage.js';
-import { type CheckVerdict, fail, judgeAccepted, pass, skip } from '../verdict.js';
+import { CheckFailure, type CheckVerdict, fail, judgeAccepted, pass, skip } from '../verdict.js';
 
 // Both need a status other than paid; whoever takes none but paid has failed in unknown-status.
 const NEEDS = 'unknown-status';
@@ -17,6 +18,8 @@ export const secondChange: Scenario = defineScenario({
       why: 'Each status change is sent until it is acknowledged.',
       remedy: 'Answer 200 to every authentic change of a payment.',
     },
+  },
+  effects: {
     'second-change-effect': {
       title: 'Acts on a second change of a payment',
       why: 'A handler that knows duplicates by the payment alone drops what follows its first callback: the order stays unpaid.',
@@ -26,11 +29,16 @@ export const secondChange: Scenario = defineScenario({
   },
   async run(stage) {
     const payment = await stage.createPayment();
-    const { answer, effect } = await deliverInTurn(stage, payment, {
+    const { answer, effect } = await deliverInTurn(stage, {
       first: stage.signer.sign(createRecord(payment, { status: UNKNOWN_STATUS, afterSeconds: 10 })),
       second: stage.signer.sign(createRecord(payment, { afterSeconds: 20 })),
-      isSettled: () => true,
-      differs: true,
+      what: 'the second change',
+      look: (probe) => probe.askAfterPause(payment),
+      judge: (earlier) => async (probe) => {
+        const later = await probe.ask(payment);
+        const seen = describeBoth(probe, earlier, later);
+        return isSame(earlier, later) ? fail(seen) : pass(seen);
+      },
     });
     return { 'second-change': answer, 'second-change-effect': effect };
   },
@@ -44,22 +52,34 @@ export const olderChange: Scenario = defineScenario({
       why: 'Callbacks overtake each other; an older one that is refused is delivered again for ever.',
       remedy: 'Answer 200 to it and leave the newer status as it is, as callbackHandler does.',
     },
+  },
+  effects: {
     'older-change-effect': {
       title: 'Does not let an older change undo a newer one',
       why: 'A payment that is paid falls back to an earlier status, and the order is held or cancelled.',
       remedy:
-        'Keep updatedAt of the last change with the payment, and ignore what is older; callbackHandler does, with onStale.',
+        'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and ignore what is older; callbackHandler does, with onStale.',
     },
   },
   async run(stage) {
     const payment = await stage.createPayment();
-    const { answer, effect } = await deliverInTurn(stage, payment, {
+    const older = createRecord(payment, {
+      status: UNKNOWN_STATUS,
+      afterSeconds: 10,
+      // As text it is greater than the newer one.
+      offsetHours: 5,
+    });
+    const { answer, effect } = await deliverInTurn(stage, {
       first: stage.signer.sign(createRecord(payment, { afterSeconds: 20 })),
-      second: stage.signer.sign(
-        createRecord(payment, { status: UNKNOWN_STATUS, afterSeconds: 10 }),
-      ),
-      isSettled: ({ effects }) => effects >= 1,
-      differs: false,
+      second: stage.signer.sign(older),
+      what: 'the older change',
+      look: (probe) => probe.askUntilEffect(payment),
+      judge: (earlier) => async (probe) => {
+        if (earlier.effects < 1) return skip('not tried: the first change had no effect in time');
+        const later = await probe.ask(payment);
+        const seen = describeBoth(probe, earlier, later);
+        return isSame(earlier, later) ? pass(seen) : fail(seen);
+      },
     });
     return { 'older-change': answer, 'older-change-effect': effect };
   },
@@ -68,41 +88,34 @@ export const olderChange: Scenario = defineScenario({
 interface TwoChanges {
   readonly first: SignedRequest;
   readonly second: SignedRequest;
-  /** Whether the effect of the first has shown. */
-  readonly isSettled: (count: EffectCount) => boolean;
-  /** Whether the second is to make a difference. */
-  readonly differs: boolean;
+  /** The second, as the beginning of a sentence. */
+  readonly what: string;
+  /** What the probe tells of the first. */
+  readonly look: (probe: EffectProbe) => Promise<EffectCount>;
+  readonly judge: (earlier: EffectCount) => EffectJudgement;
 }
 
 async function deliverInTurn(
   stage: Stage,
-  payment: CheckedPayment,
-  { first, second, isSettled, differs }: TwoChanges,
-): Promise<{ answer: CheckVerdict; effect: CheckVerdict }> {
+  { first, second, what, look, judge }: TwoChanges,
+): Promise<{ answer: CheckVerdict; effect: CheckVerdict | EffectJudgement }> {
   const before = judgeAccepted('the first change', await stage.deliver(first));
   if (before.outcome !== 'passed') {
     return { answer: before, effect: skip('not tried: the first change was not accepted') };
   }
-  let answer: CheckVerdict | undefined;
-  const deliverSecond = async () => {
-    const what = differs ? 'the second change' : 'the older change';
-    answer = judgeAccepted(what, await stage.deliver(second));
-    return answer;
+  const earlier = await stage.observe(look);
+  const answer = judgeAccepted(what, await stage.deliver(second));
+  return {
+    answer,
+    effect: async (probe) => {
+      if (earlier instanceof CheckFailure) throw earlier;
+      return judge(earlier ?? { effects: 0 })(probe);
+    },
   };
-  const effect = await stage.judgeEffects(async (probe) => {
-    const earlier = await probe.askUntil(payment, isSettled);
-    await deliverSecond();
-    const later = differs
-      ? await probe.askUntil(payment, (count) => hasMoved(earlier, count))
-      : await probe.askAfterPause(payment);
-    const seen = `${probe.name} told ${describeCount(earlier)} before, and ${describeCount(later)} after it`;
-    return (differs ? hasMoved(earlier, later) : isSame(earlier, later)) ? pass(seen) : fail(seen);
-  });
-  return { answer: answer ?? (await deliverSecond()), effect };
 }
 
-const hasMoved = (earlier: EffectCount, later: EffectCount): boolean =>
-  later.effects > earlier.effects || later.status !== earlier.status;
+const describeBoth = ({ name }: EffectProbe, earlier: EffectCount, later: EffectCount): string =>
+  `${name} told ${describeCount(earlier)} before, and ${describeCount(later)} after it`;
 
 const isSame = (earlier: EffectCount, later: EffectCount): boolean =>
   later.effects === earlier.effects && later.status === earlier.status;

@@ -32,6 +32,7 @@ export const largeBody: Scenario = defineScenario({
     const large = await stage.send(stage.signer.sign(await padRecord(stage)));
     const payment = await stage.createPayment();
     const next = await stage.deliver(stage.signer.sign(createRecord(payment)));
+    if (isAccepted(next)) stage.lastPayment = payment;
     return {
       'large-body': judgeLargeBody(stage, large),
       'after-large-body': judgeAccepted('a valid callback after it', next),

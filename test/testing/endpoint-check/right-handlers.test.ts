@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
+import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
+import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import { listen, SECRET, Shop } from './shop.js';
+
+/** Counts by order, as a probe on a table of orders does. */
+class OrderShop extends Shop {
+  readonly shipments = new Map<string, number>();
+
+  protected override act(payment: PaymentStatusRecord): void {
+    super.act(payment);
+    const { merchantPaymentReference } = payment;
+    this.shipments.set(merchantPaymentReference, this.countOrder(payment) + 1);
+  }
+
+  readonly countOrder = ({ merchantPaymentReference }: CheckedPayment): number =>
+    this.shipments.get(merchantPaymentReference) ?? 0;
+}
+
+class OncePerOrderShop extends OrderShop {
+  protected override act(payment: PaymentStatusRecord): void {
+    if (this.countOrder(payment) === 0) super.act(payment);
+  }
+}
+
+async function check(
+  shop: Shop,
+  options: Omit<CheckCallbackEndpointOptions, 'signingSecret'>,
+): Promise<{ failed: string[]; skipped: Record<string, string> }> {
+  const { checks } = await checkCallbackEndpoint(await listen(shop.listener), {
+    signingSecret: SECRET,
+    ...options,
+  });
+  return {
+    failed: checks.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id),
+    skipped: Object.fromEntries(
+      checks.filter(({ outcome }) => outcome === 'skipped').map(({ id, detail }) => [id, detail]),
+    ),
+  };
+}
+
+const NO_STATUS = { 'unknown-status-effect': 'not tried: countEffects tells no status' };
+const MIXED = 'not judged: countEffects does not tell payments apart: count by referenceNumber';
+const ALL_MIXED = Object.fromEntries(
+  [
+    'valid-effect',
+    'refused-effect',
+    'unknown-status-effect',
+    'duplicate-effect',
+    'simultaneous-effect',
+    'resigned-retry-effect',
+    'second-change-effect',
+    'older-change-effect',
+    'second-payment-effect',
+  ].map((id) => [id, MIXED]),
+);
+
+describe.concurrent('does not accuse an endpoint', () => {
+  it.each([
+    ['acts on each payment', () => new OrderShop()],
+    ['acts once for each order', () => new OncePerOrderShop()],
+  ])(
+    'that %s, when one order has all payments and the probe counts by order',
+    async (_, create) => {
+      const shop = create();
+      const { failed, skipped } = await check(shop, {
+        merchantPaymentReference: 'order-1',
+        countEffects: shop.countOrder,
+      });
+      expect({ failed, skipped }).toEqual({ failed: [], skipped: ALL_MIXED });
+    },
+  );
+
+  it('whose only order had shipped before', async () => {
+    const shop = new OncePerOrderShop();
+    shop.shipments.set('order-1', 1);
+    const { failed, skipped } = await check(shop, {
+      merchantPaymentReference: 'order-1',
+      countEffects: shop.countOrder,
+    });
+    expect({ failed, skipped }).toEqual({ failed: [], skipped: ALL_MIXED });
+  });
+
+  it('that had done something for each order before', async () => {
+    const shop = new OrderShop();
+    let orders = 0;
+    const { failed, skipped } = await check(shop, {
+      merchantPaymentReference: () => {
+        orders += 1;
+        shop.shipments.set(`order-${orders}`, 2);
+        return `order-${orders}`;
+      },
+      countEffects: shop.countOrder,
+    });
+    expect(failed).toEqual([]);
+    expect(skipped).toEqual({
+      ...NO_STATUS,
+      'second-payment-effect':
+        'not judged: countEffects does not tell payments of one order apart: count by referenceNumber',
+    });
+  });
+
+  it('with one reference for all, when the probe counts by payment', async () => {
+    const shop = new Shop();
+    const { failed, skipped } = await check(shop, {
+      merchantPaymentReference: 'order-1',
+      countEffects: (payment) => shop.orders.countOf(payment),
+    });
+    expect({ failed, skipped }).toEqual({ failed: [], skipped: NO_STATUS });
+  });
+
+  it.each([
+    [3_000, {}],
+    [200, { 'older-change-effect': 'not tried: the first change had no effect in time' }],
+  ])(
+    'that leaves the work to a queue of one worker, with effectsWithinMs %i',
+    async (effectsWithinMs, skips) => {
+      const shop = new (class extends Shop {
+        #queue: Promise<void> = Promise.resolve();
+        protected override act(payment: PaymentStatusRecord): void {
+          this.newest.set(payment.referenceNumber, payment.updatedAt);
+          this.#queue = this.#queue.then(async () => {
+            await sleep(150);
+            this.orders.act(payment);
+          });
+        }
+      })();
+      const { failed, skipped } = await check(shop, {
+        effectsWithinMs,
+        countEffects: (payment) => ({
+          effects: shop.orders.countOf(payment),
+          status: shop.orders.statusOf(payment),
+        }),
+      });
+      expect({ failed, skipped }).toEqual({ failed: [], skipped: skips });
+    },
+  );
+});

@@ -1,0 +1,12 @@
+import type { RequestListener } from 'node:http';
+import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
+import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
+import type { Orders } from './shop.js';
+
+export interface WrongHandler {
+  readonly flaw: string;
+  /** Exactly the checks that fail. */
+  readonly fails: readonly EndpointCheckId[];
+  readonly create: () => { readonly listener: RequestListener; readonly orders: Orders };
+  readonly options?: Partial<CheckCallbackEndpointOptions>;
+}

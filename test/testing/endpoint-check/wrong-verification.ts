@@ -1,0 +1,241 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import express from 'express';
+import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
+import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
+import { type Callback, Shop, sign } from './shop.js';
+import type { WrongHandler } from './wrong-handler.js';
+
+const FORGERIES: readonly EndpointCheckId[] = [
+  'tampered-body',
+  'other-signature',
+  'wrong-secret',
+  'missing-signature',
+  'missing-timestamp',
+  'empty-signature',
+  'changed-timestamp',
+  'parsed-body',
+  'altered-signature',
+];
+
+/** Express as its first page shows it: the body comes parsed. */
+class ExpressShop extends Shop {
+  override readonly listener: RequestListener = express()
+    .use(express.json())
+    .post('/callbacks', async (request, response) => {
+      const body = Buffer.from(JSON.stringify(request.body));
+      const { headers, rawHeaders } = request;
+      const callback = { headers, rawHeaders, body };
+      if (!this.isAuthentic(callback)) return void response.sendStatus(401);
+      response.sendStatus(await this.process(request.body, callback));
+    });
+}
+
+export const careless: readonly WrongHandler[] = [
+  {
+    flaw: 'verifies nothing',
+    fails: [
+      ...FORGERIES,
+      'malformed-body',
+      'stale-timestamp',
+      'future-timestamp',
+      'timestamp-unit',
+    ],
+    create: () =>
+      new (class extends Shop {
+        protected override isAuthentic(): boolean {
+          return true;
+        }
+      })(),
+  },
+  {
+    flaw: 'verifies the body that express.json() parsed, written again',
+    fails: ['parsed-body', 'raw-bytes'],
+    create: () => new ExpressShop(),
+  },
+  {
+    flaw: 'accepts what has no signature',
+    fails: ['missing-signature', 'empty-signature', 'malformed-body'],
+    create: () =>
+      new (class extends Shop {
+        protected override isSigned(callback: Callback): boolean {
+          return !callback.headers['x-signature'] || super.isSigned(callback);
+        }
+      })(),
+  },
+  {
+    flaw: 'throws on signatures of another length',
+    fails: ['missing-signature', 'empty-signature', 'altered-signature', 'malformed-body'],
+    create: () =>
+      new (class extends Shop {
+        protected override isSigned({ headers, body }: Callback): boolean {
+          const expected = sign(`${headers['x-timestamp']}.`, body);
+          return timingSafeEqual(Buffer.from(headers['x-signature'] as string), expected);
+        }
+      })(),
+  },
+  {
+    flaw: 'falls over a header that is missing',
+    fails: ['missing-signature', 'missing-timestamp', 'malformed-body'],
+    create: () =>
+      new (class extends Shop {
+        protected override isAuthentic(callback: Callback): boolean {
+          const { headers } = callback;
+          for (const name of ['x-timestamp', 'x-signature']) (headers[name] as string).trim();
+          return super.isAuthentic(callback);
+        }
+      })(),
+  },
+  {
+    flaw: 'records the order and verifies afterwards',
+    fails: ['malformed-body', 'refused-effect'],
+    create: () =>
+      new (class extends Shop {
+        protected override async process(payment: PaymentStatusRecord, callback: Callback) {
+          const status = await super.process(payment, callback);
+          return super.isAuthentic(callback) ? status : 401;
+        }
+        protected override isAuthentic(): boolean {
+          return true;
+        }
+      })(),
+  },
+  {
+    flaw: 'decodes the body as latin1',
+    fails: ['unicode'],
+    create: () =>
+      new (class extends Shop {
+        protected override isSigned(callback: Callback): boolean {
+          return super.isSigned({
+            ...callback,
+            body: Buffer.from(callback.body.toString('latin1')),
+          });
+        }
+      })(),
+  },
+  {
+    flaw: 'looks for headers in one spelling',
+    fails: ['header-case'],
+    create: () =>
+      new (class extends Shop {
+        protected override isAuthentic(callback: Callback): boolean {
+          return !callback.rawHeaders.includes('X-TIMESTAMP') && super.isAuthentic(callback);
+        }
+      })(),
+  },
+];
+
+const comparing = (isRight: (signature: string, expected: string) => boolean) => () =>
+  new (class extends Shop {
+    protected override isSigned({ headers, body }: Callback): boolean {
+      const signature = String(headers['x-signature'] ?? '');
+      const expected = sign(`${headers['x-timestamp']}.`, body).toString();
+      return signature !== '' && isRight(signature, expected);
+    }
+  })();
+
+export const inexact: readonly WrongHandler[] = [
+  {
+    flaw: 'takes the beginning of the signature for all of it',
+    fails: ['altered-signature'],
+    create: comparing((signature, expected) => expected.startsWith(signature)),
+  },
+  {
+    flaw: 'takes what begins with the signature for it',
+    fails: ['altered-signature'],
+    create: comparing((signature, expected) => signature.startsWith(expected)),
+  },
+  {
+    flaw: 'compares the first eight characters of the signature',
+    fails: ['altered-signature'],
+    create: comparing(
+      (signature, expected) =>
+        signature.length === expected.length && signature.slice(0, 8) === expected.slice(0, 8),
+    ),
+  },
+  {
+    flaw: 'compares the last eight characters of the signature',
+    fails: ['altered-signature'],
+    create: comparing(
+      (signature, expected) =>
+        signature.length === expected.length && signature.slice(-8) === expected.slice(-8),
+    ),
+  },
+  {
+    flaw: 'takes half a signature for all of it',
+    fails: ['altered-signature'],
+    create: comparing(
+      (signature, expected) => signature.length >= 32 && expected.startsWith(signature),
+    ),
+  },
+  {
+    flaw: 'compares the bytes of the signature that can be decoded, even when there are none',
+    fails: ['altered-signature'],
+    create: comparing((signature, expected) => {
+      const bytes = Buffer.from(signature, 'hex').toString('hex');
+      return bytes === '' || bytes === expected;
+    }),
+  },
+  {
+    flaw: 'compares as many characters as have come',
+    fails: ['altered-signature'],
+    create: comparing((signature, expected) =>
+      [...signature].every((character, index) => character === (expected[index] ?? character)),
+    ),
+  },
+];
+
+const window = (isFresh: (aheadSeconds: number) => boolean) => () =>
+  new (class extends Shop {
+    protected override isFresh(timestamp: number): boolean {
+      return isFresh(timestamp - Math.floor(Date.now() / 1000));
+    }
+  })();
+
+export const wrongWindows: readonly WrongHandler[] = [
+  {
+    flaw: 'takes no notice of the timestamp',
+    fails: ['stale-timestamp', 'future-timestamp', 'timestamp-unit'],
+    create: window(() => true),
+  },
+  {
+    flaw: 'looks for old timestamps only',
+    fails: ['future-timestamp', 'timestamp-unit'],
+    create: window((ahead) => ahead >= -300),
+  },
+  {
+    flaw: 'looks for timestamps of the future only',
+    fails: ['stale-timestamp'],
+    create: window((ahead) => ahead <= 300),
+  },
+  {
+    flaw: 'allows ten times as much',
+    fails: ['stale-timestamp', 'future-timestamp'],
+    create: window((ahead) => Math.abs(ahead) <= 3000),
+  },
+  {
+    flaw: 'allows ten seconds more',
+    fails: ['stale-timestamp', 'future-timestamp'],
+    create: window((ahead) => Math.abs(ahead) <= 310),
+  },
+  {
+    flaw: 'allows ten seconds less',
+    fails: ['delayed-callback'],
+    create: window((ahead) => Math.abs(ahead) <= 290),
+  },
+  {
+    flaw: 'allows thirty seconds',
+    fails: ['delayed-callback'],
+    create: window((ahead) => Math.abs(ahead) <= 30),
+  },
+  {
+    flaw: 'guesses the unit of the timestamp',
+    fails: ['timestamp-unit'],
+    create: () =>
+      new (class extends Shop {
+        protected override isFresh(timestamp: number): boolean {
+          return super.isFresh(timestamp > 1e11 ? Math.floor(timestamp / 1000) : timestamp);
+        }
+      })(),
+  },
+];
