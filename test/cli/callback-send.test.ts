@@ -1,0 +1,234 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { body, hmac, SECONDS } from './captured-callback.js';
+import { runCommand } from './command-process.js';
+import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
+
+describe('callback send', () => {
+  const send = (url: string, ...args: readonly string[]) =>
+    runCommand(['callback', 'send', url, ...args], secretEnv);
+
+  test('sends a record, and prints what was sent and answered', async () => {
+    await using merchant = await startMerchant();
+    const { code, stdout, stderr } = await send(
+      merchant.url,
+      '--reference=order-1',
+      '--field=x=[1]',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(merchant.statuses).toEqual(['paid']);
+    expect(stdout).toContain(
+      `sent to ${merchant.url}\n  content-type: application/json\n  x-timestamp: `,
+    );
+    expect(stdout).toContain('"merchantPaymentReference":"order-1"');
+    expect(stdout).toContain('"x":[1]');
+    expect(stdout).toMatch(/answer: acknowledged, HTTP 200, \d+ ms\n/);
+    expect(stdout).toMatch(/the endpoint answered as it should\n$/);
+  });
+
+  test('sends a body as it is, with the fields and the time it was given', async () => {
+    await using endpoint = await startEndpoint(() => 401);
+    const { code, stdout } = await send(
+      endpoint.url,
+      '--json',
+      `--body=${body}`,
+      `--timestamp=${SECONDS}`,
+    );
+    expect(endpoint.received[0]?.rawBody.toString()).toBe(body);
+    expect(endpoint.received[0]?.headers).toMatchObject({
+      'x-timestamp': String(SECONDS),
+      'x-signature': hmac(`${SECONDS}.${body}`),
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).sent[0]).toMatchObject({
+      expected: 'refused',
+      reason: 'TIMESTAMP_OUTSIDE_WINDOW',
+      rawBody: body,
+    });
+  });
+
+  test.each<[string, string[], number[], string[]]>([
+    ['duplicate', ['--set=copies=2'], [200, 200, 200], ['paid']],
+    ['reorder', [], [200, 200], ['paid']],
+    ['drop', [], [0, 200], ['paid']],
+    ['stale-timestamp', [], [401], []],
+    ['stale-timestamp', ['--set=bySeconds=20'], [200], ['paid']],
+    ['future-timestamp', [], [401], []],
+    ['tampered-body', [], [401], []],
+    ['wrong-secret', [], [401], []],
+    ['missing-header', [], [401], []],
+    ['missing-header', ['--set=header=x-timestamp'], [401], []],
+    ['missing-header', ['--set=header=content-type'], [200], ['paid']],
+    ['reserialized-body', [], [401], []],
+    ['unknown-status', ['--set=status=lost'], [200], ['lost']],
+    ['extra-field', ['--set=field=x', '--set=value={"y":1}'], [200], ['paid']],
+  ])('with the fault %s %j the package answers %j', async (fault, args, statuses, acted) => {
+    await using merchant = await startMerchant();
+    const { code, stdout, stderr } = await send(
+      merchant.url,
+      '--json',
+      `--fault=${fault}`,
+      ...args,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { isAsExpected, sent } = JSON.parse(stdout);
+    expect(isAsExpected).toBe(true);
+    expect(sent.map((one: { response?: { status: number } }) => one.response?.status ?? 0)).toEqual(
+      statuses,
+    );
+    expect(merchant.statuses).toEqual(acted);
+  });
+
+  test('copies that come at once are acted on once', async () => {
+    await using merchant = await startMerchant();
+    const { code, stdout } = await send(
+      merchant.url,
+      '--json',
+      '--fault=duplicate',
+      '--set=mode=at-once',
+      '--set=copies=9',
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).sent).toHaveLength(10);
+    expect(merchant.statuses).toEqual(['paid']);
+  });
+
+  test('with reorder the older change comes last, of the same payment', async () => {
+    await using endpoint = await startEndpoint();
+    const { code } = await send(
+      endpoint.url,
+      '--fault=reorder',
+      '--reference=r',
+      '--status=settled',
+    );
+    expect(code).toBe(0);
+    const records = endpoint.received.map(({ rawBody }) => JSON.parse(rawBody.toString()));
+    expect(records.map(({ status }) => status)).toEqual(['settled', 'pending']);
+    expect(new Set(records.map(({ referenceNumber }) => referenceNumber)).size).toBe(1);
+    expect(records.every(({ merchantPaymentReference }) => merchantPaymentReference === 'r')).toBe(
+      true,
+    );
+  });
+
+  test.each([[[]], [['--fault=extra-field']]])(
+    'with %j sends as often as it was told',
+    async (args) => {
+      await using merchant = await startMerchant();
+      const { code } = await send(merchant.url, '--times=3', ...args);
+      expect(code).toBe(0);
+      expect([...merchant.effects.values()]).toEqual([1, 1, 1]);
+    },
+  );
+
+  test.each([[[]], [['--fault=extra-field']]])(
+    'with %j signs with the encoding and the time it was given',
+    async (args) => {
+      await using endpoint = await startEndpoint(() => 401);
+      const { code } = await send(
+        endpoint.url,
+        '--signature-encoding=base64',
+        `--timestamp=${SECONDS}`,
+        ...args,
+      );
+      expect(code).toBe(0);
+      const [received] = endpoint.received;
+      const digest = createHmac('sha256', signingSecret).update(`${SECONDS}.${received?.rawBody}`);
+      expect(received?.headers['x-signature']).toBe(digest.digest('base64'));
+    },
+  );
+
+  test.each([
+    [[], 500, /answered 500, but a callback in order must be accepted with 2xx/],
+    [['--fault=duplicate'], 409, /answered 409.*and 1 more were not/],
+    [['--fault=unknown-status'], 422, /must be accepted/],
+    [
+      ['--fault=wrong-secret'],
+      200,
+      /answered 200, but a callback that fails verification with SIGNATURE_MISMATCH must be refused/,
+    ],
+    [['--fault=tampered-body'], 500, /must be refused/],
+  ])('with %j an answer of %i is a failure, in one line', async (args, status, message) => {
+    await using endpoint = await startEndpoint(() => status);
+    const { code, stdout, stderr } = await send(endpoint.url, ...args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(stdout).toContain(`HTTP ${status}`);
+    expect(stdout).not.toContain('as it should');
+    const { stdout: json } = await send(endpoint.url, '--json', ...args);
+    expect(JSON.parse(json).isAsExpected).toBe(false);
+  });
+
+  test('nobody listens, and nobody answers in time', async () => {
+    const closed = await send(`http://127.0.0.1:${await reserveClosedPort()}/`);
+    expect(closed.code).toBe(1);
+    expect(closed.stderr).toContain('gave no answer (ECONNREFUSED)');
+    await using silent = await startEndpoint(() => undefined);
+    for (const args of [[], ['--fault=wrong-secret']]) {
+      const late = await send(silent.url, '--timeout=200', ...args);
+      expect(late.code).toBe(1);
+      expect(late.stderr).toContain('gave no answer (timed-out)');
+    }
+  });
+
+  test('follows no redirect, and shows an answer escaped and cut', async () => {
+    await using server = await serve((_request, response) => {
+      // It never ends.
+      response.writeHead(307, { location: '/elsewhere' }).write(`\u001b[2J${'x'.repeat(100_000)}`);
+    });
+    const { code, stdout } = await send(server.url);
+    expect(code).toBe(1);
+    expect(stdout).toContain('HTTP 307');
+    expect(stdout).toContain('\\x1b[2Jxxx');
+    expect(stdout.length).toBeLessThan(3_000);
+  });
+
+  test.each([
+    [['http://127.0.0.1:1/', '--fault=nonsense'], /there is no fault "nonsense"/],
+    [['http://127.0.0.1:1/', '--fault=duplicates'], /did you mean duplicate/],
+    [['http://127.0.0.1:1/', '--fault=drop', '--set=x=1'], /--set x is not a field/],
+    [
+      ['http://127.0.0.1:1/', '--fault=duplicate', '--set=copies=0'],
+      /copies must be a whole number/,
+    ],
+    [['http://127.0.0.1:1/', '--set=copies=3'], /give --fault too/],
+    [['http://127.0.0.1:1/', '--fault=drop', '--body=x'], /but a whole body came/],
+    [
+      ['http://127.0.0.1:1/', '--fault=drop', '--field=a=1'],
+      /only --reference and --status.*but a came/,
+    ],
+    [['http://127.0.0.1:1/', '--fault=drop', '--reference= '], /--reference was not accepted/],
+    [['http://127.0.0.1:1/', '--times=0'], /--times must be a whole number from 1/],
+    [['http://127.0.0.1:1/', '--timeout=x'], /--timeout/],
+    [['nonsense'], /<callback-url> must be an http or https URL/],
+    [['http://user:pass@127.0.0.1/'], /must not hold a user name or password/],
+    [[], /<callback-url> is missing/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await runCommand(['callback', 'send', ...args], secretEnv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.split('\n')).toHaveLength(2);
+  });
+});
+
+test('the signing secret is in no output, in no spelling', async () => {
+  await using merchant = await startMerchant();
+  const calls: readonly (readonly string[])[] = [
+    ['sign'],
+    ['sign', '--json'],
+    ['sign', '--output=http'],
+    ['sign', '--output=nonsense'],
+    ['send', merchant.url],
+    ['send', merchant.url, '--json', '--fault=wrong-secret'],
+    ['send', merchant.url, '--fault=drop', '--body=x'],
+    ['verify', '--curl', `curl -H 'X-Timestamp: 1' -H 'X-Signature: ${hmac('x')}' -d x`],
+    ['verify', '--json', '--curl', `curl -H 'X-Timestamp: 1' -H 'X-Signature: ${hmac('x')}' -d x`],
+  ];
+  for (const call of calls) {
+    const given = await runCommand(['callback', ...call, `--signing-secret=${signingSecret}`]);
+    const { stdout, stderr } = await runCommand(['callback', ...call], secretEnv);
+    const printed = [given.stdout, given.stderr, stdout, stderr].join('\n');
+    for (const spelling of spellingsOf(signingSecret)) expect(printed).not.toContain(spelling);
+  }
+});

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { body, hmac, record, SECONDS } from './captured-callback.js';
+import { BIN, runCommand, runShell } from './command-process.js';
+import { runWithInput } from './command-with-input.js';
+import { secretEnv, signingSecret } from './merchant-server.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'callback-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function save(name: string, content: string | Uint8Array): Promise<string> {
+  const file = path.join(folder, name);
+  await writeFile(file, content);
+  return file;
+}
+
+describe('callback sign', () => {
+  const sign = (...args: readonly string[]) =>
+    runCommand(['callback', 'sign', '--timestamp', String(SECONDS), ...args], secretEnv);
+
+  test('signs a record with the fields it was given', async () => {
+    const { code, stdout, stderr } = await sign(
+      '--json',
+      '--reference=order-7',
+      '--status=refunded',
+      `--reference-number=${record.referenceNumber}`,
+      '--field=providerReference=42',
+      '--field=amount=12.5',
+      '--field=note=a=b',
+      '--url=http://127.0.0.1:3000/x',
+    );
+    const { headers, rawBody, rawBodyBase64, ...rest } = JSON.parse(stdout);
+    expect({ code, stderr, ...rest }).toEqual({
+      code: 0,
+      stderr: '',
+      method: 'POST',
+      url: 'http://127.0.0.1:3000/x',
+    });
+    expect(JSON.parse(rawBody)).toEqual({
+      referenceNumber: record.referenceNumber,
+      merchantPaymentReference: 'order-7',
+      providerReference: '42',
+      status: 'refunded',
+      createdAt: '2026-01-31T12:00:00.000+00:00',
+      updatedAt: '2026-01-31T12:00:00.000+00:00',
+      amount: 12.5,
+      note: 'a=b',
+    });
+    expect(Buffer.from(rawBodyBase64, 'base64').toString()).toBe(rawBody);
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'x-timestamp': String(SECONDS),
+      'x-signature': hmac(`${SECONDS}.${rawBody}`),
+    });
+  });
+
+  test('signs a body byte for byte: text, a file, standard input', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x0a, 0x00]);
+    const file = await save('body.bin', bytes);
+    const args = ['callback', 'sign', '--json'];
+    const ofFile = await runCommand([...args, `--body-file=${file}`], secretEnv);
+    const ofInput = await runWithInput([...args, '--body-file', '-'], bytes, secretEnv);
+    const ofText = await runCommand([...args, '--body= é\n'], secretEnv);
+    expect(JSON.parse(ofFile.stdout).rawBodyBase64).toBe(bytes.toString('base64'));
+    expect(JSON.parse(ofInput.stdout).rawBodyBase64).toBe(bytes.toString('base64'));
+    expect(JSON.parse(ofText.stdout).rawBody).toBe(' é\n');
+  });
+
+  test('bytes that a command line does not carry go out as an HTTP message, not as curl', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x0a, 0x00]);
+    const args = ['callback', 'sign', '--body-file=-'];
+    const message = await runWithInput([...args, '--output=http'], bytes, secretEnv);
+    expect(message.bytes.subarray(-4)).toEqual(bytes);
+    expect(message.stdout).toContain('\r\ncontent-length: 4\r\n\r\n');
+    const curl = await runWithInput(args, bytes, secretEnv);
+    expect(curl).toMatchObject({ code: 2, stdout: '' });
+    expect(curl.stderr).toMatch(/^merchant-payments: .*--output json, which has it in base64.*\n$/);
+  });
+
+  test('a curl command that a shell runs arrives as it was signed', async () => {
+    await using endpoint = await startEndpoint();
+    const hostile = `it's "$(touch ${folder}/owned)" \`id\` \\ ! é\u{1f600}`;
+    const { code, stderr } = await runShell(
+      'merchant-payments callback sign --url "$URL" --reference "$REFERENCE" | bash',
+      { ...secretEnv, URL: endpoint.url, REFERENCE: hostile },
+    );
+    expect({ code, stderr: stderr.includes('not found') }).toEqual({ code: 0, stderr: false });
+    const [received] = endpoint.received;
+    expect(received && isSigned(received, signingSecret)).toBe(true);
+    expect(JSON.parse(String(received?.rawBody))).toMatchObject({
+      merchantPaymentReference: hostile,
+    });
+    expect(received?.headers['content-type']).toBe('application/json');
+  });
+
+  test.each([
+    [['--output=xml'], /--output must be one of curl, http, json/],
+    [['--json', '--output=curl'], /contradict each other/],
+    [['--body=x', '--status=paid'], /no room for --status/],
+    [['--body=x', '--body-file=y'], /give one of them/],
+    [['--body-file=/nowhere/at/all'], /reading \/nowhere\/at\/all failed with ENOENT/],
+    [['--field=status=x'], /--field status is given by --status/],
+    [['--field=x'], /of the form name=value/],
+    [['--field=a=1', '--field=a=2'], /--field a was given twice/],
+    [['--reference='], /--reference must not be empty/],
+    [['--timestamp=-1'], /--timestamp/],
+    [['--timestamp=1.5'], /--timestamp must be a whole number/],
+    [['--signature-encoding=rot13'], /--signature-encoding must be one of/],
+    [['--url=ftp://x'], /--url must be an http or https URL/],
+    [['--signing-secret= x'], /--signing-secret must not begin or end with white space/],
+    [['extra'], /too many/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await runCommand(['callback', 'sign', ...args], secretEnv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.split('\n')).toHaveLength(2);
+  });
+
+  test('says that the signing secret is missing', async () => {
+    const { code, stderr } = await runCommand(['callback', 'sign']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET, or give --signing-secret; a .env file is not read by the command line: run `export MERCHANT_PAYMENTS_SIGNING_SECRET=…` before, or `node --env-file=.env node_modules/merchant-payments/dist/cli/main.js …` instead\n',
+    });
+  });
+
+  test('takes the signing secret of a .env file in the way that is told', async () => {
+    const env = await save('secret.env', `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`);
+    const args = ['callback', 'sign', '--body', body, '--timestamp', String(SECONDS), '--json'];
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [`--env-file=${env}`, BIN, ...args],
+      { env: { PATH: process.env['PATH'] } },
+    );
+    expect(JSON.parse(stdout).headers).toMatchObject({
+      'x-signature': hmac(`${SECONDS}.${body}`),
+    });
+  });
+});
+
+describe('sign and verify', () => {
+  test.each(['curl', 'http', 'json'])('as %s', async (output) => {
+    const { code, stdout, stderr } = await runShell(
+      `merchant-payments callback sign --reference "it's \u{1f600}" --output ${output} | merchant-payments callback verify`,
+      secretEnv,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^verified: /);
+    expect(stdout).toContain("reference  it's \u{1f600}");
+  });
+
+  test.each(['hex', 'base64', 'base64url'])('in %s', async (encoding) => {
+    const { code } = await runShell(
+      `merchant-payments callback sign --signature-encoding ${encoding} | merchant-payments callback verify --signature-encoding ${encoding}`,
+      secretEnv,
+    );
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,287 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  AT,
+  body,
+  type Capture,
+  capture,
+  diagnose,
+  hmac,
+  record,
+  SECONDS,
+  verify,
+} from './captured-callback.js';
+import { runCommand } from './command-process.js';
+import { runWithInput } from './command-with-input.js';
+import { secretEnv, signingSecret } from './merchant-server.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'callback-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function save(name: string, content: string | Uint8Array): Promise<string> {
+  const file = path.join(folder, name);
+  await writeFile(file, content);
+  return file;
+}
+
+describe('callback verify', () => {
+  const { headers } = capture();
+  const lines = [
+    'Content-Type: application/json',
+    `X-Timestamp: ${headers['x-timestamp']}`,
+    `X-Signature: ${headers['x-signature']}`,
+  ];
+  const curl = `curl 'http://x' \\\n${lines.map((line) => `  -H '${line}' \\\n`).join('')}  --data-raw '${body}'`;
+  const message = `POST / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  const json = JSON.stringify(capture());
+
+  test.each([
+    ['a file of header lines and one of the body', { headers: lines.join('\n'), body }],
+    ['a file of JSON headers and one of the body', { headers: JSON.stringify(headers), body }],
+    ['a file of a curl command', { curl }],
+    ['a file of an HTTP message', { http: message }],
+    ['a file of JSON', { json }],
+    [
+      'a curl command without its body, and a file of that',
+      { curl: `curl -H '${lines[1]}' -H '${lines[2]}' -d @x`, body },
+    ],
+  ])('reads %s', async (what, parts) => {
+    const args = await Promise.all(
+      Object.entries(parts).map(async ([part, content]) => [
+        `--${part}-file`,
+        await save(`${what}.${part}`, content),
+      ]),
+    );
+    const { code, stdout, stderr } = await runCommand(
+      ['callback', 'verify', ...AT, ...args.flat()],
+      secretEnv,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^verified: /);
+  });
+
+  test.each([
+    ['a curl command', curl, []],
+    ['a curl command', curl, ['--curl', '-']],
+    ['a curl command', curl, ['--curl-file', '-']],
+    ['a curl command', '', ['--curl', curl]],
+    ['an HTTP message', message, []],
+    ['an HTTP message', message, ['-']],
+    ['an HTTP message', message, ['--http-file', '-']],
+    ['JSON', json, []],
+    ['JSON', json, ['--json-file', '-']],
+  ])('reads %s: %#', async (_what, input, args) => {
+    const { code, stderr } = await verify(input, ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('prints the diagnosis as JSON', async () => {
+    expect(await diagnose(capture())).toEqual({
+      code: 0,
+      stderr: '',
+      verified: true,
+      signature: 'right',
+      secretIndex: 0,
+      payment: record,
+      codes: [],
+    });
+  });
+
+  test('reads the files of headers and body as they are, with no line break more or less', async () => {
+    const headersFile = await save('headers.txt', lines.join('\r\n'));
+    const trailing = await save('trailing.json', `${body}\n`);
+    const { code, stdout } = await runCommand(
+      [
+        'callback',
+        'verify',
+        ...AT,
+        '--json',
+        '--headers-file',
+        headersFile,
+        '--body-file',
+        trailing,
+      ],
+      secretEnv,
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).findings[0].code).toBe('body-trailing-newline');
+  });
+
+  const signed = (text: string, changes: Capture['headers'] = {}): Capture => ({
+    ...capture({ 'x-signature': hmac(`${SECONDS}.${text}`), ...changes }),
+    rawBody: text,
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ['secret-edge-space', capture(), ['--signing-secret', `${signingSecret} `]],
+    ['secret-quoted', capture(), ['--signing-secret', `"${signingSecret}"`]],
+    ['signature-missing', { ...capture(), headers: { 'x-timestamp': String(SECONDS) } }, []],
+    ['signature-malformed', capture({ 'x-signature': 'no signature' }), []],
+    ['signature-repeated', capture({ 'x-signature': [hmac(body), hmac(body)] }), []],
+    ['signature-encoding', capture(), ['--signature-encoding', 'base64']],
+    ['signed-body-only', capture({ 'x-signature': hmac(body) }), []],
+    ['timestamp-missing', { ...capture(), headers: { 'x-signature': 'ab' } }, []],
+    ['timestamp-malformed', capture({ 'x-timestamp': 'soon' }), []],
+    ['timestamp-unit', capture(), ['--timestamp-unit', 'milliseconds']],
+    ['timestamp-outside-window', capture(), ['--at', String(SECONDS + 301)]],
+    ['timestamp-outside-window', capture(), ['--at', '2026-01-31T12:00:02Z', '--tolerance', '1']],
+    ['body-not-raw', { ...capture(), rawBody: record }, []],
+    ['body-empty', { ...capture(), rawBody: '' }, []],
+    ['body-respaced', { ...capture(), rawBody: JSON.stringify(record, null, 2) }, []],
+    ['body-trailing-newline', { ...capture(), rawBody: `${body}\n` }, []],
+    ['record-invalid', signed('{"status":1}'), []],
+    ['unexplained', capture({ 'x-signature': hmac('something else') }), []],
+  ])('finds %s', async (expected, input, args) => {
+    const at = args.includes('--at') ? [] : AT;
+    const { code, stdout, stderr } = await runWithInput(
+      ['callback', 'verify', ...at, '--json', ...args],
+      JSON.stringify(input),
+      args.includes('--signing-secret') ? {} : secretEnv,
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const { findings } = JSON.parse(stdout);
+    expect(findings.map((finding: { code: string }) => finding.code)).toContain(expected);
+  });
+
+  test('prints what was seen and what to do', async () => {
+    const { code, stdout, stderr } = await verify(
+      JSON.stringify({ ...capture(), rawBody: `${body}\n` }),
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toMatch(/^refused with SIGNATURE_MISMATCH\n/);
+    expect(stdout).toMatch(/\nbody-trailing-newline\n {2}seen {2}.*\n( {8}.*\n)* {2}fix {3}/);
+  });
+
+  test.each<[string, Capture, string[], RegExp]>([
+    [
+      'timestamp-outside-window',
+      capture(),
+      ['--at', String(SECONDS + 301)],
+      /For a captured callback give the time it came at: --at <time>\./,
+    ],
+    [
+      'timestamp-unit',
+      capture(),
+      ['--timestamp-unit', 'milliseconds'],
+      /If the service sends seconds, give --timestamp-unit seconds\.$/,
+    ],
+    [
+      'signature-encoding',
+      capture(),
+      ['--signature-encoding', 'base64'],
+      /^Give --signature-encoding hex\b/,
+    ],
+  ])('the remedy of %s names the flag', async (code, input, args, remedy) => {
+    const at = args.includes('--at') ? [] : AT;
+    const call = ['callback', 'verify', ...at, ...args];
+    const { stdout } = await runWithInput([...call, '--json'], JSON.stringify(input), secretEnv);
+    const { findings } = JSON.parse(stdout);
+    const found = findings.find((finding: { code: string }) => finding.code === code);
+    expect(found.remedy).toMatch(remedy);
+    const text = await runWithInput(call, JSON.stringify(input), secretEnv);
+    expect(text.stdout).toContain(args[0]);
+    expect(text.stdout).not.toMatch(/let now|timestampUnit|signatureEncoding/);
+  });
+
+  test.each([
+    ['', []],
+    ['\n', ['-']],
+    ['', ['--http-file', '-']],
+    ['', ['--curl', '-']],
+    ['', ['--json-file', '-']],
+  ])('says that standard input is empty: %j %j', async (input, args) => {
+    const { code, stdout, stderr } = await verify(input, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('merchant-payments: standard input is empty, but the callback should');
+  });
+
+  test('an empty body on standard input is a body', async () => {
+    const headersFile = await save('headers-alone.txt', lines.join('\n'));
+    const { code, stdout } = await verify('', '--headers-file', headersFile, '--body-file', '-');
+    expect(code).toBe(1);
+    expect(stdout).toContain('body-empty');
+  });
+
+  test('takes several secrets while rotating', async () => {
+    const secrets = ['--signing-secret=new', `--signing-secret=${signingSecret}`];
+    expect(await diagnose(capture(), ...secrets)).toMatchObject({ code: 0, secretIndex: 1 });
+    expect(await diagnose(capture(), '--signing-secret=new')).toMatchObject({ code: 1 });
+  });
+
+  test('a tolerance of 0 is the same second', async () => {
+    const inSecond = await diagnose(capture(), '--tolerance', '0');
+    expect(inSecond.code).toBe(0);
+    const { code } = await runWithInput(
+      ['callback', 'verify', '--at', String(SECONDS + 1), '--tolerance', '0'],
+      json,
+      secretEnv,
+    );
+    expect(code).toBe(1);
+  });
+
+  test('a note on the capture goes to stderr', async () => {
+    const noted = message.replace('\r\n\r\n', `\r\nContent-Length: ${body.length}\r\n\r\n`);
+    const { code, stderr } = await verify(`${noted}\n`);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^note: line breaks behind the \d+ bytes of Content-Length were left out\n$/,
+    );
+  });
+
+  test('a file of the body stands in for the one of another capture', async () => {
+    const file = await save('right.json', body);
+    const { code } = await verify(message.replace('paid', 'lost'), '-', '--body-file', file);
+    expect(code).toBe(0);
+  });
+
+  test('no file that a pasted command names is read', async () => {
+    const named = await save('named.json', body);
+    const { code, stdout, stderr } = await verify(
+      `curl ${lines.map((line) => `-H '${line}'`).join(' ')} --data-binary @${named}`,
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/is not read here: give the file as --body-file/);
+  });
+
+  test.each([
+    [['--headers-file=a', '--http-file=b'], /--headers-file and --http-file each give a capture/],
+    [['--headers-file=-', '--body-file=-'], /standard input can be read once/],
+    [['--body-file=-'], /standard input can be read once/],
+    [['-', '--http-file=b'], /--http-file and - each give a capture/],
+    [['a.http'], /give a file by --http-file/],
+    [['--http-file=/nowhere'], /--http-file: reading \/nowhere failed with ENOENT/],
+    [['--http-file=/'], /failed with EISDIR/],
+    [['--at=yesterday'], /--at must be Unix seconds/],
+    [['--tolerance=-1'], /--tolerance/],
+    [['--tolerance=1m'], /--tolerance must be a whole number/],
+    [['--timestamp-unit=days'], /--timestamp-unit must be one of seconds, milliseconds/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await runWithInput(
+      ['callback', 'verify', ...args],
+      json,
+      secretEnv,
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.split('\n')).toHaveLength(2);
+  });
+
+  test('a capture of more than 16 MiB is refused', async () => {
+    const limit = 16 * 1024 * 1024;
+    const { code, stderr } = await verify(Buffer.alloc(limit + 1, 0x20));
+    expect(code).toBe(2);
+    expect(stderr).toContain(`at most ${limit} bytes`);
+  });
+
+  test('nothing of a record drives the terminal', async () => {
+    const hostile = JSON.stringify({ ...record, merchantPaymentReference: 'a\u001b[2J\u202eb\n' });
+    const { code, stdout } = await verify(JSON.stringify(signed(hostile)));
+    expect(code).toBe(0);
+    expect(stdout).toContain('reference  a\\x1b[2J\\u202eb\\n\n');
+  });
+});
