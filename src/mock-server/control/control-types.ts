@@ -116,7 +116,8 @@ export interface ControlRequestPage {
   total: number;
 }
 
-type WithJsonTimes<AnyFault> = AnyFault extends unknown
+/** A fault whose `times` is written as JSON can write it. */
+export type WithJsonTimes<AnyFault> = AnyFault extends unknown
   ? Omit<AnyFault, 'times'> & { times?: number | 'unlimited' | undefined }
   : never;
 
