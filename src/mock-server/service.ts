@@ -254,9 +254,7 @@ export class InProcessService implements MockService {
 
   // By payment, by delivery or by attempt: the three draw their identifiers from sequences of their own.
   #findChange(id: string): MockPayment {
-    const deliveryId = this.deliveries.find((attempt) => attempt.id === id)?.deliveryId ?? id;
-    const delivery = this.#dispatcher.get(deliveryId);
-    return delivery?.payment ?? this.#payments.require(id);
+    return this.#dispatcher.get(id)?.payment ?? this.#payments.require(id);
   }
 
   #assertOpen(): void {

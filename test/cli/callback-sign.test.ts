@@ -1,26 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { body, hmac, record, SECONDS } from './captured-callback.js';
+import { body, createCaptureFolder, hmac, record, SECONDS } from './captured-callback.js';
 import { BIN, runCommand, runShell } from './command-process.js';
 import { runWithInput } from './command-with-input.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'callback-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function save(name: string, content: string | Uint8Array): Promise<string> {
-  const file = path.join(folder, name);
-  await writeFile(file, content);
-  return file;
-}
+const captures = createCaptureFolder();
 
 describe('callback sign', () => {
   const sign = (...args: readonly string[]) =>
@@ -64,7 +51,7 @@ describe('callback sign', () => {
 
   test('signs a body byte for byte: text, a file, standard input', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x0a, 0x00]);
-    const file = await save('body.bin', bytes);
+    const file = await captures.save('body.bin', bytes);
     const args = ['callback', 'sign', '--json'];
     const ofFile = await runCommand([...args, `--body-file=${file}`], secretEnv);
     const ofInput = await runWithInput([...args, '--body-file', '-'], bytes, secretEnv);
@@ -87,7 +74,7 @@ describe('callback sign', () => {
 
   test('a curl command that a shell runs arrives as it was signed', async () => {
     await using endpoint = await startEndpoint();
-    const hostile = `it's "$(touch ${folder}/owned)" \`id\` \\ ! é\u{1f600}`;
+    const hostile = `it's "$(touch ${captures.path}/owned)" \`id\` \\ ! é\u{1f600}`;
     const { code, stderr } = await runShell(
       'merchant-payments callback sign --url "$URL" --reference "$REFERENCE" | bash',
       { ...secretEnv, URL: endpoint.url, REFERENCE: hostile },
@@ -134,7 +121,10 @@ describe('callback sign', () => {
   });
 
   test('takes the signing secret of a .env file in the way that is told', async () => {
-    const env = await save('secret.env', `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`);
+    const env = await captures.save(
+      'secret.env',
+      `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`,
+    );
     const args = ['callback', 'sign', '--body', body, '--timestamp', String(SECONDS), '--json'];
     const { stdout } = await promisify(execFile)(
       process.execPath,

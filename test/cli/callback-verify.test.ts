@@ -1,12 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   AT,
   body,
   type Capture,
   capture,
+  createCaptureFolder,
   diagnose,
   hmac,
   record,
@@ -17,17 +15,7 @@ import { runCommand } from './command-process.js';
 import { runWithInput } from './command-with-input.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'callback-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function save(name: string, content: string | Uint8Array): Promise<string> {
-  const file = path.join(folder, name);
-  await writeFile(file, content);
-  return file;
-}
+const captures = createCaptureFolder();
 
 describe('callback verify', () => {
   const { headers } = capture();
@@ -54,7 +42,7 @@ describe('callback verify', () => {
     const args = await Promise.all(
       Object.entries(parts).map(async ([part, content]) => [
         `--${part}-file`,
-        await save(`${what}.${part}`, content),
+        await captures.save(`${what}.${part}`, content),
       ]),
     );
     const { code, stdout, stderr } = await runCommand(
@@ -93,8 +81,8 @@ describe('callback verify', () => {
   });
 
   test('reads the files of headers and body as they are, with no line break more or less', async () => {
-    const headersFile = await save('headers.txt', lines.join('\r\n'));
-    const trailing = await save('trailing.json', `${body}\n`);
+    const headersFile = await captures.save('headers.txt', lines.join('\r\n'));
+    const trailing = await captures.save('trailing.json', `${body}\n`);
     const { code, stdout } = await runCommand(
       [
         'callback',
@@ -201,7 +189,7 @@ describe('callback verify', () => {
   });
 
   test('an empty body on standard input is a body', async () => {
-    const headersFile = await save('headers-alone.txt', lines.join('\n'));
+    const headersFile = await captures.save('headers-alone.txt', lines.join('\n'));
     const { code, stdout } = await verify('', '--headers-file', headersFile, '--body-file', '-');
     expect(code).toBe(1);
     expect(stdout).toContain('body-empty');
@@ -234,13 +222,13 @@ describe('callback verify', () => {
   });
 
   test('a file of the body stands in for the one of another capture', async () => {
-    const file = await save('right.json', body);
+    const file = await captures.save('right.json', body);
     const { code } = await verify(message.replace('paid', 'lost'), '-', '--body-file', file);
     expect(code).toBe(0);
   });
 
   test('no file that a pasted command names is read', async () => {
-    const named = await save('named.json', body);
+    const named = await captures.save('named.json', body);
     const { code, stdout, stderr } = await verify(
       `curl ${lines.map((line) => `-H '${line}'`).join(' ')} --data-binary @${named}`,
     );

@@ -1,4 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll } from 'vitest';
 import { runWithInput } from './command-with-input.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
@@ -46,4 +51,24 @@ export async function diagnose(input: unknown, ...args: readonly string[]) {
   const { findings, ...diagnosis } = JSON.parse(stdout);
   const codes = findings.map((finding: { code: string }) => finding.code);
   return { code, stderr, ...diagnosis, codes };
+}
+
+interface CaptureFolder {
+  readonly path: string;
+  /** Writes a file into it, and returns its path. */
+  save(name: string, content: string | Uint8Array): Promise<string>;
+}
+
+/** A folder for the tests of a file, there until they have ended. */
+export function createCaptureFolder(): CaptureFolder {
+  const folder = mkdtempSync(path.join(tmpdir(), 'callback-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return {
+    path: folder,
+    async save(name, content) {
+      const file = path.join(folder, name);
+      await writeFile(file, content);
+      return file;
+    },
+  };
 }

@@ -54,6 +54,19 @@ describe('a listener', () => {
     expect(events).toEqual(['cancelled', 'faults', 'reset']);
   });
 
+  test('may reset the service: the callback that it was told of is not sent', async () => {
+    await using endpoint = await startEndpoint();
+    await using service = createMockService({ callbackUrl: endpoint.url });
+    await service.fetch(creation());
+    const [payment] = service.payments.list();
+    service.subscribe((event) => {
+      if (event.type === 'delivery' && event.delivery.state === 'sending') service.reset();
+    });
+    const delivery = await service.setStatus(payment?.referenceNumber ?? '', 'paid');
+    expect(delivery.state).toBe('cancelled');
+    expect(endpoint.received).toEqual([]);
+  });
+
   test('sees a request that a fault breaks off: ended, without a status', async () => {
     await using service = createMockService();
     service.faults.add({ on: 'request', type: 'lost-answer' });

@@ -83,10 +83,12 @@ export class CallbackDispatcher {
       url: url ?? '',
       attempts: [],
     };
+    const generation = this.#generation;
     this.#recent.add(delivery);
     if (url !== undefined) this.#unfinished.add(delivery);
     this.#tell(delivery);
-    if (url === undefined) return delivery;
+    // A listener may have reset the service.
+    if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? faults.takeForCallback(toFacts(delivery, 1), true);
     if (fault?.type === 'reorder') {
       this.#hold(delivery);
@@ -97,9 +99,10 @@ export class CallbackDispatcher {
     return delivery;
   }
 
-  /** The delivery of that id, as long as it is among the last 10,000. */
+  /** The delivery of that id, or of the attempt of that id, as long as it is among the last 10,000. */
   get(id: string): Delivery | undefined {
-    return this.#recent.get(id);
+    const attempt = this.#options.log.events.find((one) => one.id === id);
+    return this.#recent.get(attempt?.deliveryId ?? id);
   }
 
   /** The deliveries of a payment among the last 10,000, oldest first. */

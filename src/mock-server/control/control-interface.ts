@@ -164,9 +164,7 @@ export class ControlInterface {
   }
 
   #resendDelivery(call: ControlCall, id: string): Promise<Response> {
-    const { dispatcher, service } = this.#options;
-    const deliveryId = service.deliveries.find((attempt) => attempt.id === id)?.deliveryId ?? id;
-    if (dispatcher.get(deliveryId) === undefined) throw unknown('delivery', id);
+    if (this.#options.dispatcher.get(id) === undefined) throw unknown('delivery', id);
     return this.#resend(call, id);
   }
 
