@@ -1,3 +1,8 @@
+/**
+ * The client, the errors, `verifyCallback` and the types.
+ *
+ * @module merchant-payments
+ */
 export type { RawBody } from './callback/body.js';
 export type { CallbackHeaders, FetchHeaders } from './callback/headers.js';
 export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from './callback/options.js';

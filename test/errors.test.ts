@@ -51,6 +51,7 @@ const makeAll = (from: Errors) => ({
     skewSeconds: 301,
     issues,
   }),
+  InboxError: new from.InboxError('LEASE_LOST', 'm'),
 });
 type ClassName = keyof ReturnType<typeof makeAll>;
 const all = Object.entries(makeAll(errors)) as [ClassName, errors.MerchantPaymentsError][];
@@ -110,6 +111,7 @@ describe('toJSON', () => {
     ['RequestAbortedError', { code: 'ABORTED', requestOutcome: 'not-sent' }],
     ['ResponseError', { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', issues }],
     ['CallbackVerificationError', { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues }],
+    ['InboxError', { code: 'LEASE_LOST' }],
   ])('of %s has its code and its fields', (name, fields) => {
     expect(JSON.parse(JSON.stringify(makeAll(errors)[name]))).toEqual({
       name,
@@ -128,11 +130,12 @@ describe('toJSON', () => {
       httpStatus: 500,
       message: 'm',
     });
-    expect(Object.keys(error)).not.toContain('requestOutcome');
+    expect(Object.keys(error)).toEqual(['code', 'httpStatus']);
     expect('cause' in new ConnectionError('m')).toBe(false);
     expect(new ResponseError('m', {}).toJSON()).not.toHaveProperty('issues');
     expect(new InvalidOptionError('a', 'm').toJSON()).not.toHaveProperty('requestOutcome');
     const bare = new CallbackVerificationError('MISSING_SIGNATURE', 'm');
+    expect(Object.keys(bare)).toEqual(['code']);
     expect(bare.toJSON()).toEqual({
       name: 'CallbackVerificationError',
       code: 'MISSING_SIGNATURE',

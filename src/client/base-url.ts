@@ -23,7 +23,8 @@ export function parseBaseUrl(value: unknown, allowHttp: boolean): BaseUrl {
       'pass them as apiKey and apiSecret',
     );
   }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(String(value))) {
+  // Also an empty one, which the parts of a URL do not show.
+  if (/[?#]/.test(String(value))) {
     throw refuse(
       'must not carry a query or fragment',
       'one with "?" or "#"',

@@ -1,10 +1,19 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-
-const REDACTED = '[redacted]';
+import { type Redaction, redactParts, redactSpacedParts } from './redact.js';
 
 // The key is a user name, no secret by itself; a short one is a word that honest texts hold too.
 const MIN_REDACTED_KEY_LENGTH = 8;
+
+// Less of a credential is of no use, and may be a word of an honest text.
+const MIN_CREDENTIAL_PART = 12;
+
+// The service may quote a field, a reference as long as a UUID for example. More than that, or the
+// longest name of a field with the beginning of its value, is a part of the body.
+const MIN_BODY_PART = 40;
+
+// What is said in more is not searched but cut: a server must not keep the process busy.
+const MAX_SEARCHED_LENGTH = 4_096;
 
 /**
  * The merchant's API key and secret (interface section 5.1). Private fields keep them out of
@@ -14,6 +23,7 @@ export class Credentials {
   readonly #apiKey: string;
   readonly #apiSecret: string;
   readonly #encoded: string;
+  readonly #redactions: readonly Redaction[];
 
   /** @throws {InvalidOptionError} naming `apiKey` or `apiSecret`, never showing a value */
   constructor(apiKey: unknown, apiSecret: unknown) {
@@ -26,6 +36,9 @@ export class Credentials {
       );
     }
     this.#encoded = Buffer.from(`${this.#apiKey}:${this.#apiSecret}`).toString('base64');
+    const secrets = [`${this.#apiKey}:${this.#apiSecret}`, this.#apiSecret, this.#encoded];
+    if (this.#apiKey.length >= MIN_REDACTED_KEY_LENGTH) secrets.push(this.#apiKey);
+    this.#redactions = secrets.flatMap((secret) => toRedactions(secret, MIN_CREDENTIAL_PART));
   }
 
   /** The value of the Authorization header. */
@@ -34,34 +47,73 @@ export class Credentials {
   }
 
   /**
-   * Takes every spelling of the credentials, and `requestBody`, out of a text that came from outside:
-   * a server may echo what it was sent.
+   * Takes every spelling of the credentials, and of `requestBody`, out of a text that came from
+   * outside, in whole and in part: a server may echo what it was sent, or the beginning of it.
    */
   redact(text: string, requestBody?: string): string {
-    const pair = `${this.#apiKey}:${this.#apiSecret}`;
-    const needles = [pair, this.#apiSecret].flatMap(spellings);
-    if (this.#apiKey.length >= MIN_REDACTED_KEY_LENGTH) needles.push(...spellings(this.#apiKey));
-    // First: what remained of a body, once the credentials were out of it, would not be found.
-    if (requestBody !== undefined && requestBody !== '') needles.unshift(...spellings(requestBody));
-    return needles.reduce((result, needle) => result.replaceAll(needle, REDACTED), text);
+    let redacted = redactParts(text.slice(0, MAX_SEARCHED_LENGTH), this.#redactions);
+    // Most texts are too short to hold a part of the body.
+    if (
+      requestBody !== undefined &&
+      redacted.length >= Math.min(MIN_BODY_PART, requestBody.length)
+    ) {
+      redacted = redactSpacedParts(redacted, toRedactions(requestBody, MIN_BODY_PART));
+    }
+    // The end may be the beginning of what was cut.
+    return text.length > MAX_SEARCHED_LENGTH ? redacted.slice(0, -MIN_BODY_PART) : redacted;
   }
+}
+
+function toRedactions(secret: string, minLength: number): Redaction[] {
+  return [...new Set(spellings(secret))].map((text) => ({ text, minLength }));
 }
 
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const base64 = bytes.toString('base64');
+  const url = encodeURIComponent(secret);
+  const json = JSON.stringify(secret).slice(1, -1);
   return [
     secret,
-    encodeURIComponent(secret),
-    JSON.stringify(secret).slice(1, -1),
+    bytes.toString('latin1'),
+    url,
+    url.replaceAll(/%../g, (code) => code.toLowerCase()),
+    new URLSearchParams({ '': secret }).toString().slice(1),
+    json,
+    JSON.stringify(json).slice(1, -1),
+    // As a program quotes it that prints a text, with the one or the other quote around.
+    secret.replaceAll(/['\\]/g, '\\$&'),
+    secret.replaceAll('\\', '\\\\'),
+    escapeHtml(secret),
     base64,
     encodeURIComponent(base64),
     // Padding is left off at times; what remains can be decoded all the same.
-    base64.replace(/=+$/, ''),
+    base64.replaceAll('=', ''),
     bytes.toString('base64url'),
+    ...shiftedBase64(bytes),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
   ];
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Base64 of something that holds the secret: three bytes are four characters, so it has two more spellings. */
+function shiftedBase64(secret: Buffer): string[] {
+  return [1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), secret]);
+    // Without the characters that what stands before or after has a part in.
+    const end = Math.floor((bytes.length * 4) / 3);
+    return [bytes.toString('base64'), bytes.toString('base64url')]
+      .map((text) => text.slice(before + 1, end))
+      .filter((text) => text.length >= MIN_CREDENTIAL_PART);
+  });
 }
 
 function readCredential(option: 'apiKey' | 'apiSecret', value: unknown): string {

@@ -1,3 +1,5 @@
+import { onAbort } from './abort-relay.js';
+
 /** Why a call was given up before it ended. */
 export type GiveUpReason = 'timeout' | 'aborted';
 
@@ -8,27 +10,24 @@ export type GiveUpReason = 'timeout' | 'aborted';
 export class Deadline {
   /** Set once the call is to end without an answer. */
   gaveUp: GiveUpReason | undefined;
-  /** Called once, when `gaveUp` gets its value. Whoever is at work sets it. */
+  /**
+   * Called once, when `gaveUp` gets its value. Whoever is at work sets it, in place of whoever was
+   * at work before.
+   */
   onGiveUp: (() => void) | undefined;
 
   readonly timeoutMs: number;
   readonly #endsAtMs: number;
   readonly #timer: NodeJS.Timeout;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onAbort: (() => void) | undefined;
+  readonly #stopListening: (() => void) | undefined;
 
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
     this.#endsAtMs = performance.now() + timeoutMs;
     this.#timer = setTimeout(expire, timeoutMs, this);
-    this.#signal = signal;
     if (signal === undefined) return;
-    if (signal.aborted) {
-      this.giveUp('aborted');
-    } else {
-      this.#onAbort = () => this.giveUp('aborted');
-      signal.addEventListener('abort', this.#onAbort);
-    }
+    if (signal.aborted) this.giveUp('aborted');
+    else this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
   }
 
   get remainingMs(): number {
@@ -51,27 +50,22 @@ export class Deadline {
         resolve();
       };
     });
-    this.onGiveUp = undefined;
   }
 
   /** The work's value, or nothing when the call is given up first. Rejects as the work does. */
-  async race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
-    try {
-      return await new Promise<Value | undefined>((resolve, reject) => {
-        this.onGiveUp = () => resolve(undefined);
-        if (this.gaveUp !== undefined) resolve(undefined);
-        // Also after giving up: a rejection that nobody handles would end the process.
-        work.then(resolve, reject);
-      });
-    } finally {
-      this.onGiveUp = undefined;
-    }
+  race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
+    return new Promise<Value | undefined>((resolve, reject) => {
+      this.onGiveUp = () => resolve(undefined);
+      if (this.gaveUp !== undefined) resolve(undefined);
+      // Also after giving up: a rejection that nobody handles would end the process.
+      work.then(resolve, reject);
+    });
   }
 
   /** Must be called when the call has ended: frees the timer and the caller's signal. */
   end(): void {
     clearTimeout(this.#timer);
-    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopListening?.();
   }
 }
 

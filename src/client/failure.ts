@@ -13,7 +13,13 @@ import type { Deadline, GiveUpReason } from './deadline.js';
 import { parseBody } from './response.js';
 import { parseRetryAfter } from './retry.js';
 import { findErrorCode } from './transport/error-code.js';
-import type { Answer, Exchange, Failure, PreparedRequest } from './transport/transport.js';
+import type {
+  Answer,
+  BodyFailure,
+  Exchange,
+  Failure,
+  PreparedRequest,
+} from './transport/transport.js';
 
 export interface FailureContext {
   readonly request: PreparedRequest;
@@ -93,14 +99,16 @@ function unusableAnswerError(
   requestOutcome: RequestOutcome,
   context: FailureContext,
 ): MerchantPaymentsError {
-  if (bodyFailure?.reason === 'given-up') return givenUpError('timeout', requestOutcome, context);
+  // An answer with a 2xx is unusable for its body alone.
+  const { reason, cause } = bodyFailure as BodyFailure;
+  if (reason === 'given-up') {
+    return givenUpError(context.deadline.gaveUp as GiveUpReason, requestOutcome, context);
+  }
   const what =
-    bodyFailure?.reason === 'too-large'
-      ? 'a body larger than maxResponseBytes'
-      : 'a body that broke off';
+    reason === 'too-large' ? 'a body larger than maxResponseBytes' : 'a body that broke off';
   return new ResponseError(
     `${describeCall(context)} was answered with ${status}, but with ${what}. ${advice[requestOutcome]}`,
-    { requestOutcome, cause: scrubCause(bodyFailure?.cause, context) },
+    { requestOutcome, cause: scrubCause(cause, context) },
   );
 }
 
@@ -145,28 +153,36 @@ const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /** The error body of interface section 7, as far as it is one, fit to be logged. */
-function readErrorBody(
-  { body, headers, bodyFailure }: Answer,
-  { credentials, request }: FailureContext,
-): ErrorBody {
+function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {
   const value = bodyFailure === undefined ? parseBody(body, headers) : undefined;
   const fields = (typeof value === 'object' ? value : undefined) as
     | { code?: unknown; message?: unknown; requestId?: unknown }
     | null
     | undefined;
-  const read = (field: unknown, maxLength: number): string | undefined => {
-    if (typeof field !== 'string') return undefined;
-    // Redacted before it is cut: half a secret is one too.
-    const text = credentials.redact(field, request.body).replaceAll(UNPRINTABLE, ' ').trim();
-    if (text === '') return undefined;
-    return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  };
-  const code = read(fields?.code, MAX_MESSAGE_LENGTH);
+  const code = readText(fields?.code, MAX_MESSAGE_LENGTH, context);
   return {
-    code: code !== undefined && CODE.test(code) ? code : undefined,
-    message: read(fields?.message, MAX_MESSAGE_LENGTH),
-    requestId: read(fields?.requestId, MAX_REQUEST_ID_LENGTH),
+    code: code?.match(CODE)?.[0],
+    message: readText(fields?.message, MAX_MESSAGE_LENGTH, context),
+    requestId: readRequestId(fields, context),
   };
+}
+
+/** The service's identifier of a request, in the body of any answer, fit to be logged. */
+export function readRequestId(body: unknown, context: FailureContext): string | undefined {
+  const { requestId } = (body ?? {}) as { requestId?: unknown };
+  return readText(requestId, MAX_REQUEST_ID_LENGTH, context);
+}
+
+function readText(
+  field: unknown,
+  maxLength: number,
+  { credentials, request }: FailureContext,
+): string | undefined {
+  if (typeof field !== 'string') return undefined;
+  // Redacted before it is cut: half a secret is one too.
+  const text = credentials.redact(field, request.body).replaceAll(UNPRINTABLE, ' ').trim();
+  if (text === '') return undefined;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 // Line breaks and terminal escapes would let an answer write log lines of its own.
@@ -185,9 +201,12 @@ function describeCall({ request }: FailureContext): string {
 }
 
 // A fetch of the user's can set any code; a real one is a word.
-function readCauseCode(cause: unknown, { credentials }: FailureContext): string | undefined {
+function readCauseCode(
+  cause: unknown,
+  { credentials, request }: FailureContext,
+): string | undefined {
   const code = findErrorCode(cause);
-  return code !== undefined && CODE.test(code) ? credentials.redact(code) : undefined;
+  return code !== undefined && CODE.test(code) ? credentials.redact(code, request.body) : undefined;
 }
 
 /**

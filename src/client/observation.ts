@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
+import { hasSubscribers } from '../protocol/tracing.js';
 
 /** A logger like pino or console: called with an object of fields, then a sentence. */
 export interface Logger {
@@ -38,7 +39,12 @@ export interface AttemptReport {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly outcome: RequestOutcome;
-  readonly error: MerchantPaymentsError | undefined;
+  /** Nothing after a success. */
+  readonly failure: AttemptFailure | undefined;
+}
+
+interface AttemptFailure {
+  readonly error: MerchantPaymentsError;
   /** Whether the request will be sent again. */
   readonly retried: boolean;
 }
@@ -47,7 +53,7 @@ const channel = tracingChannel<unknown, RequestTrace>('merchant-payments:request
 
 /** Whether anybody listens. When not, an attempt is spared the bookkeeping. */
 export function isObserved(logger: Logger | undefined): boolean {
-  return logger !== undefined || channel.hasSubscribers;
+  return logger !== undefined || hasSubscribers(channel);
 }
 
 /** Runs one attempt and tells whoever listens. */
@@ -64,13 +70,13 @@ export async function observe<Result>(
   const traced = async (): Promise<void> => {
     const result = await run();
     results.push(result);
-    const { status, requestId, outcome, error, retried } = report(result);
+    const { status, requestId, outcome, failure } = report(result);
     trace.durationMs = performance.now() - startedAtMs;
     trace.outcome = outcome;
     if (status !== undefined) trace.status = status;
     if (requestId !== undefined) trace.requestId = requestId;
-    if (logger !== undefined) log(logger, trace, error, retried);
-    if (error !== undefined) throw error;
+    if (logger !== undefined) log(logger, trace, failure);
+    if (failure !== undefined) throw failure.error;
   };
   const failure: unknown = await channel.tracePromise(traced, trace).catch((error) => error);
   const [result] = results;
@@ -78,20 +84,20 @@ export async function observe<Result>(
   return result;
 }
 
-function log(
-  logger: Logger,
-  trace: RequestTrace,
-  error: MerchantPaymentsError | undefined,
-  retried: boolean,
-): void {
-  // A logger that throws must not turn a created payment into a failure.
+function log(logger: Logger, trace: RequestTrace, failure: AttemptFailure | undefined): void {
+  // A logger that throws must not turn a created payment into a failure, and one whose promise
+  // rejects must not end the process.
   try {
-    if (error === undefined) {
-      logger.debug({ ...trace }, 'merchant-payments: request succeeded');
-    } else if (retried) {
-      logger.warn({ ...trace, code: error.code }, 'merchant-payments: request failed, will retry');
-    } else {
-      logger.error({ ...trace, code: error.code }, 'merchant-payments: request failed');
-    }
+    Promise.resolve(write(logger, trace, failure)).catch(() => {});
   } catch {}
+}
+
+function write(logger: Logger, trace: RequestTrace, failure: AttemptFailure | undefined): unknown {
+  if (failure === undefined) {
+    return logger.debug({ ...trace }, 'merchant-payments: request succeeded');
+  }
+  const fields = { ...trace, code: failure.error.code };
+  return failure.retried
+    ? logger.warn(fields, 'merchant-payments: request failed, will retry')
+    : logger.error(fields, 'merchant-payments: request failed');
 }

@@ -173,8 +173,8 @@ function checkRequestOptions(
     maxRetries = client.maxRetries,
     responseSchema,
   } = options;
-  if (timeoutMs !== client.timeoutMs) assertTimeout(timeoutMs);
-  if (maxRetries !== client.maxRetries) assertMaxRetries(maxRetries);
+  assertTimeout(timeoutMs);
+  assertMaxRetries(maxRetries);
   if (signal !== undefined) {
     assertMethods('signal', signal, ['addEventListener', 'removeEventListener'], 'an AbortSignal');
   }

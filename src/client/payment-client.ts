@@ -144,7 +144,10 @@ export class PaymentClient {
   }
 
   /** What JSON shows of a client: its base URL. */
-  toJSON(): { baseUrl: string } {
+  toJSON(): {
+    /** As given, with its path. */
+    baseUrl: string;
+  } {
     return { baseUrl: this.#options.baseUrl.href };
   }
 

@@ -126,8 +126,7 @@ function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
-  const name = typeof method === 'string' ? method.toUpperCase() : '';
-  if (!METHODS.includes(name)) {
+  if (typeof method !== 'string' || !METHODS.includes(method.toUpperCase())) {
     return [
       {
         path: ['method'],
@@ -135,6 +134,7 @@ function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
       },
     ];
   }
+  const name = method.toUpperCase();
   if (body !== undefined && (name === 'GET' || name === 'HEAD')) {
     return [
       { path: ['body'], message: `must be left out with ${name}; put it in the query of path` },

@@ -4,6 +4,9 @@ import type { GiveUpReason } from './deadline.js';
 import { type FailureContext, givenUpError } from './failure.js';
 import type { ServiceResponse } from './response.js';
 
+// An answer of a megabyte can have half a million of them, and each is searched for secrets.
+const MAX_ISSUES = 100;
+
 const ADVICE = 'The service accepted the request: do not send it again.';
 
 /**
@@ -42,9 +45,11 @@ async function judge(
   try {
     const result = await schema['~standard'].validate(body);
     if (result.issues === undefined) return { value: result.value, issues: undefined };
-    const issues = toIssues(result.issues).map(({ path, message }) => ({
-      path,
-      message: credentials.redact(message, request.body),
+    const redact = (text: string) => credentials.redact(text, request.body);
+    const issues = toIssues(result.issues.slice(0, MAX_ISSUES)).map(({ path, message }) => ({
+      // A name in the answer is a text from outside, too.
+      path: path.map((key) => (typeof key === 'string' ? redact(key) : key)),
+      message: redact(message),
     }));
     return { issues };
   } catch {

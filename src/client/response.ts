@@ -26,7 +26,6 @@ export interface CreatePaymentResult<Body = unknown> {
 
 /** Bytes to text to JSON where it is JSON. Never throws: a 2xx stays a success whatever its body. */
 export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown {
-  if (bytes.length === 0) return '';
   const text = decodeText(bytes);
   let value: unknown;
   try {
@@ -56,7 +55,7 @@ function isJsonType(contentType: string | string[] | undefined): boolean {
 
 /** The payment in the body of a creation's answer. */
 export function readPayment(body: unknown): CreatePaymentResult['payment'] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
+  if (typeof body !== 'object' || Array.isArray(body)) return {};
   const payment: Record<string, unknown> = { ...body };
   for (const field of statusRecordFields) {
     if (field in payment && typeof payment[field] !== 'string') delete payment[field];

@@ -64,7 +64,8 @@ const CERTAINTY: readonly RequestOutcome[] = ['not-sent', 'rejected', 'unknown',
  * an earlier one that may have been processed.
  */
 export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome): RequestOutcome {
-  return CERTAINTY.indexOf(earlier) > CERTAINTY.indexOf(latest) ? earlier : latest;
+  const certainty = Math.max(CERTAINTY.indexOf(earlier), CERTAINTY.indexOf(latest));
+  return CERTAINTY[certainty] as RequestOutcome;
 }
 
 const SECONDS = /^\d+$/;

@@ -1,5 +1,5 @@
-import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
-import { type FailureContext, givenUpError, outcomeOf, toError } from './failure.js';
+import { ApiError, type MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { type FailureContext, givenUpError, outcomeOf, readRequestId, toError } from './failure.js';
 import { type AttemptReport, isObserved, type Logger, observe } from './observation.js';
 import { parseBody, type ServiceResponse } from './response.js';
 import { combineOutcomes, decideRetry, parseRetryAfter } from './retry.js';
@@ -21,7 +21,7 @@ interface Success {
 }
 
 interface FailedAttempt {
-  readonly exchange: Exchange;
+  readonly answer: Answer | undefined;
   readonly error: MerchantPaymentsError;
   /** What is known after this attempt and those before it. */
   readonly outcome: RequestOutcome;
@@ -43,7 +43,7 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
           { method: request.method, path: request.path, attempt },
           logger,
           async () => judge(await transport.send(request, deadline), context, attempt, earlier),
-          toReport,
+          (result) => toReport(result, context),
         )
       : judge(await transport.send(request, deadline), context, attempt, earlier);
     if (result.error === undefined) {
@@ -86,30 +86,23 @@ function judge(
       random: Math.random(),
     },
   );
-  return { exchange, error: toError(exchange, outcome, context), outcome, retryDelayMs };
+  return { answer, error: toError(exchange, outcome, context), outcome, retryDelayMs };
 }
 
-function toReport(result: AttemptResult): AttemptReport {
+function toReport(result: AttemptResult, context: FailureContext): AttemptReport {
   if (result.error === undefined) {
     return {
       status: result.answer.status,
-      requestId: readRequestId(result.body),
+      requestId: readRequestId(result.body, context),
       outcome: 'accepted',
-      error: undefined,
-      retried: false,
+      failure: undefined,
     };
   }
-  const { exchange, error, outcome, retryDelayMs } = result;
+  const { answer, error, outcome, retryDelayMs } = result;
   return {
-    status: exchange.kind === 'answer' ? exchange.status : undefined,
-    requestId: readRequestId(error),
+    status: answer?.status,
+    requestId: error instanceof ApiError ? error.requestId : undefined,
     outcome,
-    error,
-    retried: retryDelayMs !== undefined,
+    failure: { error, retried: retryDelayMs !== undefined },
   };
-}
-
-function readRequestId(source: unknown): string | undefined {
-  const requestId = (source as { requestId?: unknown } | null)?.requestId;
-  return typeof requestId === 'string' ? requestId : undefined;
 }

@@ -17,21 +17,44 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
       value: unknown,
     ) => StandardSchemaResult<Output> | Promise<StandardSchemaResult<Output>>;
     /** For the type system only. */
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly types?:
+      | {
+          /** What the validator takes. */
+          readonly input: Input;
+          /** What it gives. */
+          readonly output: Output;
+        }
+      | undefined;
   };
 }
 
 /** What a {@link StandardSchemaV1} answers. */
 export type StandardSchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardSchemaIssue[] };
+  | {
+      /** The value that was accepted, as the validator gives it. */
+      readonly value: Output;
+      /** Absent when it was accepted. */
+      readonly issues?: undefined;
+    }
+  | {
+      /** Why it was refused. */
+      readonly issues: readonly StandardSchemaIssue[];
+    };
 
 /** A finding of a {@link StandardSchemaV1}. */
 export interface StandardSchemaIssue {
   /** What is wrong. */
   readonly message: string;
   /** Where, from the outside in. */
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly path?:
+    | readonly (
+        | PropertyKey
+        | {
+            /** Name or index of one step. */
+            readonly key: PropertyKey;
+          }
+      )[]
+    | undefined;
 }
 
 /** @throws {InvalidOptionError} naming the option */

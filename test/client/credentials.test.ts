@@ -84,8 +84,8 @@ describe('credentials', () => {
 describe('redacting', () => {
   const secret = 'hünter/2+"two?';
   const key = 'long key';
-  const credentials = new Credentials(key, secret);
-  const pair = Buffer.from(`${key}:${secret}`);
+  const pair = Buffer.from(`${key}:${secret}`).toString('base64');
+  const redact = (text: string, body?: string) => new Credentials(key, secret).redact(text, body);
 
   it.each([
     ['the secret', secret],
@@ -96,12 +96,13 @@ describe('redacting', () => {
     ['the secret in base64url', Buffer.from(secret).toString('base64url')],
     ['the secret in hex', Buffer.from(secret).toString('hex')],
     ['the secret in capital hex', Buffer.from(secret).toString('hex').toUpperCase()],
-    ['the header', credentials.authorization],
-    ['the header in a URL', encodeURIComponent(credentials.authorization)],
-    ['the header without padding', `Basic ${pair.toString('base64').replace(/=+$/, '')}`],
-    ['the header in base64url', `Basic ${pair.toString('base64url')}`],
+    ['the pair', `${key}:${secret}`],
+    ['the header', `Basic ${pair}`],
+    ['the header in a URL', encodeURIComponent(`Basic ${pair}`)],
+    ['the header without padding', `Basic ${pair.replaceAll('=', '')}`],
+    ['the header in base64url', `Basic ${Buffer.from(pair, 'base64').toString('base64url')}`],
   ])('takes out %s, wherever and however often it stands', (_what, spelling) => {
-    const text = credentials.redact(`before ${spelling} between ${spelling} after`);
+    const text = redact(`before ${spelling} between ${spelling} after`);
     expect(text).not.toContain(spelling);
     expect(text).toMatch(/^before .*\[redacted\].* between .*\[redacted\].* after$/);
   });
@@ -111,12 +112,104 @@ describe('redacting', () => {
     expect(new Credentials('payments', secret).redact('no payments')).toBe('no [redacted]');
   });
 
+  it('takes out key and secret together, when they are short too', () => {
+    const redacted = new Credentials('key', 'secret').redact('got key:secret instead');
+    expect(redacted).toBe('got [redacted] instead');
+  });
+
   it('takes out the body of the request, when there is one', () => {
     const body = '{"a":"b c"}';
     for (const echo of [body, JSON.stringify(body), encodeURIComponent(body), btoa(body)]) {
-      expect(credentials.redact(`got ${echo}!`, body)).toMatch(/^got "?\[redacted\]"?!$/);
+      expect(redact(`got ${echo}!`, body)).toMatch(/^got "?\[redacted\]"?!$/);
     }
-    expect(credentials.redact('got nothing', '')).toBe('got nothing');
-    expect(credentials.redact('got nothing')).toBe('got nothing');
+    expect(redact('got nothing', '')).toBe('got nothing');
+    expect(redact('got nothing')).toBe('got nothing');
+  });
+});
+
+type Spelling = (text: string) => string;
+const inner: Spelling = (text) => text.slice(1, -1);
+const base64: Spelling = (text) => Buffer.from(text).toString('base64');
+const base64url: Spelling = (text) => Buffer.from(text).toString('base64url');
+const unpadded: Spelling = (text) => text.replaceAll('=', '');
+
+/** What is of the text alone when it is encoded with that many bytes before it, and more after it. */
+const shifted =
+  (before: number, encode: Spelling): Spelling =>
+  (text) =>
+    encode(`${'.'.repeat(before)}${text}...`).slice(
+      Math.ceil((before * 8) / 6),
+      Math.floor(((before + Buffer.byteLength(text)) * 8) / 6),
+    );
+
+const spellings: readonly [string, Spelling][] = [
+  ['as it is', (text) => text],
+  ['read as Latin-1', (text) => Buffer.from(text).toString('latin1')],
+  ['in a URL', encodeURIComponent],
+  [
+    'in a URL, in small letters',
+    (text) => encodeURIComponent(text).replaceAll(/%../g, (code) => code.toLowerCase()),
+  ],
+  ['in a form', (text) => new URLSearchParams([['a', text]]).toString().slice(2)],
+  ['in JSON', (text) => inner(JSON.stringify(text))],
+  ['in JSON that is in JSON', (text) => inner(inner(inner(JSON.stringify(JSON.stringify(text)))))],
+  ['as inspect quotes it', (text) => inner(inspect(text))],
+  [
+    'in HTML',
+    (text) => text.replaceAll(/[&<>"]/g, (it) => `&${htmlNames[it as keyof typeof htmlNames]};`),
+  ],
+  ['in base64', base64],
+  ['in base64 without padding', (text) => unpadded(base64(text))],
+  ['in base64 in a URL', (text) => encodeURIComponent(base64(text))],
+  ['in base64 after one byte', shifted(1, base64)],
+  ['in base64 after two bytes', shifted(2, base64)],
+  ['in base64 after three bytes', shifted(3, base64)],
+  ['in base64url', base64url],
+  ['in base64url after one byte', shifted(1, base64url)],
+  ['in base64url after two bytes', shifted(2, base64url)],
+  ['in base64url after three bytes', shifted(3, base64url)],
+  ['in hex', (text) => Buffer.from(text).toString('hex')],
+  ['in capital hex', (text) => Buffer.from(text).toString('hex').toUpperCase()],
+];
+const htmlNames = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
+
+describe('a secret is taken out', () => {
+  // Each spelling differs from each other in nearly every twelve characters, so that no other one
+  // would take it out whole.
+  const secret = 'ÿ\\ b<~>a+\'~k`/&k"ö&a<ö?kö';
+  const redact = (text: string, apiSecret: string) => new Credentials('k', apiSecret).redact(text);
+
+  it.each(spellings)('%s, in whole', (_how, spell) => {
+    expect(redact(`got|${spell(secret)}|instead`, secret)).toBe('got|[redacted]|instead');
+  });
+
+  it.each(spellings)('%s, twelve characters of it', (_how, spell) => {
+    const spelled = spell(secret);
+    for (let at = 0; at + 12 <= spelled.length; at += 1) {
+      const part = spelled.slice(at, at + 12);
+      expect(redact(`got|${part}|`, secret)).toBe('got|[redacted]|');
+    }
+  });
+
+  it.each(spellings.filter(([how]) => !how.includes('after')))(
+    '%s, when it is short',
+    (_how, spell) => {
+      for (const short of ['ü?>"\\\'', '~ &<']) {
+        expect(redact(`got|${spell(short)}|instead`, short)).toBe('got|[redacted]|instead');
+      }
+    },
+  );
+
+  it.each(spellings.filter(([how]) => how.includes('after')))(
+    '%s, when twelve characters tell all of it',
+    (_how, spell) => {
+      const short = 'hunter2two';
+      expect(redact(`got|${spell(short)}|instead`, short)).toBe('got|[redacted]|instead');
+    },
+  );
+
+  it('in base64 after other bytes, unless it is so short that honest texts hold that too', () => {
+    const honest = 'Fix the first payment';
+    expect(redact(honest, 'ab')).toBe(honest);
   });
 });

@@ -49,11 +49,21 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
   it('that passes in the wait between two attempts ends the call with what is known', async () => {
     const { timeoutMs, expire } = holdDeadline();
     const server = await startRawServer({ answer: () => waitLong });
-    const logger = { ...silent, warn: () => void setImmediate(expire) };
+    const attempts: object[] = [];
+    const logger = {
+      ...silent,
+      warn: (fields: object) => {
+        attempts.push(fields);
+        setImmediate(expire);
+      },
+      error: (fields: object) => void attempts.push(fields),
+    };
     const client = createClient(server.url, { ...options, timeoutMs, logger });
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'rejected' });
     expect(server.requests).toHaveLength(1);
+    // Nor is a request told that was not begun.
+    expect(attempts).toMatchObject([{ attempt: 1 }]);
   });
 
   it.each([
@@ -101,6 +111,43 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
+  it('shares a signal with any number of calls, without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const keep = (warning: Error) => void warnings.push(warning);
+    process.on('warning', keep);
+    const server = await startRawServer({});
+    const client = createClient(server.url, options);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failures = Array.from({ length: 12 }, () =>
+      failureOf(client.payments.create(order, { signal })),
+    );
+    await server.received(12);
+    controller.abort();
+    const errors = await Promise.all(failures);
+    process.off('warning', keep);
+    expect(errors.map(({ code }) => code)).toEqual(Array(12).fill('ABORTED'));
+    expect(warnings).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('still ends the other calls of a signal when one of them has ended', async () => {
+    const server = await startRawServer({
+      answer: (_request, index) => (index === 0 ? created : undefined),
+    });
+    const client = createClient(server.url, options);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calls = [1, 2].map(() => client.payments.create(order, { signal }));
+    await server.received(2);
+    await Promise.race(calls);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort();
+    const ends = (await Promise.allSettled(calls)).map(({ status }) => status);
+    expect(ends.sort()).toEqual(['fulfilled', 'rejected']);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
   it('leaves no timer when the call was given up in the wait between two attempts', async () => {
     const controller = new AbortController();
     const server = await startRawServer({ answer: () => waitLong });
@@ -113,6 +160,16 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
 });
 
 describe('Deadline', () => {
+  it('tells the time that is left, and that it has passed', () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const deadline = new Deadline(timeoutMs, undefined);
+    expect(deadline.remainingMs).toBeGreaterThan(0);
+    expect(deadline.remainingMs).toBeLessThan(timeoutMs + 1);
+    expire();
+    expect(deadline.gaveUp).toBe('timeout');
+    deadline.end();
+  });
+
   it('keeps the first reason for giving up and tells it once', () => {
     const deadline = new Deadline(60_000, undefined);
     let told = 0;

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import diagnostics from 'node:diagnostics_channel';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError, InvalidCredentialsError } from '../../src/errors.js';
 import {
   answerBegun,
@@ -61,6 +62,8 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   });
 
   it.each([
+    [300, 'rejected'],
+    [399, 'rejected'],
     [400, 'rejected'],
     [404, 'rejected'],
     [409, 'rejected'],
@@ -72,6 +75,17 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   ])('with status %i has the outcome %s', async (status, requestOutcome) => {
     const error = await failWith(httpAnswer(status, told('NO', 'No.')), once);
     expect(error).toMatchObject({ httpStatus: status, code: 'NO', requestOutcome });
+  });
+
+  it.each([
+    [300, 'Redirects are not followed: check baseUrl. The service did not accept the request.'],
+    [399, 'Redirects are not followed: check baseUrl. The service did not accept the request.'],
+    [400, 'The service did not accept the request.'],
+    [401, 'Check apiKey and apiSecret. The service did not accept the request.'],
+    [402, 'The service did not accept the request.'],
+  ])('with status %i says what to do', async (status, remedy) => {
+    const error = await failWith(httpAnswer(status), once);
+    expect(error.message).toBe(`POST /api/payments was answered with ${status}. ${remedy}`);
   });
 
   const html = '<html><body><h1>502 Bad Gateway</h1></body></html>';
@@ -196,6 +210,25 @@ describe('what a server says in an error body', () => {
   });
 });
 
+it('an answer that came whole before the signal was aborted is told as it came', async () => {
+  const controller = new AbortController();
+  const abort = () => queueMicrotask(() => controller.abort());
+  diagnostics.subscribe('undici:request:trailers', abort);
+  onTestFinished(() => void diagnostics.unsubscribe('undici:request:trailers', abort));
+  const server = await startRawServer({ answer: () => httpAnswer(404, told('NO_ROUTE', 'No.')) });
+  const { signal } = controller;
+  const error = await failureOf(createClient(server.url).payments.create(order, { signal }));
+  expect(signal.aborted).toBe(true);
+  expect(error).toMatchObject({ httpStatus: 404, code: 'NO_ROUTE', requestOutcome: 'rejected' });
+});
+
+// So does a fetch that hides a redirect, or that makes up an answer for a failure of its own.
+it('a fetch that answers with status 0 leaves the payment unknown', async () => {
+  const client = createClient('https://payments.invalid', { fetch: async () => Response.error() });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'API_ERROR', httpStatus: 0, requestOutcome: 'unknown' });
+});
+
 it('the cause is a stand-in with code and text, and no stack or request', async () => {
   const server = await startRawServer({ answer: ({ socket }) => void socket.end() });
   const error = await failureOf(createClient(server.url).payments.create(order));
@@ -213,11 +246,16 @@ it('the cause has no text when nothing with a code lies below it', async () => {
   const error = await failureOf(client.payments.create(order));
   expect(error.message).toContain('lost its connection before an answer came. The service may');
   expect(error.cause).toMatchObject({ message: 'unknown cause' });
+  expect(error.cause).not.toHaveProperty('code');
 });
 
-it('a call whose fetch rejects with nothing has no cause', async () => {
-  const client = createClient('https://payments.invalid', { fetch: () => Promise.reject() });
-  const error = await failureOf(client.payments.create(order));
-  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
-  expect(error.cause).toBeUndefined();
-});
+it.each([[undefined], [null]])(
+  'a call whose fetch rejects with %s has no cause',
+  async (reason) => {
+    const fetch = () => Promise.reject(reason);
+    const client = createClient('https://payments.invalid', { fetch });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(error.cause).toBeUndefined();
+  },
+);

@@ -1,7 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isObserved, type Logger, observe } from '../../src/client/observation.js';
-import type { MerchantPaymentsError } from '../../src/errors.js';
 import {
   apiKey,
   createClient,
@@ -182,13 +181,17 @@ describe('the logger', () => {
     }
   });
 
+  const diskIsFull = () => {
+    throw new Error('the disk is full');
+  };
+
   it.each([
-    ['a success', created],
-    ['a failure', httpAnswer(400)],
-  ])('that throws changes nothing about %s', async (_what, answer) => {
-    const fail = () => {
-      throw new Error('the disk is full');
-    };
+    ['throws', 'a success', created, diskIsFull],
+    ['throws', 'a failure', httpAnswer(400), diskIsFull],
+    // Vitest fails for a rejection that nobody handles.
+    ['rejects', 'a success', created, async () => diskIsFull()],
+    ['rejects', 'a failure', httpAnswer(400), async () => diskIsFull()],
+  ])('that %s changes nothing about %s', async (_how, _what, answer, fail) => {
     const logger = { debug: fail, info: fail, warn: fail, error: fail };
     const server = await startRawServer({ answer: () => answer });
     const call = createClient(server.url, { logger }).payments.create(order);
@@ -214,8 +217,7 @@ describe('observe', () => {
     status: 200,
     requestId: undefined,
     outcome: 'accepted' as const,
-    error: undefined as MerchantPaymentsError | undefined,
-    retried: false,
+    failure: undefined,
   });
 
   it('is left out as long as nobody listens', () => {
@@ -223,6 +225,16 @@ describe('observe', () => {
     expect(isObserved(console)).toBe(true);
     recordEvents();
     expect(isObserved(undefined)).toBe(true);
+  });
+
+  it('tells how long the work took', async () => {
+    const events = recordEvents();
+    const beforeMs = performance.now();
+    await observe(subject, undefined, () => new Promise(setImmediate), report);
+    const tookMs = performance.now() - beforeMs;
+    const durationMs = events.at(-1)?.context['durationMs'];
+    expect(durationMs).toBeGreaterThan(0);
+    expect(durationMs).toBeLessThanOrEqual(tookMs);
   });
 
   it('passes on a rejection of the work to caller and subscribers', async () => {

@@ -106,9 +106,21 @@ describe('a client', () => {
     const dispatcher = new MockAgent();
     onTestFinished(() => dispatcher.close());
     const error = refusalOf({ ...required, dispatcher, fetch: globalThis.fetch });
+    expect(error.option).toBe('fetch');
     expect(error.message).toBe(
       'fetch must not be given together with dispatcher, but both came; choose one way to send',
     );
+  });
+
+  it('refuses http: to another machine unless dangerouslyAllowHttp is true', () => {
+    const given = { ...required, baseUrl: 'http://payments.example' };
+    for (const dangerouslyAllowHttp of [undefined, false]) {
+      const error = refusalOf({ ...given, dangerouslyAllowHttp });
+      expect(error.option).toBe('baseUrl');
+      expect(error.message).toContain('an http: URL to another machine came');
+    }
+    const client = new PaymentClient({ ...given, dangerouslyAllowHttp: true });
+    expect(client.toJSON()).toEqual({ baseUrl: 'http://payments.example' });
   });
 
   it.each([[undefined], [null], ['https://payments.example']])(

@@ -252,6 +252,7 @@ describe('the request of request()', () => {
     ['POST\r\nX-A: b', 'a string of 12 characters'],
     [undefined, 'nothing'],
     [42, 'a number'],
+    [['GET'], 'an array'],
   ])('is refused for the method %j', async (method, came) => {
     const error = await refused({ method, path: '/x' });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
@@ -286,6 +287,7 @@ describe('the request of request()', () => {
     [undefined],
     [null],
     [42],
+    [['/x']],
   ])('is refused for the path %j', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['path'] }] });

@@ -94,8 +94,11 @@ describe('responseSchema', () => {
   });
 
   it('whose issues quote the credentials has them redacted', async () => {
-    const error = await refusal(schema(() => ({ issues: [{ message: `got ${apiSecret}` }] })));
-    expect(error.issues).toEqual([{ path: [], message: 'got [redacted]' }]);
+    const issues = [{ message: `got ${apiSecret}`, path: ['keys', 0, `of ${apiSecret}`] }];
+    const error = await refusal(schema(() => ({ issues })));
+    expect(error.issues).toEqual([
+      { path: ['keys', 0, 'of [redacted]'], message: 'got [redacted]' },
+    ]);
     expect(error.message).not.toContain(apiSecret);
   });
 
@@ -141,6 +144,13 @@ describe('responseSchema', () => {
     if (code === 'TIMEOUT') expire();
     else controller.abort();
     expect(await failure).toMatchObject({ code, requestOutcome: 'accepted' });
+  });
+
+  it('that finds any number of issues has a hundred of them told', async () => {
+    const issues = Array.from({ length: 101 }, (_, index) => ({ message: 'm', path: [index] }));
+    const error = await refusal(schema(() => ({ issues })));
+    expect(error.issues).toHaveLength(100);
+    expect(error.issues?.at(-1)?.path).toEqual([99]);
   });
 
   it('sees the text of a body that is no JSON', async () => {

@@ -168,6 +168,8 @@ describe('parseRetryAfter', () => {
     ['soon', undefined],
     ['Someday, maybe', undefined],
     ['2026-01-31T12:00:30Z', undefined],
+    ['31 Jan 2026 12:00:30 GMT', undefined],
+    ['Sa, 31 Jan 2026 12:00:30 GMT', undefined],
     [['1', '2'], undefined],
     [undefined, undefined],
   ])('reads %j as %s', (value, expected) => {

@@ -39,7 +39,8 @@ export function findErrorCode(error: unknown): string | undefined {
 
 /** Whether an answer came, but not one of HTTP: refused by the parser, or headers without end. */
 export function isUnreadableAnswer(error: unknown): boolean {
-  const code = findErrorCode(error) ?? '';
+  const code = findErrorCode(error);
+  if (code === undefined) return false;
   return code.startsWith('HPE_') || code === PARSER_ERROR || code === 'UND_ERR_HEADERS_OVERFLOW';
 }
 

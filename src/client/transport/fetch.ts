@@ -32,7 +32,6 @@ class FetchExchange {
   readonly #request: PreparedRequest;
   readonly #maxBytes: number;
   readonly #abort = new AbortController();
-  #called = false;
   #response: Response | undefined;
 
   constructor(fetch: typeof globalThis.fetch, request: PreparedRequest, maxBytes: number) {
@@ -42,26 +41,25 @@ class FetchExchange {
   }
 
   async run(deadline: Deadline): Promise<Exchange> {
-    const exchange = await deadline.race(this.#exchange(deadline));
+    // Only a fetch that was not called yet can be known not to have sent anything.
+    if (deadline.gaveUp !== undefined) return { kind: 'failure', sent: false, reason: 'given-up' };
+    const exchange = await deadline.race(this.#exchange());
     if (exchange !== undefined) return exchange;
     this.#abort.abort();
     return this.#response === undefined
-      ? { kind: 'failure', sent: this.#called, reason: 'given-up' }
+      ? { kind: 'failure', sent: true, reason: 'given-up' }
       : this.#answer(this.#response, new Uint8Array(0), { reason: 'given-up' });
   }
 
-  async #exchange(deadline: Deadline): Promise<Exchange> {
-    // Only a fetch that was not called yet can be known not to have sent anything.
-    if (deadline.gaveUp !== undefined) return { kind: 'failure', sent: false, reason: 'given-up' };
+  async #exchange(): Promise<Exchange> {
     try {
-      this.#called = true;
       // Without `this`: some runtimes refuse a fetch that is called as a method.
       const { origin, target, method, headers, body } = this.#request;
       const send = this.#fetch;
       const response = await send(`${origin}${target}`, {
         method,
         headers: toPairs(headers),
-        ...(body === undefined ? {} : { body }),
+        ...toBodyInit(method, body),
         redirect: 'manual',
         signal: this.#abort.signal,
       });
@@ -120,6 +118,17 @@ function assertResponse(value: unknown): asserts value is Response {
   });
 }
 
+/**
+ * Deno's fetch sends a request a second time by itself when a connection that was kept breaks, also a
+ * POST: a payment could be created twice. A body that is a stream it can't send again. Elsewhere the
+ * body stays text, which goes out with its length.
+ */
+function toBodyInit(method: string, body: string | undefined): RequestInit {
+  const repeats = 'Deno' in globalThis && method !== 'GET' && method !== 'HEAD';
+  if (repeats) return { body: new Blob([body ?? '']).stream(), duplex: 'half' };
+  return body === undefined ? {} : { body };
+}
+
 function toPairs(headers: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -134,7 +143,7 @@ function toRecord(headers: Headers): ResponseHeaders {
     record[name] = value;
   });
   // Missing in older implementations of fetch, which join the cookies by commas.
-  const cookies = (headers as Partial<Headers>).getSetCookie?.() ?? [];
-  if (cookies.length > 1) record['set-cookie'] = cookies;
+  const cookies = (headers as Partial<Headers>).getSetCookie?.();
+  if (cookies !== undefined && cookies.length > 1) record['set-cookie'] = cookies;
   return record;
 }

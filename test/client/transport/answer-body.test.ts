@@ -74,6 +74,8 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
       expect(error.message).toBe(
         'POST /api/payments was answered with 201, but with a body that broke off. The service accepted the request: do not send it again.',
       );
+      // Such as UND_ERR_SOCKET.
+      expect(error.cause).toMatchObject({ code: expect.stringMatching(/^[A-Z]/) });
       expect(server.requests).toHaveLength(1);
     },
   );

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, created, failureOf, order, record, startRawServer } from '../raw-server.js';
 
 type Fetch = typeof globalThis.fetch;
@@ -9,22 +9,39 @@ const json = () => new Response(JSON.stringify(record), { status: 201 });
 describe('a fetch that was given to the client', () => {
   it('gets what the request is, no redirects, and is called as a function', async () => {
     const calls: unknown[] = [];
+    const bodies: unknown[] = [];
     const client = clientOf(function (this: unknown, url: string, init: RequestInit) {
-      calls.push([this, url, init.method, init.redirect, init.body, init.signal?.aborted]);
+      calls.push([this, url, init.method, init.redirect, init.signal?.aborted]);
+      bodies.push('body' in init ? init.body : 'none');
       return Promise.resolve(json());
     });
     await client.payments.create(order);
     await client.request({ method: 'GET', path: '/x' });
     expect(calls).toEqual([
-      [
-        undefined,
-        'https://payments.invalid/api/payments',
-        'POST',
-        'manual',
-        JSON.stringify(order),
-        false,
-      ],
-      [undefined, 'https://payments.invalid/x', 'GET', 'manual', undefined, false],
+      [undefined, 'https://payments.invalid/api/payments', 'POST', 'manual', false],
+      [undefined, 'https://payments.invalid/x', 'GET', 'manual', false],
+    ]);
+    expect(bodies).toEqual([JSON.stringify(order), 'none']);
+  });
+
+  it('gets a body that it can not send twice on Deno, whose own fetch would', async () => {
+    vi.stubGlobal('Deno', {});
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const seen: unknown[] = [];
+    const client = clientOf(async (_url: string, init: RequestInit) => {
+      const isStream = init.body instanceof ReadableStream;
+      seen.push([init.method, isStream, init.duplex, await new Response(init.body).text()]);
+      return json();
+    });
+    await client.payments.create(order);
+    await client.request({ method: 'POST', path: '/x' });
+    await client.request({ method: 'GET', path: '/x' });
+    await client.request({ method: 'HEAD', path: '/x' });
+    expect(seen).toEqual([
+      ['POST', true, 'half', JSON.stringify(order)],
+      ['POST', true, 'half', ''],
+      ['GET', false, undefined, ''],
+      ['HEAD', false, undefined, ''],
     ]);
   });
 

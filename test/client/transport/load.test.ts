@@ -1,7 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createClient, created, failureOf, order, startRawServer } from '../raw-server.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  noRetries,
+  order,
+  startRawServer,
+} from '../raw-server.js';
 
 afterEach(() => {
   vi.doUnmock('undici');
@@ -68,5 +75,37 @@ describe('undici', () => {
     await Promise.all(Array.from({ length: 5 }, () => client.payments.create(order)));
     await client.close();
     expect(server.requests).toHaveLength(5);
+  });
+});
+
+describe('the client opens', () => {
+  it('256 connections at most; the call after them waits for one of these', async () => {
+    const server = await startRawServer({
+      answer: (_request, index) => (index < 256 ? undefined : created),
+    });
+    const client = createClient(server.url);
+    const calls = Array.from({ length: 257 }, () => client.payments.create(order));
+    await server.received(256);
+    for (const { socket } of server.requests.slice(0, 256)) socket.write(created);
+    await Promise.all(calls);
+    expect(server.requests).toHaveLength(257);
+    expect(server.connections).toHaveLength(256);
+  });
+
+  // In HTTP/2 requests share a connection, and its failure.
+  it('TLS for HTTP/1.1 alone', async () => {
+    const hellos: string[] = [];
+    const server = await startRawServer({
+      connected: (socket) =>
+        socket.once('data', (hello) => {
+          hellos.push(hello.toString('latin1'));
+          socket.destroy();
+        }),
+    });
+    const client = createClient(server.url.replace('http:', 'https:'), noRetries);
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    // The list of protocols (RFC 7301): its length in bytes, and each with its own.
+    expect(hellos[0]).toContain('\x00\x09\x08http/1.1');
   });
 });

@@ -1,15 +1,26 @@
-import { Agent, interceptors, MockAgent, RetryAgent } from 'undici';
-import { expect, it, onTestFinished } from 'vitest';
+import diagnostics from 'node:diagnostics_channel';
+import { Agent, type Dispatcher, interceptors, MockAgent, RetryAgent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   authorization,
+  connectionsClosed,
   createClient,
   created,
   failureOf,
+  holdDeadline,
   httpAnswer,
   order,
   record,
   startRawServer,
+  withoutJitter,
 } from '../raw-server.js';
+
+type Handler = Required<Dispatcher.DispatchHandler>;
+const controller = {
+  abort() {},
+  pause() {},
+  resume() {},
+} as unknown as Dispatcher.DispatchController;
 
 const agent = (): Agent => {
   const made = new Agent();
@@ -79,27 +90,145 @@ it('a dispatcher that follows redirects cannot carry the request elsewhere', asy
   expect(target.requests).toHaveLength(0);
 });
 
-it('what comes after the call was given up changes nothing', async () => {
-  type Handler = Parameters<Agent['dispatch']>[1];
-  let handler: Handler | undefined;
-  const controller = { abort() {}, pause() {}, resume() {} } as unknown as Parameters<
-    NonNullable<Handler['onRequestStart']>
-  >[0];
-  const dispatcher = {
-    dispatch(_options: object, given: Handler) {
+describe('of a dispatcher whose handlers are told too much,', () => {
+  it('what comes after the call was given up changes nothing', async () => {
+    let handler: Handler | undefined;
+    const dispatcher = dispatcherOf((given) => {
       handler = given;
-      given.onRequestStart?.(controller, {});
+      given.onRequestStart(controller, {});
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
+    handler?.onResponseStart(controller, 201, {});
+    handler?.onResponseData(controller, Buffer.from('{}'));
+    handler?.onResponseEnd(controller, {});
+    handler?.onResponseError(controller, new Error('late'));
+  });
+
+  it('an error after the end of the answer changes nothing', async () => {
+    const dispatcher = dispatcherOf((handler) => {
+      handler.onRequestStart(controller, {});
+      handler.onResponseStart(controller, 201, { 'content-type': 'application/json' });
+      handler.onResponseData(controller, Buffer.from(JSON.stringify(record)));
+      handler.onResponseEnd(controller, {});
+      handler.onResponseError(controller, new Error('late'));
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    expect((await client.payments.create(order)).payment).toEqual(record);
+  });
+
+  it.each<[string, (handler: Handler) => void]>([
+    ['a late end', (handler) => handler.onResponseEnd(controller, {})],
+    ['a late error', (handler) => handler.onResponseError(controller, new Error('late'))],
+  ])('%s of the first attempt does not take the deadline from the next', async (_what, tell) => {
+    withoutJitter();
+    const { timeoutMs, expire } = holdDeadline();
+    let first: Handler | undefined;
+    let goOn = (): void => {};
+    const dispatched = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const dispatcher = dispatcherOf((handler) => {
+      if (first === undefined) {
+        first = handler;
+        handler.onResponseError(controller, new Error('refused'));
+      } else {
+        tell(first);
+        goOn();
+      }
+    });
+    const client = createClient('https://payments.invalid', { dispatcher, timeoutMs });
+    const failure = failureOf(client.payments.create(order));
+    await dispatched;
+    expire();
+    expect(await failure).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+  });
+});
+
+it('a dispatcher is held to maxResponseBytes', async () => {
+  const server = await startRawServer({ answer: () => created });
+  const client = createClient(server.url, { dispatcher: agent(), maxResponseBytes: 10 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  expect(error.message).toContain('with a body larger than maxResponseBytes');
+});
+
+it('a client that is closed ends its connections, which the server would keep', async () => {
+  const server = await startRawServer({
+    answer: () => httpAnswer(201, record, { 'keep-alive': 'timeout=600' }),
+  });
+  const client = createClient(server.url);
+  await client.payments.create(order);
+  await client.close();
+  await connectionsClosed(server);
+});
+
+describe('who watches undici, as OpenTelemetry does, is told', () => {
+  it('of a call that it was given up', async () => {
+    const server = await startRawServer({});
+    const failures = watchFailures(server.url);
+    const caller = new AbortController();
+    const call = createClient(server.url).payments.create(order, { signal: caller.signal });
+    const failure = failureOf(call);
+    await server.received(1);
+    caller.abort();
+    await failure;
+    expect(failures).toEqual(['The call was given up']);
+  });
+
+  it('the same of one that was still waiting for a connection', async () => {
+    const server = await startRawServer({
+      answer: (_request, index) => (index === 0 ? undefined : created),
+    });
+    const failures = watchFailures(server.url);
+    const dispatcher = new Agent({ connections: 1 });
+    onTestFinished(() => dispatcher.destroy());
+    const client = createClient(server.url, { dispatcher });
+    const first = client.payments.create(order);
+    await server.received(1);
+    const caller = new AbortController();
+    const second = failureOf(client.payments.create(order, { signal: caller.signal }));
+    const third = client.payments.create(order);
+    // The calls reach the dispatcher in a microtask.
+    await new Promise(setImmediate);
+    caller.abort();
+    await second;
+    server.requests[0]?.socket.write(created);
+    await Promise.all([first, third]);
+    expect(failures).toEqual(['The call was given up']);
+  });
+
+  it('of a body that it is too large', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const failures = watchFailures(server.url);
+    const client = createClient(server.url, { maxResponseBytes: 10 });
+    await failureOf(client.payments.create(order));
+    expect(failures).toEqual(['The body is larger than maxResponseBytes']);
+  });
+});
+
+/** Tells each request's handler what the test likes. */
+function dispatcherOf(tell: (handler: Handler) => void): Agent {
+  return {
+    dispatch(_options: object, handler: Handler) {
+      tell(handler);
       return true;
     },
   } as unknown as Agent;
-  const client = createClient('https://payments.invalid', { dispatcher });
-  const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
-  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
-  handler?.onResponseStart?.(controller, 201, {});
-  handler?.onResponseData?.(controller, Buffer.from('{}'));
-  handler?.onResponseEnd?.(controller, {});
-  handler?.onResponseError?.(controller, new Error('late'));
-});
+}
+
+/** The texts with which requests to that server fail in undici's diagnostics. */
+function watchFailures(url: string): string[] {
+  const texts: string[] = [];
+  const keep = (event: unknown): void => {
+    const { request, error } = event as { request: { origin: string }; error: Error };
+    if (request.origin === url) texts.push(error.message);
+  };
+  diagnostics.subscribe('undici:request:error', keep);
+  onTestFinished(() => void diagnostics.unsubscribe('undici:request:error', keep));
+  return texts;
+}
 
 /** Another request by the same dispatcher: what was to be sent before it has been sent. */
 async function createBarrier(
