@@ -1,3 +1,8 @@
+/**
+ * Verifies callbacks on `node:crypto`, without loading the client.
+ *
+ * @module merchant-payments/callback
+ */
 export type { CallbackVerificationErrorCode, ErrorCode, Issue } from '../errors.js';
 export { CallbackVerificationError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 export type { PaymentStatusRecord } from '../protocol/payment.js';

@@ -69,7 +69,10 @@ export function callbackKeyText({
   assertKeyPart('referenceNumber', referenceNumber);
   assertKeyPart('status', status);
   assertKeyPart('updatedAt', updatedAt);
-  return `${referenceNumber.length}.${status.length}.${referenceNumber}${status}${updatedAt}`;
+  const text = `${referenceNumber.length}.${status.length}.${referenceNumber}${status}${updatedAt}`;
+  // UTF-8 has one sign for every lone surrogate. JSON writes each as it is, and begins with a quote,
+  // which no other text here does.
+  return text.isWellFormed() ? text : JSON.stringify(text);
 }
 
 function assertKeyPart(field: string, value: unknown): void {

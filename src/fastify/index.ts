@@ -1,3 +1,8 @@
+/**
+ * The callback handler as a Fastify plugin.
+ *
+ * @module merchant-payments/fastify
+ */
 export type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
 export { callbackPlugin } from './callback-plugin.js';
 export type {

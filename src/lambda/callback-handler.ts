@@ -36,7 +36,9 @@ export function callbackHandler<Tx = undefined>(
 ): (event: LambdaEvent) => Promise<LambdaResult> {
   const receive = createReceiver(options, createCallbackVerifier);
 
-  return async function handlePaymentCallback(event) {
+  return async function handlePaymentCallback(given: LambdaEvent | null | undefined) {
+    // A function that is called by hand may get no event at all.
+    const event = given ?? {};
     const reply = await receive({
       method: readMethod(event),
       headers: readHeaders(event),

@@ -1,3 +1,8 @@
+/**
+ * A callback request in, a reply out: what every handler is made of.
+ *
+ * @module merchant-payments/receiver
+ */
 export type { RawBody } from '../callback/body.js';
 export type { CallbackHeaders, FetchHeaders } from '../callback/headers.js';
 export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from '../callback/options.js';

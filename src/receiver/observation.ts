@@ -1,4 +1,5 @@
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
+import { hasSubscribers } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 
 /**
@@ -37,7 +38,7 @@ export function observe(
   method: string,
   run: (trace: CallbackTrace | undefined) => Promise<CallbackReply>,
 ): Promise<CallbackReply> {
-  if (!channel?.hasSubscribers) return run(undefined);
+  if (channel === undefined || !hasSubscribers(channel)) return run(undefined);
   const trace: CallbackTrace = { method };
   const startedAtMs = performance.now();
   return channel.tracePromise(async () => {

@@ -63,6 +63,16 @@ function makeEvent(event: Partial<LambdaEvent> = {}): LambdaEvent {
   return { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString(), ...event };
 }
 
+it('gives onPayment a signal, though no client of a function can leave', async () => {
+  const signals: AbortSignal[] = [];
+  const handler = callbackHandler({
+    signingSecret: SECRET,
+    onPayment: (_payment, { signal }) => void signals.push(signal),
+  });
+  expect(await handler(makeEvent())).toMatchObject({ statusCode: 200 });
+  expect(signals).toMatchObject([{ aborted: false }]);
+});
+
 it('answers what every gateway takes', async () => {
   const { handler } = createHandler();
   expect(await handler(makeEvent())).toEqual({ statusCode: 200, headers: {}, body: '' });
@@ -130,9 +140,11 @@ it.each([
   ['an event of another kind', {}],
   ['a warm-up', { source: 'serverless-plugin-warmup' }],
   ['a request context without http', { requestContext: {} }],
+  ['no event at all', undefined],
+  ['null for an event', null],
 ])('answers 405 for %s', async (_name, event) => {
   const { handler } = createHandler();
-  expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405 });
+  expect(await handler(event as LambdaEvent)).toMatchObject({ statusCode: 405, body: '' });
 });
 
 it('fails at once for a parsed body, and says what to do', async () => {

@@ -19,6 +19,17 @@ it('joins chunks in their order, also one that cuts a character', async () => {
   expect(Buffer.from((await body) as Uint8Array).toString()).toBe('€!');
 });
 
+it('leaves no listener on the stream but one for its errors, which would end the process', async () => {
+  const source = new PassThrough();
+  const events = ['data', 'end', 'close', 'error'] as const;
+  const before = events.map((event) => source.listenerCount(event));
+  const body = read(source);
+  source.end('!');
+  await body;
+  const added = events.map((event, index) => source.listenerCount(event) - (before[index] ?? 0));
+  expect(added).toEqual([0, 0, 0, 1]);
+});
+
 it('gives no bytes for an empty body', async () => {
   const source = new PassThrough();
   source.end();

@@ -34,7 +34,9 @@ const key = callbackKey(sampleRecord());
 describe('the tracing channel merchant-payments:callback', () => {
   it('tells the start, and at the end what became of the callback', async () => {
     const { started, ended } = subscribe();
+    const startedAtMs = performance.now();
     const reply = await createScene().receive(post());
+    const tookMs = performance.now() - startedAtMs;
     expect(started).toEqual([{ method: 'POST' }]);
     expect(ended).toEqual([
       {
@@ -46,6 +48,8 @@ describe('the tracing channel merchant-payments:callback', () => {
         result: reply,
       },
     ]);
+    expect(ended[0]?.durationMs).toBeGreaterThanOrEqual(0);
+    expect(ended[0]?.durationMs).toBeLessThanOrEqual(tookMs);
   });
 
   it.each([
@@ -59,6 +63,7 @@ describe('the tracing channel merchant-payments:callback', () => {
     expect(ended).toMatchObject([{ status, outcome }]);
     expect(ended[0]?.code).toBe(code);
     expect(ended[0]).not.toHaveProperty('key');
+    expect(ended[0]).not.toHaveProperty('skewSeconds');
   });
 
   it('tells how far a clock is off', async () => {
@@ -66,6 +71,18 @@ describe('the tracing channel merchant-payments:callback', () => {
     await createScene().receive(post({}, { timestamp: String(NOW_SECONDS - 301) }));
     expect(ended).toMatchObject([{ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301 }]);
   });
+
+  it.each([null, Object.assign(new Error('m'), { code: 'ECONNREFUSED', skewSeconds: 1 })])(
+    'tells no code but those of this package: %s',
+    async (reason) => {
+      const { ended } = subscribe();
+      const scene = createScene({ onPayment: () => Promise.reject(reason) });
+      expect(await scene.receive(post())).toMatchObject({ status: 500 });
+      expect(ended).toMatchObject([{ status: 500, outcome: 'failed' }]);
+      expect(ended[0]).not.toHaveProperty('code');
+      expect(ended[0]).not.toHaveProperty('skewSeconds');
+    },
+  );
 
   it('shows neither secret, signature nor body, whatever happens', async () => {
     const { started, ended } = subscribe();

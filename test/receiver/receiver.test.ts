@@ -231,7 +231,11 @@ describe('a request that is refused', () => {
   });
 
   it('rejects when it is no object, which only a programmer can send', async () => {
-    await expect(createScene().receive(undefined as never)).rejects.toThrow(InvalidOptionError);
+    await expect(createScene().receive(undefined as never)).rejects.toMatchObject({
+      name: 'InvalidOptionError',
+      option: 'request',
+      message: 'request must be an object with method, headers and rawBody, but nothing came',
+    });
   });
 });
 
@@ -447,6 +451,21 @@ describe('the inbox', () => {
     expect(String(scene.reports[0]?.error)).toContain("must not resolve with 'processed'");
   });
 
+  it.each(['busy', 'duplicate', 'stale'] as const)(
+    'that knows better than the work that failed, and says %s, is believed',
+    async (outcome) => {
+      const swallowing: CallbackInbox = {
+        async process(_event, work) {
+          await work({ tx: undefined, signal: new AbortController().signal }).catch(() => {});
+          return outcome;
+        },
+      };
+      const onPayment = () => Promise.reject(new Error('trouble'));
+      const scene = createScene({ inbox: swallowing, onPayment });
+      expect(await scene.receive(post())).toMatchObject({ outcome });
+    },
+  );
+
   it('that says processed before the work is done is not believed', async () => {
     const hasty: CallbackInbox = {
       async process(_event, work) {
@@ -472,6 +491,7 @@ describe('the inbox', () => {
     const scene = createScene({ inbox: repeating });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.handled).toHaveLength(1);
+    expect(String(scene.reports[0]?.error)).toContain('inbox.process must run work once');
   });
 
   it('may answer without a promise', async () => {
@@ -605,7 +625,12 @@ describe('onPayment that takes too long', () => {
     expect(signals).toMatchObject([{ aborted: false }]);
     await vi.advanceTimersByTimeAsync(1);
     expect(await reply).toEqual(failed);
-    expect(signals[0]?.reason).toMatchObject({ code: 'WORK_TIMEOUT' });
+    expect(signals[0]?.reason).toMatchObject({
+      code: 'WORK_TIMEOUT',
+      message: expect.stringMatching(
+        /^onPayment has not returned within 100 ms \(onPaymentTimeoutMs\)/,
+      ),
+    });
     expect(scene.reports).toMatchObject([
       { error: signals[0]?.reason, callback: { payment: { status: 'paid' } } },
     ]);
@@ -756,6 +781,34 @@ describe('construction', () => {
     const create = () => createCallbackReceiver(options as never);
     expect(create).toThrow(InvalidOptionError);
     expect(create).toThrow(expect.objectContaining({ option }));
+  });
+
+  it.each([
+    [undefined, 'options must be an object with signingSecret and onPayment, but nothing came'],
+    [
+      { ...right, onPayment: 'pay' },
+      'onPayment must be a function that handles one payment callback, but a string of 3 characters came',
+    ],
+    [
+      { ...right, inbox: {} },
+      'inbox must be an inbox (memoryInbox(), redisInbox(client), postgresInbox(pool), …), but an object came',
+    ],
+    [
+      { ...right, maxBodyBytes: 0 },
+      'maxBodyBytes must be a whole number of bytes from 1, but 0 came',
+    ],
+    [
+      { ...right, bodyTimeoutMs: 0 },
+      'bodyTimeoutMs must be a whole number of milliseconds from 1 to 2147483647, but 0 came',
+    ],
+    [{ ...right, onError: 7 }, 'onError must be a function that takes an error, but a number came'],
+    [
+      { ...right, onRejected: null },
+      'onRejected must be a function that takes an error, but null came',
+    ],
+  ])('says what was expected and what came: %#', (options, message) => {
+    const create = () => createCallbackReceiver(options as never);
+    expect(create).toThrow(expect.objectContaining({ message }));
   });
 
   it('does not ask for the secret, which a build may not have', () => {

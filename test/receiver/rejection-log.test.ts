@@ -25,6 +25,8 @@ describe('the default of onRejected', () => {
   it('says it once a minute for each code, and how many there were', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
+    // A process that has been up for an hour.
+    vi.advanceTimersByTime(3_600_000);
     const lines = listen();
     const log = createRejectionLog();
     for (let count = 0; count < 1000; count += 1) log(mismatch);

@@ -45,13 +45,28 @@ describe('the default of onError', () => {
     reportToConsole(new Error('outer', { cause: error }));
     reportToConsole({ token: 'planted-object' });
     expect(shown()).toContain('WRONGPASS');
+    expect(shown()).toMatch(/could not be processed: an object$/);
     expect(shown()).not.toContain('planted');
   });
 
-  it.each(['text', 7, null, undefined])('copes with %s', (error) => {
+  it.each([
+    ['text', 'text'],
+    [7, '7'],
+    [null, 'an object'],
+    [undefined, ''],
+  ])('copes with %s', (error, said) => {
     const shown = listen();
     reportToConsole(error);
-    expect(shown()).toContain('could not be processed');
+    expect(shown()).toBe(`merchant-payments: a payment callback could not be processed: ${said}`);
+  });
+
+  it('says an error without causes once, and nothing more', () => {
+    const shown = listen();
+    const error = new Error('alone');
+    reportToConsole(error);
+    expect(shown()).toBe(
+      `merchant-payments: a payment callback could not be processed: ${error.stack}`,
+    );
   });
 
   it('ends with a circle of causes', () => {
@@ -59,7 +74,7 @@ describe('the default of onError', () => {
     const error = new Error('round');
     error.cause = error;
     reportToConsole(error);
-    expect(shown().split('caused by').length).toBeLessThan(10);
+    expect(shown().split('caused by: ')).toHaveLength(5);
   });
 });
 

@@ -1,3 +1,8 @@
+/**
+ * Verifies callbacks on WebCrypto: asynchronous, without any `node:` module.
+ *
+ * @module merchant-payments/callback/web
+ */
 export type { CallbackVerificationErrorCode, ErrorCode, Issue } from '../../errors.js';
 export {
   CallbackVerificationError,

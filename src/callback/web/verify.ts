@@ -22,13 +22,25 @@ import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
 
 /** The part of a WebCrypto `CryptoKey` that is looked at, so that no DOM types are needed. */
 export interface WebCryptoKey {
+  /** Must be `secret`. */
   readonly type: string;
-  readonly algorithm: { readonly name: string; readonly hash?: { readonly name: string } };
+  /** What the key is for. */
+  readonly algorithm: {
+    /** Must be `HMAC`. */
+    readonly name: string;
+    /** The digest below the HMAC. */
+    readonly hash?: {
+      /** Must be `SHA-256`. */
+      readonly name: string;
+    };
+  };
+  /** Must hold `verify`. */
   readonly usages: readonly string[];
 }
 
 /** The part of Node's secret `KeyObject` that is used. */
 export interface NodeSecretKey {
+  /** Must be `secret`. */
   readonly type: string;
   /** The key's bytes. */
   export(): unknown;

@@ -75,6 +75,15 @@ export function describeCallbackKey(implementation: Implementation): void {
       );
     });
 
+    it('differs for two lone surrogates, which UTF-8 has but one sign for', async () => {
+      const keys = await Promise.all(
+        ['a\ud800', 'a\ud801', 'a\ufffd', 'a\\ud800'].map((status) =>
+          callbackKey(sampleRecord({ status })),
+        ),
+      );
+      expect(new Set(keys).size).toBe(keys.length);
+    });
+
     it.each([
       { what: 'signed anew', request: sampleRequest({ timestamp: String(NOW_SECONDS + 200) }) },
       { what: 'signed in base64', request: sampleRequest({ encoding: 'base64' }) },

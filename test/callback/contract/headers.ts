@@ -62,12 +62,23 @@ const shapes: [string, () => unknown][] = [
     }),
   ],
   ['headers called get and append', () => ({ get: 'x', append: 'y', ...named })],
+  ['an object with a method get', () => ({ get: () => undefined, ...named })],
+  ['an object with a method append', () => ({ append: () => undefined, ...named })],
+  // As an old polyfill is.
+  ['a Fetch Headers that can not be iterated', () => onlyGetAndAppend(new Headers(named))],
   ['other headers of the same length', () => ({ 'x-timestamq': ['1', '2'], ...named })],
 ];
 
 function fetchRequest() {
   const headers = { 'X-Timestamp': timestamp, 'X-Signature': signature };
   return new Request('http://localhost/', { method: 'POST', headers, body: '{}' });
+}
+
+function onlyGetAndAppend(headers: Headers) {
+  return {
+    get: (name: string) => headers.get(name),
+    append: (name: string, value: string) => headers.append(name, value),
+  };
 }
 
 function appended(name: string, value: string) {

@@ -156,8 +156,9 @@ export function describeProperties(implementation: Implementation): void {
         { numRuns: 2000 },
       );
       // The generator has to reach both sides, or the comparison proves nothing.
-      expect(verdicts.accepted).toBeGreaterThan(100);
-      expect(verdicts.refused).toBeGreaterThan(100);
+      const all = verdicts.accepted + verdicts.refused;
+      expect(verdicts.accepted / all).toBeGreaterThan(0.05);
+      expect(verdicts.refused / all).toBeGreaterThan(0.05);
     });
 
     it('a signature of another body is refused', async () => {

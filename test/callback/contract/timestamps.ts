@@ -21,7 +21,9 @@ export function describeTimestamps(implementation: Implementation): void {
       const error = await refusalOf(() => verify(sampleRequest({ timestamp })));
       expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: skew });
       expect(error.message).toContain(
-        skew > 0 ? `${skew} s behind this machine's clock` : `${-skew} s ahead of this machine's`,
+        skew > 0
+          ? `X-Timestamp lies ${skew} s behind this machine's clock`
+          : `X-Timestamp lies ${-skew} s ahead of this machine's clock`,
       );
       expect(error.message).toContain('more than the 300 s allowed');
     });

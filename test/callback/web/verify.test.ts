@@ -1,6 +1,6 @@
 import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { callbackKey as syncCallbackKey } from '../../../src/callback/verify.js';
 import * as callback from '../../../src/callback/web/index.js';
 import { schemaOf } from '../contract/record-schema.js';
@@ -29,6 +29,16 @@ const hmac = { name: 'HMAC', hash: 'SHA-256' };
 function importKey(algorithm: object, usages: ('verify' | 'sign')[]) {
   return crypto.subtle.importKey('raw', Buffer.from(SECRET), algorithm as never, false, usages);
 }
+
+describe('a secret as text', () => {
+  it('becomes a key that can not be read out again', async () => {
+    const importing = vi.spyOn(crypto.subtle, 'importKey');
+    await verifyCallback(sampleRequest(), { signingSecret: SECRET, now });
+    const keys = await Promise.all(importing.mock.results.map(({ value }) => value));
+    expect(keys).toHaveLength(1);
+    expect(keys[0]).toMatchObject({ extractable: false, usages: ['verify'] });
+  });
+});
 
 describe('a CryptoKey as signingSecret', () => {
   it('verifies', async () => {

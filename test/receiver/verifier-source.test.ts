@@ -1,0 +1,59 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createVerifierSource, type Verifier } from '../../src/receiver/verifier-source.js';
+
+type Secrets = string | Uint8Array | readonly (string | Uint8Array)[];
+
+/** What a verifier was made of, each time one was. */
+function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
+  const made: unknown[] = [];
+  const getVerifier = createVerifierSource<string | Uint8Array>({ signingSecret }, (secrets) => {
+    made.push(secrets);
+    return (() => undefined) as unknown as Verifier;
+  });
+  return { made, getVerifier };
+}
+
+describe('the verifier of a secret that is asked for', () => {
+  it('is made anew only when the secret has changed', async () => {
+    let secrets: Secrets = ['one', 'two'];
+    const { made, getVerifier } = sourceOf(() => secrets);
+    const first = await getVerifier();
+    secrets = ['one', 'two'];
+    expect(await getVerifier()).toBe(first);
+    expect(made).toEqual([['one', 'two']]);
+
+    for (const changed of [['one'], ['one', 'three'], ['one', 'two'], ['two', 'one'], []]) {
+      secrets = changed;
+      await getVerifier();
+      expect(made.at(-1)).toEqual(changed);
+    }
+    expect(made).toHaveLength(6);
+  });
+
+  it('is made anew for bytes, which may be other ones in the same array', async () => {
+    const bytes = Uint8Array.of(1);
+    const { made, getVerifier } = sourceOf(() => bytes);
+    await getVerifier();
+    await getVerifier();
+    expect(made).toHaveLength(2);
+  });
+
+  it('is refused when the secret does not come within ten seconds', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { getVerifier } = sourceOf(() => new Promise<string>(() => {}));
+    const refusal = expect(getVerifier()).rejects.toMatchObject({
+      option: 'signingSecret',
+      message: expect.stringContaining('must give the secret within 10000 ms'),
+    });
+    await vi.advanceTimersByTimeAsync(10_000);
+    await refusal;
+  });
+
+  it('leaves no timer when the secret comes', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    await sourceOf(async () => 'one').getVerifier();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
