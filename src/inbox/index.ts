@@ -1,3 +1,8 @@
+/**
+ * What an inbox is, and the one in memory.
+ *
+ * @module merchant-payments/inbox
+ */
 export type { InboxErrorCode } from '../errors.js';
 export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from './inbox.js';

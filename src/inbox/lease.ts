@@ -66,7 +66,7 @@ function hasEnoughLeft({ durationMs }: Lease, askedAtMs: number): boolean {
 /** When the renewal was asked for, if it was granted with enough left of it. */
 async function renewFirst(lease: Lease): Promise<number | undefined> {
   const askedAtMs = performance.now();
-  const renewed = await lease.renew().catch(() => false);
+  const renewed = await lease.renew().catch(() => undefined);
   return renewed && hasEnoughLeft(lease, askedAtMs) ? askedAtMs : undefined;
 }
 

@@ -80,13 +80,17 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
   };
 
   const remember = (reference: string, key: string, occurredAt: number): void => {
-    const known = payments.get(reference);
-    const payment = known ?? { keys: new Set(), watermark: occurredAt, changedAtMs: 0 };
+    const payment = payments.get(reference) ?? {
+      keys: new Set(),
+      watermark: occurredAt,
+      changedAtMs: 0,
+    };
     payment.keys.add(key);
     entries += 1;
     payment.watermark = Math.max(payment.watermark, occurredAt);
     payment.changedAtMs = now();
-    if (known !== undefined) payments.delete(reference);
+    // Put last, wherever it was.
+    payments.delete(reference);
     payments.set(reference, payment);
     forgetOld();
   };

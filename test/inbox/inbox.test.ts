@@ -18,13 +18,23 @@ describe('the time of an event in epoch microseconds', () => {
 
   it.each([-1, 1000, 0.5, Number.NaN, '7'])('refuses %s microseconds', (microseconds) => {
     expect(() => at('2026-01-31T12:00:00Z', microseconds as number)).toThrow(
-      expect.objectContaining({ option: 'microseconds' }),
+      expect.objectContaining({
+        option: 'microseconds',
+        message: expect.stringMatching(
+          /^microseconds must be a whole number of microseconds from 0 to 999, but .+ came$/,
+        ),
+      }),
     );
   });
 
   it('refuses an invalid date, with which nothing would ever be stale', async () => {
     const event = sampleEvent({ occurredAt: new Date(Number.NaN) });
     await expect(memoryInbox().process(event, async () => {})).rejects.toThrow(InvalidOptionError);
-    expect(() => toEpochMicroseconds(event)).toThrow('occurredAt must be a valid date');
+    expect(() => toEpochMicroseconds(event)).toThrow(
+      expect.objectContaining({
+        option: 'occurredAt',
+        message: expect.stringContaining('occurredAt must be a valid date'),
+      }),
+    );
   });
 });

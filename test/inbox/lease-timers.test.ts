@@ -94,6 +94,21 @@ describe('the timers of a lease', () => {
   });
 });
 
+it('keeps a lease where timers are numbers, as in Workers', async () => {
+  const start = globalThis.setTimeout;
+  vi.stubGlobal('setTimeout', (...given: Parameters<typeof start>) => Number(start(...given)));
+  const lease = createLease();
+  try {
+    const ended = runUnderLease(lease, () => new Promise((end) => start(end, DURATION_MS)));
+    await vi.advanceTimersByTimeAsync(DURATION_MS);
+    await expect(ended).resolves.toBe('processed');
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(lease.renew).toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('a lease that seems lost', () => {
   it('is finished all the same when nobody else took it', async () => {
     const work = start(createLease({ renew: () => Promise.reject(new Error('reset')) }));

@@ -60,7 +60,12 @@ describe('the end of the work', () => {
   test('rejects with LEASE_LOST when the lease is no longer ours', async () => {
     const lease = createLease({ finish: async () => false });
     const run = runUnderLease(lease, async () => {});
-    await expect(run).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(run).rejects.toMatchObject({
+      code: 'LEASE_LOST',
+      message: expect.stringMatching(
+        /was lost while it was being processed.*Raise leaseMs \(or renewForMs, .*\), or stop the work when its signal aborts$/,
+      ),
+    });
     expect(lease.release).not.toHaveBeenCalled();
   });
 
@@ -119,6 +124,17 @@ describe('a lease', () => {
     expect(signal.aborted).toBe(false);
   });
 
+  test('is renewed a third of its duration after a renewal has failed', async () => {
+    const failLater = () =>
+      new Promise<boolean>((_, reject) => setTimeout(reject, 40, new Error('no store')));
+    const renew = vi.fn(async () => true).mockImplementationOnce(failLater);
+    await begin(createLease({ renew }));
+    await vi.advanceTimersByTimeAsync(239);
+    expect(renew).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(renew).toHaveBeenCalledTimes(2);
+  });
+
   test('aborts the signal as early when a renewal fails late and the next is not answered', async () => {
     const failLate = () =>
       new Promise<boolean>((_, reject) => setTimeout(reject, 95, new Error('no store')));
@@ -147,23 +163,30 @@ describe('a lease', () => {
       expect(renew).toHaveBeenCalledTimes(10);
     });
 
-    test('is given up when the store does not say so for a third of its duration', async () => {
-      const signal = await begin(createLease({ renew: never }));
-      pauseFor(1_000);
-      await vi.advanceTimersByTimeAsync(199);
-      expect(signal.aborted).toBe(false);
-      await vi.advanceTimersByTimeAsync(1);
-      expect(signal.aborted).toBe(true);
-    });
+    // 170 ms, and the 100 until the renewal, are as long as a lease is safe.
+    test.each([170, 1_000])(
+      'of %i ms is given up when the store does not say so for a third of its duration',
+      async (pauseMs) => {
+        const signal = await begin(createLease({ renew: never }));
+        pauseFor(pauseMs);
+        await vi.advanceTimersByTimeAsync(199);
+        expect(signal.aborted).toBe(false);
+        await vi.advanceTimersByTimeAsync(1);
+        expect(signal.aborted).toBe(true);
+      },
+    );
 
-    test('is not renewed when it may not be any more', async () => {
-      const lease = createLease({ renewForMs: 500 });
-      const signal = await begin(lease);
-      pauseFor(1_000);
-      await vi.advanceTimersByTimeAsync(100);
-      expect(signal.aborted).toBe(true);
-      expect(lease.renew).not.toHaveBeenCalled();
-    });
+    test.each([400, 1_000])(
+      'of %i ms is not renewed when it may not be any more',
+      async (pauseMs) => {
+        const lease = createLease({ renewForMs: 500 });
+        const signal = await begin(lease);
+        pauseFor(pauseMs);
+        await vi.advanceTimersByTimeAsync(100);
+        expect(signal.aborted).toBe(true);
+        expect(lease.renew).not.toHaveBeenCalled();
+      },
+    );
   });
 
   test('is renewed for renewForMs and not longer, and then aborts the signal', async () => {

@@ -51,18 +51,23 @@ describe('a memory inbox', () => {
     const changes = ['1', '2', '3'].map((key, index) =>
       sampleEvent({ key, occurredAt: new Date(index) }),
     );
-    for (const change of changes) expect(await inbox.process(change, done)).toBe('processed');
+    for (const change of changes) {
+      expect(await inbox.process(change, done)).toBe('processed');
+      expect(await inbox.process(change, done)).toBe('duplicate');
+    }
     const answers = [];
     for (const change of changes) answers.push(await inbox.process(change, done));
     expect(answers).toEqual(['stale', 'stale', 'duplicate']);
   });
 
-  it('forgets all changes of a payment at once', async () => {
+  it('forgets all changes of a payment at once, with its watermark', async () => {
     const inbox = memoryInbox({ maxEntries: 3 });
     await processAll(inbox, 'a');
     await inbox.process(sampleEvent({ paymentReference: 'a', key: 'change-2' }), done);
     await processAll(inbox, 'b', 'c', 'd');
     expect(await processAll(inbox, 'b', 'c', 'd')).toEqual(['duplicate', 'duplicate', 'duplicate']);
+    const older = sampleEvent({ paymentReference: 'a', occurredAt: new Date(0) });
+    expect(await inbox.process(older, done)).toBe('processed');
   });
 
   it('keeps a payment longer that changed again', async () => {

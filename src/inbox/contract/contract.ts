@@ -77,7 +77,7 @@ export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly I
     waitMs: waitMs === undefined,
   };
   return ALL.map(({ name, needs, run }) => {
-    if (needs !== undefined && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);
+    if (needs && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);
     return {
       name,
       run: () => runUnderGuard(new Stage(subject, { concurrent }), { name, run, timeoutMs }),

@@ -39,7 +39,7 @@ export class Delivery {
   }
 
   /** Lets the work fail, now or when it is begun. */
-  fail(error: unknown): void {
+  fail(error: unknown = new Error('The work failed, as this case wants it to')): void {
     this.#end.break(error);
   }
 
@@ -97,11 +97,11 @@ interface Gate<Value> {
 }
 
 function createGate<Value>(): Gate<Value> {
-  let open: Gate<Value>['open'] | undefined;
-  let close: Gate<Value>['break'] | undefined;
+  let open!: Gate<Value>['open'];
+  let close!: Gate<Value>['break'];
   const promise = new Promise<Value>((resolve, reject) => {
     open = resolve;
     close = reject;
   });
-  return { promise, open: (value) => open?.(value), break: (error) => close?.(error) };
+  return { promise, open, break: close };
 }

@@ -42,7 +42,7 @@ export class Stage {
   }
 
   /** Starts a delivery whose work fails at once. */
-  deliverFailing(inbox: CallbackInbox<unknown>, event: InboxEvent, error: unknown): Delivery {
+  deliverFailing(inbox: CallbackInbox<unknown>, event: InboxEvent, error?: unknown): Delivery {
     const delivery = this.hold(inbox, event);
     delivery.fail(error);
     return delivery;

@@ -1,3 +1,8 @@
+/**
+ * An inbox in Postgres: exactly once, in one transaction with your own writes.
+ *
+ * @module merchant-payments/inbox/postgres
+ */
 export type { InboxErrorCode } from '../../errors.js';
 export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';

@@ -9,7 +9,13 @@ export interface Queryable {
    * @param text - SQL, with `$1`, `$2` in the place of values
    * @param values - what stands in their place
    */
-  query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+  query<Row = Record<string, unknown>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<{
+    /** What the statement gave; empty when it gives nothing. */
+    rows: Row[];
+  }>;
 }
 
 /** What a pool of `pg` gives besides a {@link Queryable}. */
@@ -31,7 +37,12 @@ export interface PgPoolLike<Tx extends Queryable = Queryable> {
 /** What a transaction of PGlite has besides a {@link Queryable}. */
 export interface PgliteTransactionLike {
   /** Runs several statements. */
-  exec(sql: string): Promise<{ rows: Record<string, unknown>[] }[]>;
+  exec(sql: string): Promise<
+    {
+      /** What one of the statements gave. */
+      rows: Record<string, unknown>[];
+    }[]
+  >;
   /** Ends the transaction with nothing done. */
   rollback(): Promise<void>;
   /** Whether it has ended. */

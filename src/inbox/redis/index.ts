@@ -1,3 +1,8 @@
+/**
+ * An inbox in Redis: at least once, on any number of instances.
+ *
+ * @module merchant-payments/inbox/redis
+ */
 export type { InboxErrorCode } from '../../errors.js';
 export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';

@@ -16,7 +16,10 @@ export interface SqliteDatabase {
 /** What is used of a prepared statement. */
 export interface SqliteStatement {
   /** Runs it and counts the rows that changed. */
-  run(...parameters: SqliteValue[]): { changes: number | bigint };
+  run(...parameters: SqliteValue[]): {
+    /** How many rows changed. */
+    changes: number | bigint;
+  };
   /** The first row. */
   get(...parameters: SqliteValue[]): unknown;
 }

@@ -1,3 +1,8 @@
+/**
+ * An inbox in SQLite: durable on one machine.
+ *
+ * @module merchant-payments/inbox/sqlite
+ */
 export type { InboxErrorCode } from '../../errors.js';
 export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inboxContract } from '../../../src/inbox/contract/contract.js';
 import type { InboxContractSubject } from '../../../src/inbox/contract/subject.js';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
@@ -12,6 +13,8 @@ function caseOf(subject: InboxContractSubject<undefined>, name: string) {
   if (found === undefined) throw new Error(`There is no case "${name}"`);
   return found;
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe('inboxContract', () => {
   const create = () => memoryInbox();
@@ -116,6 +119,7 @@ describe('inboxContract', () => {
       async process(_, work) {
         running += 1;
         await work({ tx: undefined, signal: AbortSignal.abort() });
+        await nextTurn();
         running -= 1;
         return 'processed';
       },
@@ -123,6 +127,48 @@ describe('inboxContract', () => {
     const { run } = caseOf({ create: () => wrong }, 'gives the work a signal that is not aborted');
     await expect(run()).rejects.toThrow('is aborted though nothing was lost');
     expect(running).toBe(0);
+  });
+
+  it.each([
+    ['passes', 'processed'],
+    ['fails', 'stale'],
+  ] as const)('leaves no timer when a case %s', async (_, outcome) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const inbox: CallbackInbox = {
+      async process(_event, work) {
+        await work({ tx: undefined, signal: new AbortController().signal });
+        return outcome;
+      },
+    };
+    const { run } = caseOf({ create: () => inbox }, 'gives the work a signal that is not aborted');
+    await run().catch(() => undefined);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('passes a store that knows a later change of the one reference that is not random', async () => {
+    const store = new Store();
+    store.watermarks.set('__proto__', Number.POSITIVE_INFINITY);
+    const name = 'takes a reference that objects have a meaning for';
+    await caseOf({ create: () => new RightInbox(store, 0) }, name).run();
+  });
+
+  it('lets work fail with an error that says that it is meant to, for stores that log it', async () => {
+    const logged: unknown[] = [];
+    const right = new RightInbox(new Store(), 0);
+    const logging: CallbackInbox = {
+      process: (event, work) =>
+        right.process(event, (context) =>
+          work(context).catch((error) => {
+            logged.push(error);
+            throw error;
+          }),
+        ),
+    };
+    await caseOf(
+      { create: () => logging },
+      'runs an older change after a newer one has failed',
+    ).run();
+    expect(logged).toEqual([new Error('The work failed, as this case wants it to')]);
   });
 
   it('fails when create does', async () => {

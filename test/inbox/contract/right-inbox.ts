@@ -24,6 +24,7 @@ export interface Claim {
 
 export interface Change {
   readonly id: string;
+  readonly key: string;
   readonly payment: string;
   readonly at: number;
   readonly processStale: boolean;
@@ -74,6 +75,7 @@ export class RightInbox implements CallbackInbox {
   protected read(event: InboxEvent): Change {
     return {
       id: JSON.stringify([event.paymentReference, event.key]),
+      key: event.key,
       payment: event.paymentReference,
       at: toEpochMicroseconds(event),
       processStale: event.processStale,
@@ -136,6 +138,26 @@ export class RightInbox implements CallbackInbox {
 
   protected holds({ payment }: Change, claim: Claim): boolean {
     return this.store.claims.get(payment) === claim;
+  }
+}
+
+/** A right one, too: a payment is `busy` in a process that works on it, with or without the claim. */
+export class ProcessBoundInbox extends RightInbox {
+  readonly #running = new Set<string>();
+
+  override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
+    const change = this.read(event);
+    if (this.#running.has(change.payment)) return this.check(change) ?? this.answerRunning();
+    this.#running.add(change.payment);
+    try {
+      return await super.process(event, work);
+    } finally {
+      this.#running.delete(change.payment);
+    }
+  }
+
+  protected answerRunning(): InboxOutcome {
+    return 'busy';
   }
 }
 

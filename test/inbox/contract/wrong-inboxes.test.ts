@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inboxContract } from '../../../src/inbox/contract/contract.js';
 import type { InboxContractCase } from '../../../src/inbox/contract/subject.js';
-import { RightInbox, Store } from './right-inbox.js';
+import { ProcessBoundInbox, RightInbox, Store } from './right-inbox.js';
 import { wrongInboxes } from './wrong-inboxes/all.js';
 import { LEASE_MS } from './wrong-inboxes/wrong-inbox.js';
 
@@ -20,11 +20,12 @@ function contractOn(
 }
 
 describe.each([
-  ['answers busy', { waitMs: 0 }],
-  ['lets deliveries wait', { waitMs: Number.POSITIVE_INFINITY }],
-  ['lets deliveries wait for a while', { waitMs: 50 }],
-])('the contract on a right inbox that %s', (_, options) => {
-  for (const { name, skipped, run } of contractOn(RightInbox, options)) {
+  ['answers busy', RightInbox, { waitMs: 0 }],
+  ['lets deliveries wait', RightInbox, { waitMs: Number.POSITIVE_INFINITY }],
+  ['lets deliveries wait for a while', RightInbox, { waitMs: 50 }],
+  ['answers busy until work that lost its claim has ended', ProcessBoundInbox, { waitMs: 0 }],
+])('the contract on a right inbox that %s', (_, inbox, options) => {
+  for (const { name, skipped, run } of contractOn(inbox, options)) {
     it.skipIf(skipped)(name, run);
   }
 });

@@ -24,6 +24,8 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const inbox = postgresInbox<PoolClient>(pool);
       const held = heldWork<PoolClient>();
       const running = inbox.process(change('idle'), held.work);
+      // It rejects before the test has come to ask.
+      running.catch(() => undefined);
       const { tx, signal } = await held.started;
       const aborted = once(signal, 'abort');
       await terminate(observer, tx);
@@ -37,20 +39,23 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     });
 
     it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
-      const inbox = postgresInbox<PoolClient>(openPool({ max: 1 }), { idleTimeoutMs: 20 });
+      const pool = openPool({ max: 1 });
       const held = heldWork<PoolClient>();
-      const running = inbox.process(change('silent'), held.work);
+      const impatient = postgresInbox<PoolClient>(pool, { idleTimeoutMs: 1_000 });
+      const running = impatient.process(change('silent'), held.work);
+      running.catch(() => undefined);
       const { signal } = await held.started;
       await once(signal, 'abort');
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '25P03' } });
       await expect(running).rejects.toBe(signal.reason);
-      expect(await inbox.process(change('silent'), nothing)).toBe('processed');
+      // By an inbox that waits longer: on a busy machine a second may pass between two statements too.
+      expect(await postgresInbox(pool).process(change('silent'), nothing)).toBe('processed');
       held.finish();
     });
 
     it('because the work waits for the pool whose connections such work has all taken', async () => {
       const pool = openPool({ max: 2 });
-      const inbox = postgresInbox(pool, { idleTimeoutMs: 20 });
+      const inbox = postgresInbox(pool, { idleTimeoutMs: 1_000 });
       const reads: Promise<unknown>[] = [];
       const bothTaken = deferred<void>();
       const work = async (): Promise<void> => {
@@ -61,11 +66,18 @@ describe.skipIf(!process.env['DATABASE_URL'])(
         await read;
       };
       const deadlocked = ['full-1', 'full-2'].map((name) => inbox.process(change(name), work));
-      for (const outcome of await Promise.allSettled(deadlocked)) {
+      const outcomes = await Promise.allSettled(deadlocked);
+      // The connection of the one that is ended first may let the other one go on in time.
+      const lost = outcomes.filter(({ status }) => status === 'rejected');
+      expect(lost.length).toBeGreaterThan(0);
+      for (const outcome of lost) {
         expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
       }
       expect(await Promise.all(reads)).toHaveLength(2);
-      expect(await inbox.process(change('full-1'), nothing)).toBe('processed');
+      for (const [index, { status }] of outcomes.entries()) {
+        const again = await postgresInbox(pool).process(change(`full-${index + 1}`), nothing);
+        expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
+      }
     });
 
     it('in a statement fails the work with the driver’s error', async () => {

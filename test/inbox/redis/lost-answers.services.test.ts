@@ -216,6 +216,17 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
     expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('duplicate');
   });
 
+  test('that fails to finish while a renewal lives, long after the claim, is asked again', async () => {
+    const { client, failNext } = openFailing();
+    const held = await hold(redisInbox(client, { prefix, leaseMs: 600 }), event);
+    const until = async () => Number(await admin.hget(hash, 'until'));
+    const first = await until();
+    await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first + 600), 5_000);
+    failNext(1);
+    expect(await held.complete()).toBe('processed');
+    expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('duplicate');
+  });
+
   test('that fails to finish until the lease has expired leaves the event free', async () => {
     const { client, failNext } = openFailing();
     const held = await hold(redisInbox(client, { prefix, leaseMs: 300 }), event);

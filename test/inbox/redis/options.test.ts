@@ -34,6 +34,10 @@ test.each([
   );
 });
 
+test('keeps its keys apart from others by default', () => {
+  expect(resolveOptions({})).toMatchObject({ prefix: 'merchant-payments:', leaseMs: 30_000 });
+});
+
 test.each([
   [{}, 5_000],
   [{ leaseMs: 10_000 }, 5_000],
@@ -66,5 +70,9 @@ test('refuses a pipeline, whose methods return itself, when it is used', async (
   const inbox = redisInbox(pipeline as never);
   const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
   const delivered = inbox.process(event, () => Promise.reject(new Error('the work was run')));
-  await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
+  await expect(delivered).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    option: 'client',
+    message: expect.stringMatching(/^client must answer EVALSHA with what the script returns/),
+  });
 });

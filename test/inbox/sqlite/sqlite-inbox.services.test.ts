@@ -70,8 +70,17 @@ describe.each(drivers)('with $name', ({ open }) => {
         message: expect.stringMatching(
           /"payment_inbox_payments" and "payment_inbox_events", but they are missing: call setup\(\)/,
         ),
+        cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
       });
       expect(() => inbox.prune(new Date())).toThrow('call setup()');
+    });
+
+    test('are not said to be missing when it is another fault', async () => {
+      const { inbox, database } = openInbox();
+      for (const table of ['payment_inbox_payments', 'payment_inbox_events']) {
+        database.exec(`DROP TABLE ${table}; CREATE TABLE ${table} (other)`);
+      }
+      await expect(deliver(inbox, first)).rejects.toThrow(/no such column|no column named/);
     });
 
     test('are used as soon as setup was called, also after a callback had failed for it', async () => {
@@ -317,6 +326,30 @@ describe.each(drivers)('with $name', ({ open }) => {
       }
       expect(held.signal.aborted).toBe(false);
       expect(await held.complete()).toBe('processed');
+    });
+
+    test('that was renewed is finished as long as the renewal lives, however long that takes', async () => {
+      const { inbox, database } = openInbox({ leaseMs: 150 });
+      const held = await hold(inbox, first);
+      const until = () =>
+        Number(readAll(database, 'SELECT owner_until_ms FROM payment_inbox_payments')[0]);
+      nowMs += 100;
+      await expect.poll(until).toBe(nowMs + 150);
+      const writer = connect();
+      writer.exec('BEGIN IMMEDIATE');
+      nowMs += 100;
+      const exec = vi.spyOn(database, 'exec');
+      const result = held.complete();
+      await vi.waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(2));
+      writer.exec('COMMIT');
+      expect(await result).toBe('processed');
+    });
+
+    test('whose end fails for another reason than a lock is not tried again', async () => {
+      const { inbox, database } = openInbox();
+      const held = await hold(inbox, first);
+      database.exec('DROP TABLE payment_inbox_events');
+      await expect(held.complete()).rejects.toThrow('no such table');
     });
 
     test('that was taken over aborts the signal of the work', async () => {

@@ -57,7 +57,7 @@ export const crashCases: readonly ContractCase[] = [
       const early = stage.deliver(one, { ...event });
       await stage.pause();
       early.assertHeldOff();
-      heir.fail(new Error('the heir failed'));
+      heir.fail();
       await heir.rejects();
       const answer = await early.answers('processed', 'busy');
       await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
@@ -72,7 +72,7 @@ export const crashCases: readonly ContractCase[] = [
       const late = await stage.begin(one, event);
       await stage.loseClaim(event);
       const heir = await stage.begin(other, { ...event });
-      late.fail(new Error('the late holder failed'));
+      late.fail();
       await late.rejects();
       const early = stage.deliver(one, { ...event });
       await stage.pause();
@@ -99,7 +99,7 @@ export const crashCases: readonly ContractCase[] = [
       const early = stage.deliver(other, { ...event });
       await stage.pause();
       early.assertHeldOff();
-      holder.fail(new Error('the heir failed'));
+      holder.fail();
       await holder.rejects();
       const answer = await early.answers('processed', 'busy');
       await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
@@ -115,7 +115,7 @@ export const crashCases: readonly ContractCase[] = [
       await stage.loseClaim(event);
       const heir = stage.hold(one, { ...event });
       await stage.pause();
-      late.fail(new Error('the late holder failed'));
+      late.fail();
       await late.rejects();
       const holder = await holderAfter(heir, () => stage.begin(one, event));
       const early = stage.deliver(other, { ...event });

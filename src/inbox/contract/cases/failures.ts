@@ -28,7 +28,8 @@ export const failureCases: readonly ContractCase[] = [
         inbox.process(event, () => {
           throw error;
         });
-      await assert.rejects(call, (thrown) => thrown === error);
+      const message = 'process must reject with the error of the work itself';
+      await assert.rejects(call, (thrown) => thrown === error, message);
       await stage.deliver(inbox, event).answers('processed');
       await stage.deliver(inbox, event).answers('duplicate');
     },

@@ -37,7 +37,7 @@ export const orderCases: readonly ContractCase[] = [
       const [one, other] = [await stage.open(), await stage.open()];
       await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
       await stage.deliver(one, change({ occurredAt: seconds(59) })).answers('stale');
-      await stage.deliver(other, change({ occurredAt: seconds(0) })).answers('stale');
+      await stage.deliver(other, change()).answers('stale');
       await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
     },
   },
@@ -46,7 +46,7 @@ export const orderCases: readonly ContractCase[] = [
     run: async (stage) => {
       const change = createPayment();
       const inbox = await stage.open();
-      const stale = change({ occurredAt: seconds(59) });
+      const stale = change();
       await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
       await stage.deliver(inbox, stale).answers('stale');
       await stage.deliver(inbox, stale).answers('stale');
@@ -69,7 +69,7 @@ export const orderCases: readonly ContractCase[] = [
     run: async (stage) => {
       const change = createPayment();
       const inbox = await stage.open();
-      const older = change({ occurredAt: seconds(0), processStale: true });
+      const older = change({ processStale: true });
       await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
       await stage.deliver(inbox, older).answers('processed');
       await stage.deliver(inbox, change({ occurredAt: seconds(30) })).answers('stale');
@@ -80,7 +80,7 @@ export const orderCases: readonly ContractCase[] = [
     run: async (stage) => {
       const change = createPayment();
       const inbox = await stage.open();
-      const older = change({ occurredAt: seconds(0) });
+      const older = change();
       await stage.deliver(inbox, older).answers('processed');
       await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
       await stage.deliver(inbox, older).answers('duplicate');
@@ -141,7 +141,7 @@ export const orderCases: readonly ContractCase[] = [
       const change = createPayment();
       const inbox = await stage.open();
       const newer = change({ occurredAt: seconds(60) });
-      await stage.deliverFailing(inbox, newer, new Error('the newer failed')).rejects();
+      await stage.deliverFailing(inbox, newer).rejects();
       await stage.deliver(inbox, change()).answers('processed');
     },
   },
@@ -155,7 +155,7 @@ export const orderCases: readonly ContractCase[] = [
       const early = stage.deliver(other, older);
       await stage.pause();
       early.assertHeldOff();
-      newer.fail(new Error('the newer failed'));
+      newer.fail();
       await newer.rejects();
       const answer = await early.answers('processed', 'busy');
       await stage.deliver(one, older).answers(answer === 'busy' ? 'processed' : 'duplicate');

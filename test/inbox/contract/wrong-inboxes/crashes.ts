@@ -1,4 +1,11 @@
-import { type Change, type Claim, RightInbox, type Work } from '../right-inbox.js';
+import type { InboxOutcome } from '../../../../src/inbox/inbox.js';
+import {
+  type Change,
+  type Claim,
+  ProcessBoundInbox,
+  RightInbox,
+  type Work,
+} from '../right-inbox.js';
 import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
 
 export const wrongCrashes: readonly WrongInbox[] = [
@@ -70,6 +77,17 @@ export const wrongCrashes: readonly WrongInbox[] = [
     },
   })),
   {
+    flaw: 'answers duplicate while work of its own goes on that has lost its claim',
+    caughtBy:
+      'does not take an event for processed because a holder completes that lost it to its own process',
+    says: /the work must run, but process answered 'duplicate' without running it/,
+    inbox: class extends ProcessBoundInbox {
+      protected override answerRunning(): InboxOutcome {
+        return 'duplicate';
+      }
+    },
+  },
+  {
     flaw: 'never aborts the signal',
     caughtBy: 'aborts the signal of a holder that has lost its event',
     says: /a signal that should abort has not/,
@@ -85,6 +103,21 @@ export const wrongCrashes: readonly WrongInbox[] = [
       'measures by the newest change processed after the holder of an older one completes late',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
+      protected override finish(change: Change, claim: Claim): void {
+        if (!this.holds(change, claim)) this.store.watermarks.set(change.payment, change.at);
+        super.finish(change, claim);
+      }
+    },
+  },
+  {
+    flaw: 'lets a late holder lower the watermark, and takes a change of the same time for stale',
+    caughtBy:
+      'measures by the newest change processed after the holder of an older one completes late',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override isStale(change: Change): boolean {
+        return super.isStale({ ...change, at: change.at - 1 });
+      }
       protected override finish(change: Change, claim: Claim): void {
         if (!this.holds(change, claim)) this.store.watermarks.set(change.payment, change.at);
         super.finish(change, claim);

@@ -54,6 +54,22 @@ export const wrongFailures: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'wraps the error of work that throws at once',
+    caughtBy: 'takes work that throws before it gives a promise for work that failed',
+    says: /must reject with the error of the work itself/,
+    inbox: class extends RightInbox {
+      protected override async run(work: Work, { controller }: Claim): Promise<void> {
+        let running: Promise<void>;
+        try {
+          running = work({ tx: undefined, signal: controller.signal });
+        } catch (cause) {
+          throw new Error('The work threw', { cause });
+        }
+        await running;
+      }
+    },
+  },
+  {
     flaw: 'keeps the claim when the work throws at once',
     caughtBy: 'takes work that throws before it gives a promise for work that failed',
     says: /must answer 'processed', but answered 'busy'/,

@@ -14,6 +14,30 @@ const comparisonsOfText: readonly (readonly [string, (at: number) => string])[] 
   ['compares epoch microseconds as text', String],
 ];
 
+const roundings = [
+  {
+    flaw: 'rounds times up to ten microseconds',
+    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    round: (at: number) => Math.ceil(at / 10),
+  },
+  {
+    flaw: 'rounds times down to ten microseconds',
+    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    round: (at: number) => Math.floor(at / 10),
+  },
+  {
+    flaw: 'rounds times to milliseconds',
+    caughtBy: 'runs a change of the next millisecond with fewer microseconds',
+    round: (at: number) => Math.round(at / 1000),
+  },
+  {
+    flaw: 'rounds times up to ten microseconds',
+    caughtBy:
+      'processes the event as it was when the call was made, whatever the caller does to it then',
+    round: (at: number) => Math.ceil(at / 10),
+  },
+];
+
 export const wrongOrder: readonly WrongInbox[] = [
   {
     flaw: 'keeps no watermark',
@@ -22,6 +46,16 @@ export const wrongOrder: readonly WrongInbox[] = [
     inbox: class extends RightInbox {
       protected override isStale(): boolean {
         return false;
+      }
+    },
+  },
+  {
+    flaw: 'forgives a change that it comes less than half a minute late',
+    caughtBy: 'answers stale to a change older than the last one processed',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override isStale(change: Change): boolean {
+        return super.isStale({ ...change, at: change.at + 30_000_000 });
       }
     },
   },
@@ -60,6 +94,21 @@ export const wrongOrder: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'lowers the watermark, and takes a change of the same time for stale',
+    caughtBy:
+      'measures by the newest change processed after an older one was run with processStale',
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override isStale(change: Change): boolean {
+        return super.isStale({ ...change, at: change.at - 1 });
+      }
+      protected override record(change: Change): void {
+        super.record(change);
+        this.store.watermarks.set(change.payment, change.at);
+      }
+    },
+  },
+  {
     flaw: 'looks at the watermark before the key',
     caughtBy: 'answers duplicate to a processed change after a newer one, with processStale too',
     says: /must answer 'duplicate', but answered 'stale'/,
@@ -91,6 +140,16 @@ export const wrongOrder: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'takes microseconds that are not given for the end of the millisecond',
+    caughtBy: 'runs another change of the same time',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      protected override read(event: InboxEvent): Change {
+        return super.read({ ...event, microseconds: event.microseconds ?? 999 });
+      }
+    },
+  },
+  {
     flaw: 'ignores microseconds',
     caughtBy: 'tells changes of one millisecond apart by their microseconds',
     says: /must answer 'stale', but answered 'processed'/,
@@ -111,6 +170,17 @@ export const wrongOrder: readonly WrongInbox[] = [
       }
     },
   },
+  ...roundings.map(({ flaw, caughtBy, round }) => ({
+    flaw,
+    caughtBy,
+    says: /must answer 'stale', but answered 'processed'/,
+    inbox: class extends RightInbox {
+      protected override read(event: InboxEvent): Change {
+        const change = super.read(event);
+        return { ...change, at: round(change.at) };
+      }
+    },
+  })),
   {
     flaw: 'compares milliseconds and microseconds each by itself',
     caughtBy: 'runs a change of the next millisecond with fewer microseconds',

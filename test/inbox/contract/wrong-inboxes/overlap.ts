@@ -14,6 +14,40 @@ export const wrongOverlap: readonly WrongInbox[] = [
       }
     },
   },
+  ...[
+    {
+      caughtBy: 'never processes two changes of one payment at once',
+      says: /ran beside other work for the same payment/,
+    },
+    {
+      caughtBy: 'answers busy to what has waited for as long as the store lets it wait',
+      says: /must answer 'busy', but answered 'processed'/,
+    },
+  ].map((caught) => ({
+    ...caught,
+    flaw: 'claims a payment at a time, not the payment',
+    inbox: class extends RightInbox {
+      protected override read(event: InboxEvent): Change {
+        const change = super.read(event);
+        return { ...change, payment: `${change.payment} at ${change.at}` };
+      }
+    },
+  })),
+  {
+    flaw: 'gives a claim up that is asked for a third time',
+    caughtBy: 'keeps an event while its work takes three leases',
+    says: /ran beside other work for the same payment/,
+    inbox: class extends RightInbox {
+      readonly #asked = new WeakMap<Claim, number>();
+      protected override holder(change: Change): Claim | undefined {
+        const claim = super.holder(change);
+        if (claim === undefined) return undefined;
+        const asked = (this.#asked.get(claim) ?? 0) + 1;
+        this.#asked.set(claim, asked);
+        return asked < 3 ? claim : undefined;
+      }
+    },
+  },
   {
     flaw: 'never renews its lease',
     caughtBy: 'keeps an event while its work takes three leases',

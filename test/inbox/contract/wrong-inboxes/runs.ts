@@ -14,6 +14,17 @@ export const wrongRuns: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'runs the work twice',
+    caughtBy: 'runs the work and answers processed when it has completed',
+    says: /answered 'processed' and ran the work 2 times/,
+    inbox: class extends RightInbox {
+      protected override async run(work: Work, claim: Claim): Promise<void> {
+        await super.run(work, claim);
+        await super.run(work, claim);
+      }
+    },
+  },
+  {
     flaw: 'knows only what it processed itself',
     caughtBy: 'answers duplicate when a processed change comes again, to this inbox or another',
     says: /must answer 'duplicate', but answered 'processed'/,
@@ -80,6 +91,32 @@ export const wrongRuns: readonly WrongInbox[] = [
       override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
         await Promise.resolve();
         return super.process(event, work);
+      }
+    },
+  },
+  {
+    flaw: 'reads the time of the event after a wait',
+    caughtBy:
+      'processes the event as it was when the call was made, whatever the caller does to it then',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
+        const { key, paymentReference } = event;
+        await Promise.resolve();
+        return super.process({ ...event, key, paymentReference }, work);
+      }
+    },
+  },
+  {
+    flaw: 'keeps the date of the caller, which may be set',
+    caughtBy:
+      'processes the event as it was when the call was made, whatever the caller does to it then',
+    says: /must answer 'processed', but answered 'stale'/,
+    inbox: class extends RightInbox {
+      override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
+        const kept = { ...event };
+        await Promise.resolve();
+        return super.process(kept, work);
       }
     },
   },

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { assertDatabase, isInTransaction, isLocked } from '../../../src/inbox/sqlite/database.js';
+import { resolveOptions } from '../../../src/inbox/sqlite/options.js';
+
+test.each([
+  // better-sqlite3 tells by code, node:sqlite by errcode, whose low byte is the kind.
+  [{ code: 'SQLITE_BUSY' }, true],
+  [{ code: 'SQLITE_BUSY_SNAPSHOT' }, true],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 5 }, true],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 517 }, true],
+  [{ code: 'SQLITE_CONSTRAINT' }, false],
+  [{ code: 'NOT_SQLITE_BUSY' }, false],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1 }, false],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1_299 }, false],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: '5' }, false],
+  [new Error('database is locked'), false],
+  [undefined, false],
+  [null, false],
+])('%j is a lock of another connection: %s', (error, locked) => {
+  expect(isLocked(error)).toBe(locked);
+});
+
+test.each([
+  [{ inTransaction: true }, true],
+  [{ isTransaction: true }, true],
+  [{ inTransaction: false, isTransaction: false }, false],
+  [{}, false],
+])('%j is in a transaction: %s', (database, open) => {
+  const methods = { exec: () => undefined, prepare: () => undefined as never };
+  expect(isInTransaction({ ...methods, ...database })).toBe(open);
+});
+
+test.each([
+  [undefined, 'but nothing without exec and prepare came'],
+  [{ exec: () => undefined }, 'but an object without exec and prepare came'],
+  [{ prepare: () => undefined }, 'but an object without exec and prepare came'],
+])('refuses %j as a database', (database, says) => {
+  expect(() => assertDatabase(database)).toThrow(
+    expect.objectContaining({
+      option: 'database',
+      message: `database must be a DatabaseSync of node:sqlite or a Database of better-sqlite3, ${says}`,
+    }),
+  );
+});
+
+test.each([
+  [{ tablePrefix: ['payments_'] }, 'tablePrefix', 'but an array came'],
+  [{ tablePrefix: 'sqlite_payments' }, 'tablePrefix', 'not beginning with sqlite_'],
+  [{ leaseMs: 99 }, 'leaseMs', 'a whole number of milliseconds from 100 to 2147483647'],
+  [{ renewForMs: 0 }, 'renewForMs', 'a whole number of milliseconds from 1'],
+])('refuses the options %j', (options, option, says) => {
+  expect(() => resolveOptions(options as object)).toThrow(
+    expect.objectContaining({ option, message: expect.stringContaining(says) }),
+  );
+});
