@@ -3,25 +3,45 @@ import type { Delivery, DeliveryAttempt } from './callbacks/delivery.js';
 import type { Fault } from './faults/fault-types.js';
 import type { MockPayment } from './payment.js';
 
-/**
- * Something that happened in a mock service.
- *
- * - `payment`: one was created, or changed its status.
- * - `request`: one arrived; and again, with `ended`, when it was answered or its connection broke.
- * - `attempt`: an attempt to deliver a callback ended.
- * - `delivery`: a delivery changed its state.
- * - `faults`: faults were added, used up or cleared; those that are left.
- * - `settings`: the callbackUrl was changed.
- * - `clock`: the clock was moved ahead through the control interface.
- * - `reset`: everything was forgotten.
- */
+/** Something that happened in a mock service. */
 export type MockEvent =
-  | { readonly type: 'payment'; readonly payment: MockPayment }
-  | { readonly type: 'request'; readonly request: RecordedRequest }
-  | { readonly type: 'attempt'; readonly attempt: DeliveryAttempt }
-  | { readonly type: 'delivery'; readonly delivery: Delivery }
-  | { readonly type: 'faults'; readonly faults: readonly Fault[] }
-  | { readonly type: 'settings' | 'clock' | 'reset' };
+  | {
+      /** A payment was created, or changed its status. */
+      readonly type: 'payment';
+      /** As it is then. */
+      readonly payment: MockPayment;
+    }
+  | {
+      /** A request arrived; and again, with `ended`, when it was answered or its connection broke. */
+      readonly type: 'request';
+      /** As it was received. */
+      readonly request: RecordedRequest;
+    }
+  | {
+      /** An attempt to deliver a callback ended. */
+      readonly type: 'attempt';
+      /** As it was sent, with how it ended. */
+      readonly attempt: DeliveryAttempt;
+    }
+  | {
+      /** A delivery changed its state. */
+      readonly type: 'delivery';
+      /** Live: it goes on as retries are made. */
+      readonly delivery: Delivery;
+    }
+  | {
+      /** Faults were added, used up or cleared. */
+      readonly type: 'faults';
+      /** Those that are left, oldest first. */
+      readonly faults: readonly Fault[];
+    }
+  | {
+      /**
+       * `settings`: the callbackUrl was changed. `clock`: the clock was moved ahead through the
+       * control interface. `reset`: everything was forgotten.
+       */
+      readonly type: 'settings' | 'clock' | 'reset';
+    };
 
 /** Called for each event, in order, when it happens. */
 export type MockListener = (event: MockEvent) => void;

@@ -1,3 +1,8 @@
+/**
+ * A stateful mock of the service, with faults and a clock that can be moved.
+ *
+ * @module merchant-payments/mock-server
+ */
 export { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 export type { PaymentStatusRecord } from '../protocol/payment.js';
 export type { SignatureEncoding } from '../protocol/wire.js';

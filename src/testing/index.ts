@@ -1,3 +1,8 @@
+/**
+ * Signs callbacks, checks your endpoint, and finds out why a callback is refused.
+ *
+ * @module merchant-payments/testing
+ */
 export type { CallbackHeaders } from '../callback/headers.js';
 export type { CallbackRequest } from '../callback/options.js';
 export type { VerifyCallbackOptions } from '../callback/verify.js';

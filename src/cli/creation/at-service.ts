@@ -40,8 +40,12 @@ interface Created {
 function printPayment({ creation, result }: Created, given: Arguments, terminal: Terminal): void {
   const { merchantPaymentReference, amount, currency } = creation;
   const { payment, response } = result;
-  if (wantsJson(given)) printJson(terminal, response.body);
-  else printCreated({ merchantPaymentReference, amount, currency, ...payment }, terminal);
+  const { env } = terminal;
+  if (wantsJson(given)) printJson(terminal, withoutOwn(response.body as object, env));
+  else {
+    const shown = { ...withoutOwn(payment, env), merchantPaymentReference, amount, currency };
+    printCreated(shown, terminal);
+  }
 }
 
 function printUnnamed(
@@ -49,11 +53,7 @@ function printUnnamed(
   given: Arguments,
   terminal: Terminal,
 ): void {
-  const { env } = terminal;
-  const shown = withoutCredentials(body, {
-    apiKey: env['MERCHANT_PAYMENTS_API_KEY'] ?? '',
-    apiSecret: env['MERCHANT_PAYMENTS_API_SECRET'] ?? '',
-  });
+  const shown = withoutOwn(body, terminal.env);
   printNote(terminal, "note: the service's answer names no reference number");
   if (wantsJson(given)) {
     printJson(terminal, shown);
@@ -68,6 +68,14 @@ function printUnnamed(
     ],
     terminal,
   );
+}
+
+/** An answer without the credentials that it was asked with. */
+function withoutOwn(answer: object, env: Terminal['env']): object {
+  return withoutCredentials(answer, {
+    apiKey: env['MERCHANT_PAYMENTS_API_KEY'] ?? '',
+    apiSecret: env['MERCHANT_PAYMENTS_API_SECRET'] ?? '',
+  });
 }
 
 async function openClient({ env }: Terminal): Promise<PaymentClient> {

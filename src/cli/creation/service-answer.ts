@@ -38,22 +38,80 @@ function describeBody({ body, headers }: ServiceResponse): string {
   return mediaType.trim() || 'without a Content-Type';
 }
 
+/** Less of a credential is of no use, and may be a word of an honest text. */
+const MIN_CREDENTIAL_PART = 12;
+
 /**
- * A JSON value without the credentials: another server than the service may answer with the request
- * it got.
+ * A JSON value without the credentials, in whole and in part: another server than the service may
+ * answer with the request it got. A short key stays: it is a user name, and often the beginning of
+ * a shop's references.
  */
 export function withoutCredentials(
   value: object,
   { apiKey, apiSecret }: { readonly apiKey: string; readonly apiSecret: string },
 ): object {
-  const encoded = Buffer.from(`${apiKey}:${apiSecret}`).toString('base64');
-  const redact = (text: string) =>
-    [encoded, encoded.replace(/=+$/, ''), apiSecret].reduce(
-      (result, secret) => result.replaceAll(secret, '[redacted]'),
-      text,
+  const pair = `${apiKey}:${apiSecret}`;
+  const secrets = [pair, Buffer.from(pair).toString('base64'), apiSecret];
+  if (apiKey.length >= MIN_CREDENTIAL_PART) secrets.push(apiKey);
+  const spelled = [...new Set(secrets.flatMap(spellings))];
+  return mapTexts(value, (text) => withoutParts(text, spelled)) as object;
+}
+
+function withoutParts(text: string, secrets: readonly string[]): string {
+  const ends = new Map<number, number>();
+  for (const secret of secrets) {
+    const length = Math.min(MIN_CREDENTIAL_PART, secret.length);
+    for (let at = 0; at + length <= secret.length; at += 1) {
+      const part = secret.slice(at, at + length);
+      for (let hit = text.indexOf(part); hit !== -1; hit = text.indexOf(part, hit + 1)) {
+        ends.set(hit, Math.max(ends.get(hit) ?? 0, hit + length));
+      }
+    }
+  }
+  let result = '';
+  let end = 0;
+  for (const from of [...ends.keys()].sort((a, b) => a - b)) {
+    if (from > end || result === '') result += `${text.slice(end, from)}[redacted]`;
+    end = Math.max(end, ends.get(from) ?? end);
+  }
+  return result + text.slice(end);
+}
+
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const base64 = bytes.toString('base64');
+  const base64url = bytes.toString('base64url');
+  const hex = bytes.toString('hex');
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    ...[base64, base64url].flatMap((text) => [text, text.replace(/=+$/, '')]),
+    // Three bytes are four characters, so it has two more spellings within something longer.
+    ...shiftedBase64(bytes),
+    hex,
+    hex.toUpperCase(),
+  ].filter((text) => text !== '');
+}
+
+function shiftedBase64(secret: Buffer): string[] {
+  return [1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), secret]);
+    return (['base64', 'base64url'] as const).map((form) =>
+      bytes
+        .toString(form)
+        .replace(/=+$/, '')
+        .slice(before + 1, -1),
     );
-  const json = JSON.stringify(value, (_key, one: unknown) =>
-    typeof one === 'string' ? redact(one) : one,
+  });
+}
+
+/** A JSON value with all its texts replaced, names of fields included. */
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [map(name), mapTexts(field, map)]),
   );
-  return JSON.parse(json) as object;
 }

@@ -42,8 +42,15 @@ export interface DeliveryAttempt {
   readonly signedString: string;
   /** How it ended. */
   readonly outcome: DeliveryOutcome;
-  /** The endpoint's answer; the first 4 KiB of its body. Absent when none came. */
-  readonly response?: { readonly status: number; readonly body: string } | undefined;
+  /** The endpoint's answer. Absent when none came. */
+  readonly response?:
+    | {
+        /** The HTTP status. */
+        readonly status: number;
+        /** The first 4 KiB of the body. */
+        readonly body: string;
+      }
+    | undefined;
   /** With `failed`: the network's error code, for example `ECONNREFUSED`. */
   readonly errorCode?: string | undefined;
   /** From sending to the end, in milliseconds of real time. */

@@ -23,7 +23,16 @@ export interface ControlState {
   /** Milliseconds after a failed attempt until the next, one per retry. */
   retryScheduleMs: readonly number[];
   /** How much there is. */
-  counts: { payments: number; requests: number; deliveries: number; faults: number };
+  counts: {
+    /** Payments, from 0. */
+    payments: number;
+    /** Requests that are kept, from 0 to 10,000. */
+    requests: number;
+    /** Attempts to deliver that are kept, from 0 to 10,000. */
+    deliveries: number;
+    /** Faults that are not used up, from 0. */
+    faults: number;
+  };
 }
 
 /** A status a payment had. */
@@ -118,7 +127,10 @@ export interface ControlRequestPage {
 
 /** A fault whose `times` is written as JSON can write it. */
 export type WithJsonTimes<AnyFault> = AnyFault extends unknown
-  ? Omit<AnyFault, 'times'> & { times?: number | 'unlimited' | undefined }
+  ? Omit<AnyFault, 'times'> & {
+      /** How often the fault still happens: a whole number from 1, or `"unlimited"`. */
+      times?: number | 'unlimited' | undefined;
+    }
   : never;
 
 /** A fault as JSON: `times` is `"unlimited"` where it is `Infinity` in code. */
@@ -141,23 +153,47 @@ export interface ControlError {
 /**
  * What happened, as `GET /_mock/events` tells it: one server-sent event each, `event` being the type
  * and `data` all of this as JSON.
- *
- * - `payment`: one was created or changed its status.
- * - `request`: one arrived; again when it was answered or its connection broke.
- * - `attempt`: an attempt to deliver a callback ended.
- * - `delivery`: a delivery changed its state: it is held, sent, waits for a retry, is done.
- * - `faults`: faults were added, used up or cleared.
- * - `state`: a setting was changed, or the clock was moved.
- * - `reset`: everything was forgotten.
  */
 export type ControlEvent =
-  | { type: 'payment'; payment: ControlPayment }
-  | { type: 'request'; request: ControlRequest }
-  | { type: 'attempt'; attempt: ControlAttempt }
   | {
+      /** A payment was created, or changed its status. */
+      type: 'payment';
+      /** As it is then. */
+      payment: ControlPayment;
+    }
+  | {
+      /** A request arrived; again when it was answered or its connection broke. */
+      type: 'request';
+      /** As it was received. */
+      request: ControlRequest;
+    }
+  | {
+      /** An attempt to deliver a callback ended. */
+      type: 'attempt';
+      /** As it was sent, with how it ended. */
+      attempt: ControlAttempt;
+    }
+  | {
+      /** A delivery changed its state: it is held, sent, waits for a retry, is done. */
       type: 'delivery';
+      /** Which one, and its state. */
       delivery: Pick<ControlDelivery, 'id' | 'referenceNumber' | 'status' | 'state'>;
     }
-  | { type: 'faults'; faults: readonly ControlFault[] }
-  | { type: 'state'; state: ControlState }
-  | { type: 'reset'; state: ControlState };
+  | {
+      /** Faults were added, used up or cleared. */
+      type: 'faults';
+      /** Those that are left, oldest first. */
+      faults: readonly ControlFault[];
+    }
+  | {
+      /** A setting was changed, or the clock was moved. */
+      type: 'state';
+      /** As it is then. */
+      state: ControlState;
+    }
+  | {
+      /** Everything was forgotten. */
+      type: 'reset';
+      /** As it is then. */
+      state: ControlState;
+    };

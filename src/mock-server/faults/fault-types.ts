@@ -1,4 +1,6 @@
 interface FaultBase {
+  /** What happens. */
+  type: string;
   /**
    * How often the fault happens before it is used up: a whole number from 1, or `Infinity`.
    * @default 1
@@ -17,6 +19,7 @@ export interface RequestFaultMatch {
 }
 
 interface RequestFaultBase extends FaultBase {
+  /** That it happens to requests of the merchant. */
   on: 'request';
   /** Which requests it is for. */
   match?: RequestFaultMatch | undefined;
@@ -126,6 +129,7 @@ export interface CallbackFaultMatch {
 }
 
 interface CallbackFaultBase extends FaultBase {
+  /** That it happens to callbacks of the service. */
   on: 'callback';
   /** Which attempts it is for. */
   match?: CallbackFaultMatch | undefined;

@@ -11,6 +11,8 @@ export interface SimilarHeader {
 export interface CapturedHeader {
   /** Every value of the header that is text and not empty. */
   readonly values: readonly string[];
+  /** Whether it came more than once, an empty one counted. */
+  readonly isRepeated: boolean;
   /** Looked for only when there is no value. */
   readonly similar: readonly SimilarHeader[];
 }
@@ -53,20 +55,28 @@ function listHeaders(headers: CallbackHeaders): readonly NamedValue[] {
 const MAX_SIMILAR = 5;
 
 function captureHeader(all: readonly NamedValue[], wanted: string, alike: RegExp): CapturedHeader {
-  const values = all
-    .filter(([name]) => name.toLowerCase() === wanted)
-    .flatMap(([, value]) => textsOf(value));
-  if (values.length > 0) return { values, similar: [] };
+  const found = all
+    .filter(
+      ([name, value]) => name.toLowerCase() === wanted && value !== undefined && value !== null,
+    )
+    .flatMap(([, value]): readonly unknown[] => (Array.isArray(value) ? value : [value]));
+  const values = found.filter(isText);
+  const isRepeated = found.length > 1;
+  if (values.length > 0) return { values, isRepeated, similar: [] };
   const similar = all
     .filter(([name]) => isSimilar(name, wanted, alike))
-    .flatMap(([name, value]) => textsOf(value).map((text) => ({ name, value: text })))
+    .flatMap(([name, value]) =>
+      [value]
+        .flat()
+        .filter(isText)
+        .map((text) => ({ name, value: text })),
+    )
     .slice(0, MAX_SIMILAR);
-  return { values, similar };
+  return { values, isRepeated, similar };
 }
 
-function textsOf(value: unknown): readonly string[] {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return values.filter((one): one is string => typeof one === 'string' && one !== '');
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 // Longer names, and those that no header can have, are not repeated in a message.

@@ -33,10 +33,10 @@ const MAX_CLAIMS = 8;
 
 /** Every digest that came. Nothing when there is none in any encoding known here. */
 export function readClaimedDigests(
-  { values, similar }: CapturedHeader,
+  { values, isRepeated, similar }: CapturedHeader,
   allowed: SignatureEncoding | 'auto',
 ): readonly ClaimedDigest[] {
-  const repeated = values.length > 1 ? [repeatedFinding] : [];
+  const repeated = isRepeated ? [repeatedFinding] : [];
   const claims = values.flatMap((value) => readValue(value, allowed, repeated));
   const renamed = similar.flatMap(({ name, value }) =>
     readValue(value, allowed, [missingButFound(name)]),

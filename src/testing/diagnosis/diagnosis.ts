@@ -152,7 +152,9 @@ export interface CallbackDiagnosis {
   /** What `verifyCallback` throws. Absent when `verified`. */
   readonly error?:
     | {
+        /** The error's code. */
         readonly code: CallbackVerificationErrorCode | 'INVALID_OPTION';
+        /** The error's message. */
         readonly message: string;
       }
     | undefined;

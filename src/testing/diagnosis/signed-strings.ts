@@ -80,8 +80,12 @@ function joinWithBody({ text, findings }: TimestampReading): SignedStringReading
 // Longer text is neither a number nor a date.
 const MAX_TEXT = 128;
 
-function listTimestamps({ values, similar }: CapturedHeader): readonly TimestampReading[] {
-  const repeated = values.length > 1 ? [repeatedFinding] : [];
+function listTimestamps({
+  values,
+  isRepeated,
+  similar,
+}: CapturedHeader): readonly TimestampReading[] {
+  const repeated = isRepeated ? [repeatedFinding] : [];
   const given = values.flatMap((value) => readTimestamp(value, repeated));
   const renamed = similar.flatMap(({ name, value }) =>
     readTimestamp(value, [missingButFound(name)]),

@@ -52,12 +52,12 @@ interface Clock {
 
 /** What is wrong with X-Timestamp in itself: absence, form, unit, and its distance from the clock. */
 export function findTimestampFaults(
-  { values, similar }: CapturedHeader,
+  { values, isRepeated, similar }: CapturedHeader,
   clock: Clock,
 ): readonly CallbackFinding[] {
   const [text] = values;
   if (text === undefined) return [missingFinding(similar.map(({ name }) => name))];
-  if (values.length > 1 || isRepeated(text)) return [repeatedFinding];
+  if (isRepeated || isJoined(text)) return [repeatedFinding];
   const instant = readInstant(text);
   const beyond = describeSignature(clock.signature);
   if (instant === undefined) {
@@ -86,7 +86,7 @@ export function findTimestampFaults(
   return [...faults, ...findSkew(instant.epochMs, clock, beyond)];
 }
 
-function isRepeated(text: string): boolean {
+function isJoined(text: string): boolean {
   const parts = text.split(',');
   return parts.length > 1 && parts.every((part) => readInstant(part.trim()) !== undefined);
 }

@@ -18,7 +18,7 @@ describe('state and settings', () => {
     expect(headers.get('content-type')).toBe('application/json');
     expect(body).toEqual({
       url: server.url,
-      version: '0.0.0',
+      version: '0.1.0',
       now: '1970-01-01T00:00:00.000Z',
       canAdvanceClock: true,
       callbackUrl: null,

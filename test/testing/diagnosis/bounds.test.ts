@@ -56,7 +56,7 @@ describe('of the 64 MiB that are hashed at most', () => {
   });
 
   test('what stands before and behind the body is counted in bytes', () => {
-    const strings = listSignedStrings({ values: ['é2', '3'], similar: [] });
+    const strings = listSignedStrings({ values: ['é2', '3'], isRepeated: false, similar: [] });
     expect(strings.some(({ after }) => after.includes('é'))).toBe(true);
     for (const { before, after, byteLength } of strings) {
       expect(byteLength).toBe(Buffer.from(before + after).byteLength);

@@ -254,6 +254,11 @@ describe('headers in other shapes are read alike:', () => {
     expectExplained(diagnose({ headers: headers as never }), 'signature-prefixed');
   });
 
+  test('an empty one beside it is a repeated header', () => {
+    expectExplained(diagnose({ signature: [hex, ''] }), 'signature-repeated');
+    expectExplained(diagnose({ signature: ['', hex] }), 'signature-repeated');
+  });
+
   test('two in pairs are a repeated header', () => {
     const headers = [...pairs, ['x-signature', sign(COMPACT)]];
     expectExplained(diagnose({ headers: headers as never }), 'signature-repeated');

@@ -178,6 +178,7 @@ describe('a missing X-Timestamp', () => {
 describe('an X-Timestamp that came twice', () => {
   test.each<[string, unknown, ...CallbackFindingCode[]]>([
     ['as a list', [TIMESTAMP, '1'], 'timestamp-repeated'],
+    ['as a list, the second one empty', [TIMESTAMP, ''], 'timestamp-repeated'],
     ['as a list, the right one last', ['1', TIMESTAMP], 'timestamp-repeated'],
     ['joined by Node', `${TIMESTAMP}, ${TIMESTAMP}`, 'timestamp-repeated'],
   ])('%s is told', (_name, value, ...codes) => {
