@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { PaymentClient } from '../../../src/client/payment-client.js';
+import { ApiError, MerchantPaymentsError } from '../../../src/errors.js';
+import { watchProcess } from '../process-watch.js';
+import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
+import { readableStatuses } from './answer-heads.js';
+import {
+  type AnsweringServer,
+  type SeenRequest,
+  startAnsweringServer,
+} from './answering-server.js';
+import { type Answer, answers, MAX_RESPONSE_BYTES } from './answers.js';
+
+/** A call and what each of its requests is answered with. */
+interface CallScript {
+  readonly maxRetries: 0 | 1 | 2;
+  readonly answers: readonly Answer[];
+}
+
+/** Calls in turn on one client, which may use its connection again. */
+interface ClientScript {
+  readonly retryUnknownOutcome: boolean;
+  readonly calls: readonly CallScript[];
+}
+
+const clientScripts: fc.Arbitrary<ClientScript> = fc.record({
+  retryUnknownOutcome: fc.constantFrom(false, false, false, true),
+  calls: fc.array(
+    fc.record({
+      maxRetries: fc.constantFrom<0 | 1 | 2>(0, 0, 0, 1, 2),
+      // Enough for the most requests: fetch sends each of three attempts once more after 421.
+      answers: fc.array(answers, { minLength: 6, maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+// Long enough that it never ends a call whose answer is plain, short where the server may stall.
+const PATIENT_MS = 30_000;
+const IMPATIENT_MS = 300;
+// By fetch so many calls stall that most of them are aborted, counted from the end of the answer.
+const ABORT_AFTER_MS = 100;
+// On a machine that is busy with other things a call ends so much later than its deadline, at most.
+const LATE_MS = 20_000;
+
+const transports = {
+  undici: {},
+  // Looked up at the call: the fetch of this process, whatever it is.
+  fetch: { fetch: (...args: Parameters<typeof fetch>) => globalThis.fetch(...args) },
+} as const;
+
+/** Whatever bytes a server answers with, a call ends, by what is true or by "unknown". */
+export async function fuzzCalls(
+  transport: keyof typeof transports,
+  options: FuzzOptions,
+): Promise<FuzzResult> {
+  const tally = new Tally();
+  const watch = watchProcess();
+  const random = Math.random;
+  // Retries at once.
+  Math.random = () => 0;
+  let calls = 0;
+  try {
+    await checkBatches({
+      ...options,
+      arbitrary: clientScripts,
+      batchSize: 64,
+      async check(batch) {
+        const ended = await runBatch(batch, transport);
+        for (const call of ended) expectTruth(call, transport, tally);
+        watch.assertQuiet();
+        calls += ended.length;
+        return ended.length;
+      },
+    });
+    return { cases: calls, counts: tally.counts };
+  } finally {
+    Math.random = random;
+    watch.stop();
+  }
+}
+
+// fetch may wait for ever for the end of a body that is broken, though the connection has closed.
+function canStall({ mayStall, validStatus }: Answer, transport: keyof typeof transports): boolean {
+  return mayStall || (transport === 'fetch' && validStatus === undefined);
+}
+
+/** The answers that the call can come to. */
+function usable(
+  { answers: written, maxRetries }: CallScript,
+  transport: keyof typeof transports,
+): readonly Answer[] {
+  return written.slice(0, (1 + maxRetries) * (transport === 'fetch' ? 2 : 1));
+}
+
+interface EndedCall {
+  readonly script: CallScript;
+  readonly retryUnknownOutcome: boolean;
+  readonly requests: readonly SeenRequest[];
+  readonly result: Result;
+}
+
+type Result =
+  | { readonly status: number; readonly body: unknown; readonly attempts: number }
+  | { readonly error: unknown };
+
+async function runBatch(
+  batch: readonly ClientScript[],
+  transport: keyof typeof transports,
+): Promise<readonly EndedCall[]> {
+  const scripts = new Map<string, RunningCall>();
+  const server = await startAnsweringServer({
+    answerTo(call, earlierRequests) {
+      const answer = scripts.get(call)?.script.answers[earlierRequests];
+      if (answer === undefined) throw new RangeError(`no answer for request ${earlierRequests}`);
+      return answer;
+    },
+    onAnswered(call) {
+      const abort = scripts.get(call)?.abort;
+      if (abort !== undefined) setTimeout(() => abort.abort(), ABORT_AFTER_MS).unref();
+    },
+  });
+  const running = batch.map((script, index) =>
+    runClient(script, index, server, scripts, transport),
+  );
+  const ended = await Promise.all(running);
+  // What was given up may still be on its way.
+  await new Promise((resolve) => setImmediate(resolve));
+  await server.close();
+  return ended.flat().map(({ name, ...call }) => ({
+    ...call,
+    requests: server.requests.filter((request) => request.call === name),
+  }));
+}
+
+interface RunningCall {
+  readonly script: CallScript;
+  readonly abort: AbortController | undefined;
+}
+
+async function runClient(
+  { retryUnknownOutcome, calls }: ClientScript,
+  index: number,
+  { url }: AnsweringServer,
+  scripts: Map<string, RunningCall>,
+  transport: keyof typeof transports,
+) {
+  const client = new PaymentClient({
+    baseUrl: url,
+    apiKey: 'key',
+    apiSecret: 'secret',
+    retryUnknownOutcome,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    ...transports[transport],
+  });
+  const ended: (Omit<EndedCall, 'requests'> & { name: string })[] = [];
+  for (const [turn, script] of calls.entries()) {
+    const name = `${index}-${turn}`;
+    const mayStall = usable(script, transport).some((answer) => canStall(answer, transport));
+    const abort =
+      mayStall && transport === 'fetch' && index % 8 > 0 ? new AbortController() : undefined;
+    scripts.set(name, { script, abort });
+    const timeoutMs = mayStall && abort === undefined ? IMPATIENT_MS : PATIENT_MS;
+    const startedAt = performance.now();
+    const result = await client
+      .request(
+        { method: 'POST', path: `/${name}/payments`, body: { amount: 1 } },
+        {
+          maxRetries: script.maxRetries,
+          timeoutMs,
+          ...(abort && { signal: abort.signal }),
+        },
+      )
+      .then(
+        ({ status, body, attempts }): Result => ({ status, body, attempts }),
+        (error: unknown): Result => ({ error }),
+      );
+    const lateMs = performance.now() - startedAt - timeoutMs;
+    assert(lateMs < LATE_MS, `ended ${Math.round(lateMs)} ms after its deadline`);
+    ended.push({ name, script, retryUnknownOutcome, result });
+  }
+  await client.close();
+  return ended;
+}
+
+function expectTruth(call: EndedCall, transport: keyof typeof transports, tally: Tally): void {
+  const { result, requests } = call;
+  const statuses = requests.map(readableStatuses);
+  expectAllowedRequests(call, transport, statuses);
+  if ('error' in result) {
+    const { error } = result;
+    assert(error instanceof MerchantPaymentsError, `not an error of the package: ${error}`);
+    const outcome = error.requestOutcome;
+    expectOutcome(outcome, requests, statuses);
+    tally.add(`${error.code.startsWith('NOT_NOW') ? 'API_ERROR' : error.code}, ${outcome}`);
+  } else {
+    const last = statuses.at(-1) ?? [];
+    assert(last.includes(result.status), `resolved with ${result.status}, written: ${last}`);
+    expectAttempts(result.attempts, call, requests.length - resent(transport, statuses));
+    tally.add('resolved');
+  }
+  if (requests.every(({ writtenBefore }) => writtenBefore.length === 0))
+    expectPlain(call, transport, tally);
+}
+
+/** A request that never left the machine is an attempt too, and only a retry can follow it. */
+function expectAttempts(attempts: number, { script }: EndedCall, seen: number): void {
+  assert(attempts >= seen, `${attempts} attempts, ${seen} requests`);
+  assert(attempts <= 1 + script.maxRetries, `${attempts} attempts`);
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+const isRejection = (status: number): boolean => status >= 300 && status < 500;
+
+function expectOutcome(
+  outcome: string | undefined,
+  requests: readonly SeenRequest[],
+  statuses: readonly (readonly number[])[],
+): void {
+  switch (outcome) {
+    case 'not-sent':
+      assert(!requests.some(({ complete }) => complete), 'not-sent, but the server has it');
+      return;
+    case 'rejected':
+      for (const [index, { complete }] of requests.entries()) {
+        const rejected = statuses[index]?.some(isRejection);
+        assert(rejected || !complete, `rejected, written: ${statuses[index]}`);
+      }
+      return;
+    case 'accepted':
+      assert(statuses.flat().some(isSuccess), `accepted, written: ${statuses}`);
+      return;
+    default:
+      assert.equal(outcome, 'unknown');
+  }
+}
+
+function expectAllowedRequests(
+  { script, retryUnknownOutcome, requests }: EndedCall,
+  transport: keyof typeof transports,
+  statuses: readonly (readonly number[])[],
+): void {
+  const most = 1 + script.maxRetries + resent(transport, statuses);
+  assert(requests.length <= most, `${requests.length} requests, ${most} allowed`);
+  for (const [index, known] of statuses.slice(0, -1).entries()) {
+    const mayRetry =
+      retryUnknownOutcome ||
+      known.includes(429) ||
+      (transport === 'fetch' && known.includes(421)) ||
+      !requests[index]?.complete;
+    assert(mayRetry, `sent again after ${known.length === 0 ? 'no answer' : known}`);
+  }
+}
+
+/** fetch by itself sends what was answered with 421 once more, each time; no option turns it off. */
+function resent(
+  transport: keyof typeof transports,
+  statuses: readonly (readonly number[])[],
+): number {
+  if (transport !== 'fetch') return 0;
+  return statuses.filter((known) => known.includes(421)).length;
+}
+
+/** Where the last answer leaves no doubt, the call ended by it. */
+function expectPlain(
+  { script, requests, result }: EndedCall,
+  transport: keyof typeof transports,
+  tally: Tally,
+): void {
+  const last = script.answers[requests.length - 1];
+  const status = last?.validStatus;
+  if (last === undefined || status === undefined) return;
+  // Its short deadline may have ended the call.
+  if (usable(script, transport).some((answer) => canStall(answer, transport))) return;
+  tally.add('held to a plain answer');
+  if (isSuccess(status)) {
+    assert('status' in result, `${status} was written, but: ${'error' in result && result.error}`);
+    assert.equal(result.status, status);
+    return;
+  }
+  assert('error' in result, `${status} was written, but the call succeeded`);
+  assert(result.error instanceof ApiError, `${status} was written, but: ${result.error}`);
+  assert.equal(result.error.httpStatus, status);
+}

@@ -1,0 +1,36 @@
+import { describe, it } from 'vitest';
+import { plainKinds, redisUrl } from '../inbox/redis/clients.js';
+import { drivers } from '../inbox/sqlite/open-database.js';
+import { fuzzInbox } from './inbox/histories.js';
+import {
+  type ConnectedStore,
+  openPostgresStore,
+  openRedisStore,
+  openSqliteStore,
+} from './inbox/server-stores.js';
+import { chooseSeed } from './property-runs.js';
+
+// The full size is `npm run test:fuzz`.
+const seed = chooseSeed();
+console.log(`Fuzzing the inboxes with seed ${seed}; FUZZ_SEED=${seed} repeats it.`);
+const databaseUrl = process.env['DATABASE_URL'] ?? '';
+
+async function fuzz(store: ConnectedStore, cases: number): Promise<void> {
+  try {
+    await fuzzInbox(store, { cases, seed });
+  } finally {
+    await store.end();
+  }
+}
+
+describe('any history of deliveries has the outcome of the model', () => {
+  it.skipIf(!redisUrl).each(plainKinds)('in Redis by $name', async (kind) =>
+    fuzz(await openRedisStore(kind, redisUrl), 100),
+  );
+
+  it.each(drivers)('in SQLite by $name', (driver) => fuzz(openSqliteStore(driver), 100));
+
+  it.skipIf(!databaseUrl)('in Postgres by pg', async () =>
+    fuzz(await openPostgresStore(databaseUrl), 30),
+  );
+});

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { toStoredName } from '../../../src/inbox/stored-name.js';
+import type { ClientKind } from '../../inbox/redis/clients.js';
+import type { SqliteDriver } from '../../inbox/sqlite/open-database.js';
+import type { StoreUnderTest } from './store.js';
+
+/** A store that holds connections until it is ended. */
+export type ConnectedStore = StoreUnderTest & { end(): Promise<void> };
+
+const FAR_FUTURE = new Date('2999-01-01T00:00:00Z');
+const FAR_PAST = new Date('1971-01-01T00:00:00Z');
+
+// Longer than any history: claims end by what the histories do, not by time.
+const LEASE_MS = 600_000;
+
+/** Two connections of one kind; a claim is made to expire by writing so into Redis. */
+export async function openRedisStore(kind: ClientKind, url: string): Promise<ConnectedStore> {
+  const run = `inbox-fuzz-${randomUUID()}:`;
+  const admin = new Redis(url);
+  const clients = [await kind.connect(url), await kind.connect(url)];
+  return {
+    name: `Redis, ${kind.name}`,
+    busyFirst: false,
+    concurrent: true,
+    death: 'expires',
+    async create(namespace) {
+      const prefix = `${run}${namespace}:`;
+      return {
+        inboxes: clients.map(({ client }) => redisInbox(client, { prefix, leaseMs: LEASE_MS })),
+        async kill({ paymentReference }) {
+          await admin.hset(`${prefix}{${toStoredName(paymentReference)}}`, { until: 0 });
+        },
+        async close() {
+          const keys = await admin.keys(`${prefix}*`);
+          if (keys.length > 0) await admin.unlink(...keys);
+        },
+      };
+    },
+    async end() {
+      for (const { close } of clients) close();
+      admin.disconnect();
+    },
+  };
+}
+
+/** Two connections to one file; a claim expires as the clock of both moves on. */
+export function openSqliteStore(driver: SqliteDriver): ConnectedStore {
+  const folder = mkdtempSync(join(tmpdir(), 'inbox-fuzz-'));
+  const databases = [driver.open(join(folder, 'inbox.db')), driver.open(join(folder, 'inbox.db'))];
+  // A test's crash loses nothing, and the disk is what takes the time.
+  for (const database of databases) database.exec('PRAGMA synchronous = OFF');
+  let tables = 0;
+  return {
+    name: driver.name,
+    busyFirst: false,
+    concurrent: true,
+    death: 'expires',
+    prunes: 'not in work',
+    async create() {
+      tables += 1;
+      const tablePrefix = `fuzz_${tables}_`;
+      const inboxes = databases.map((database) =>
+        sqliteInbox(database, { tablePrefix, leaseMs: LEASE_MS, now: () => 0 }),
+      );
+      const [first] = inboxes;
+      const [database] = databases;
+      first?.setup();
+      return {
+        inboxes,
+        async kill({ paymentReference }) {
+          database
+            ?.prepare(`UPDATE ${tablePrefix}payments SET owner_until_ms = 0 WHERE reference = ?`)
+            .run(toStoredName(paymentReference));
+        },
+        pruneAll: async () => void first?.prune(FAR_FUTURE),
+        pruneNothing: async () => void first?.prune(new Date(0)),
+        async close() {
+          for (const table of ['payments', 'events']) {
+            database?.exec(`DROP TABLE ${tablePrefix}${table}`);
+          }
+        },
+      };
+    },
+    async end() {
+      for (const database of databases) database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A schema of its own; a holder dies as its connection is ended by the server. */
+export async function openPostgresStore(connectionString: string): Promise<ConnectedStore> {
+  const schema = `inbox_fuzz_${randomUUID().replaceAll('-', '')}`;
+  const admin = new pg.Pool({ connectionString, max: 1, options: `-c search_path=${schema}` });
+  await admin.query(`CREATE SCHEMA ${schema}`);
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: schema,
+    max: 12,
+    options: `-c search_path=${schema} -c synchronous_commit=off`,
+  });
+  // Histories end connections.
+  pool.on('error', () => undefined);
+  // How long a delivery waits for another of its payment before it is `busy`.
+  const inbox = postgresInbox(pool, { lockTimeoutMs: 5 });
+  await inbox.setup();
+  await admin.query('CREATE TABLE effects (key text, pid int DEFAULT pg_backend_pid())');
+  return {
+    name: 'Postgres, pg',
+    busyFirst: true,
+    concurrent: true,
+    death: 'dropped',
+    prunes: 'changes',
+    async create() {
+      await admin.query(
+        'DELETE FROM payment_inbox_events; DELETE FROM payment_inbox_payments; DELETE FROM effects',
+      );
+      const pids = new Map<string, number>();
+      return {
+        inboxes: [inbox],
+        async kill({ paymentReference }) {
+          await admin.query('SELECT pg_terminate_backend($1, 5000)', [pids.get(paymentReference)]);
+        },
+        pruneAll: async () => void (await inbox.prune(FAR_FUTURE)),
+        pruneNothing: async () => void (await inbox.prune(FAR_PAST)),
+        async writeEffect({ tx }, { key, paymentReference }) {
+          const { rows } = await (tx as pg.PoolClient).query(
+            'INSERT INTO effects VALUES ($1) RETURNING pid',
+            [key],
+          );
+          pids.set(paymentReference, rows[0].pid);
+        },
+        async readEffects() {
+          const { rows } = await admin.query<{ key: string }>('SELECT key FROM effects');
+          return rows.map(({ key }) => key);
+        },
+      };
+    },
+    async end() {
+      await pool.end();
+      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.end();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { plainKinds } from '../inbox/redis/clients.js';
+import { drivers } from '../inbox/sqlite/open-database.js';
+import { findPostgres, findRedis } from '../services/find-servers.js';
+import { findPython } from './callback/oracle.js';
+import { fuzzInbox } from './inbox/histories.js';
+import { memoryStore, openPgliteStore } from './inbox/process-stores.js';
+import { openPostgresStore, openRedisStore, openSqliteStore } from './inbox/server-stores.js';
+import type { StoreUnderTest } from './inbox/store.js';
+import { chooseSeed, type FuzzOptions, type FuzzResult } from './property-runs.js';
+import { targets } from './targets.js';
+
+// Fuzzing at full size: `npm run test:fuzz`. FUZZ_SEED repeats a run, FUZZ_CASES sets how many cases
+// each target gets, FUZZ_TARGETS names those to run, by the beginnings of their names: verifiers,inbox.
+
+const { FUZZ_CASES, FUZZ_TARGETS = '' } = process.env;
+const seed = chooseSeed();
+const python = findPython();
+
+interface Run {
+  readonly name: string;
+  readonly cases: number;
+  readonly unit: string;
+  readonly skipped?: string | undefined;
+  run(options: FuzzOptions): Promise<FuzzResult>;
+}
+
+type OpenableStore = StoreUnderTest & { end?(): Promise<void> };
+
+const HISTORIES = 'histories of up to 20 commands, against a model';
+
+function inboxRun(
+  name: string,
+  cases: number,
+  open: (() => OpenableStore | Promise<OpenableStore>) | undefined,
+): Run {
+  return {
+    name: `inbox-${name}`,
+    cases,
+    unit: HISTORIES,
+    skipped: open === undefined ? 'no server was found' : undefined,
+    async run(options) {
+      const store = await open?.();
+      if (store === undefined) throw new Error(`${name} can't be opened`);
+      try {
+        return await fuzzInbox(store, options);
+      } finally {
+        await store.end?.();
+      }
+    },
+  };
+}
+
+const found = { postgres: await findPostgres(), redis: await findRedis() };
+const { postgres, redis } = found;
+const runs: readonly Run[] = [
+  ...targets.map(({ needsPython, ...target }) => ({
+    ...target,
+    skipped: needsPython && python === undefined ? 'no python3 was found' : undefined,
+  })),
+  inboxRun('memory', 50_000, () => memoryStore),
+  inboxRun('pglite', 1_000, openPgliteStore),
+  ...plainKinds.map((kind) =>
+    inboxRun(kind.name, 5_000, redis && (() => openRedisStore(kind, redis.url))),
+  ),
+  ...drivers.map((driver) => inboxRun(driver.name, 5_000, () => openSqliteStore(driver))),
+  inboxRun('postgres', 1_000, postgres && (() => openPostgresStore(postgres.url))),
+];
+
+const wanted = FUZZ_TARGETS.split(',').filter((name) => name !== '');
+const chosen = runs.filter(
+  ({ name }) => wanted.length === 0 || wanted.some((start) => name.startsWith(start)),
+);
+
+console.log(`Seed ${seed}; FUZZ_SEED=${seed} repeats this run.`);
+const lines: string[] = [];
+let total = 0;
+try {
+  for (const run of chosen) await runOne(run);
+} finally {
+  await Promise.all([postgres?.stop?.(), redis?.stop?.()]);
+}
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
+console.log(
+  [
+    '',
+    `Fuzzing, ${new Date().toISOString().slice(0, 10)}: merchant-payments ${version}, Node ${process.version}, ${python ?? 'no Python'}, seed ${seed}`,
+    ...lines,
+    `${total} cases, ${process.exitCode ? 'with failures' : 'none failed'}`,
+  ].join('\n'),
+);
+
+async function runOne({ name, cases, unit, skipped, run }: Run): Promise<void> {
+  if (skipped !== undefined) {
+    lines.push(`${name}: SKIPPED, ${skipped}`);
+    console.log(lines.at(-1));
+    if (process.env['CI'] === 'true') process.exitCode = 1;
+    return;
+  }
+  const startedAt = performance.now();
+  try {
+    const result = await run({ seed, cases: Number(FUZZ_CASES ?? cases) });
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    const counts = Object.entries(result.counts).map(([what, count]) => `${what} ${count}`);
+    total += result.cases;
+    lines.push(`${name}: ${result.cases} ${unit}, ${seconds} s (${counts.join(', ')})`);
+    console.log(lines.at(-1));
+  } catch (error) {
+    // fast-check's message has the seed, the path and the smallest case that fails.
+    console.error(`${name} FAILED with seed ${seed}:`, error);
+    lines.push(`${name}: FAILED`);
+    process.exitCode = 1;
+  }
+}

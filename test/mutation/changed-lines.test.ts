@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+// @ts-expect-error: plain JavaScript, as Stryker's configuration is.
+import { partOf } from './changed-lines.mjs';
+// @ts-expect-error: as above.
+import { PARTS } from './parts.mjs';
+
+describe('the part of a changed file', () => {
+  it.each([
+    ['src/errors.ts', 'errors'],
+    ['src/callback/verify.ts', 'callback'],
+    ['src/callback/web/verify.ts', 'callback'],
+    ['src/client/transport/undici.ts', 'client'],
+    ['src/inbox/memory.ts', 'inbox'],
+    ['src/inbox/contract/contract.ts', 'inbox'],
+    ['src/inbox/postgres/prune.ts', 'postgres'],
+    ['src/inbox/postgres/schema.sql', undefined],
+    ['src/mock-server/server.ts', undefined],
+  ])('of %s is %s', (file, part) => {
+    expect(existsSync(file)).toBe(true);
+    expect(partOf(file, PARTS)).toBe(part);
+  });
+});

@@ -1,0 +1,108 @@
+// Mutation testing: npm run test:mutation [-- part…] [-- --changed [commit]]
+//
+// Every mutant is a copy of the code with one thing wrong; a test must notice. At least 95% of them
+// are noticed in each part, and each that is not is explained in explained-survivors.mjs. The command
+// fails otherwise. With --changed, only the lines that differ from a commit (HEAD^ by default) are
+// mutated, at most CHANGED_LINES of them.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { changedLines } from './changed-lines.mjs';
+import { EXPLAINED_SURVIVORS } from './explained-survivors.mjs';
+import { PARTS } from './parts.mjs';
+import { readReport } from './report.mjs';
+
+const LEAST_SCORE = 95;
+const CHANGED_LINES = 60;
+
+const { values, positionals } = parseArgs({
+  options: { changed: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+
+process.exitCode = values.changed ? runChanged(positionals[0] ?? 'HEAD^') : runParts(positionals);
+
+function runParts(names) {
+  const unknown = names.find((name) => !PARTS[name]);
+  if (unknown) throw new Error(`No part "${unknown}": choose of ${Object.keys(PARTS).join(', ')}`);
+  const results = (names.length > 0 ? names : Object.keys(PARTS)).map((name) => mutate(name));
+  print(results);
+  // A part without mutants is one whose patterns match nothing.
+  const good = results.every(
+    ({ mutants, score, survivors }) =>
+      mutants > 0 && score >= LEAST_SCORE && survivors.every(({ why }) => why),
+  );
+  return good ? 0 : 1;
+}
+
+function runChanged(base) {
+  if (spawnSync('git', ['rev-parse', '--verify', '--quiet', `${base}^{commit}`]).status !== 0) {
+    console.log(`Mutants of changed lines: skipped, since there is no commit ${base} here.`);
+    return 0;
+  }
+  const { ranges, taken, all } = changedLines(base, PARTS, CHANGED_LINES);
+  console.log(
+    `Mutants of changed lines: ${all} lines since ${base} are in the parts that are mutated` +
+      (taken < all ? `; the first ${taken} are tried here, all by npm run test:mutation.` : '.'),
+  );
+  const results = [...ranges].map(([name, lines]) => mutate(name, lines));
+  print(results);
+  const good = results.every(
+    ({ score, survivors }) => score > 0 && survivors.every(({ why }) => why),
+  );
+  return good ? 0 : 1;
+}
+
+function mutate(name, lines = []) {
+  const file = `reports/mutation/${name}.json`;
+  rmSync(file, { force: true });
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      'node_modules/@stryker-mutator/core/bin/stryker.js',
+      'run',
+      'test/mutation/stryker.config.mjs',
+    ],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, MUTATION_PART: name, MUTATION_LINES: lines.join(',') },
+    },
+  );
+  if (status !== 0) {
+    // The other parts are tried all the same.
+    console.error(`Stryker could not mutate ${name}: exit code ${status}`);
+    return { name, mutants: 0, detected: 0, survivors: [], score: 0 };
+  }
+  const { detected, survivors } = readReport(
+    JSON.parse(readFileSync(file, 'utf8')),
+    EXPLAINED_SURVIVORS,
+  );
+  const mutants = detected + survivors.length;
+  return {
+    name,
+    mutants,
+    detected,
+    survivors,
+    score: mutants === 0 ? 100 : (100 * detected) / mutants,
+  };
+}
+
+function print(results) {
+  for (const { survivors } of results) {
+    for (const { file, line, code, to, why } of survivors) {
+      console.log(`${file}:${line}\n  ${code}\n  became ${to}\n  ${why ?? 'NOT EXPLAINED'}`);
+    }
+  }
+  console.table(
+    results.map(({ name, mutants, detected, survivors, score }) => ({
+      part: name,
+      mutants,
+      noticed: detected,
+      score: `${score.toFixed(1)}%`,
+      explained: survivors.filter(({ why }) => why).length,
+      'not explained': survivors.filter(({ why }) => !why).length,
+    })),
+  );
+  console.log(`${new Date().toISOString().slice(0, 10)}, Node ${process.version}`);
+}

@@ -1,0 +1,33 @@
+// One part of the package, named by MUTATION_PART; only the lines in MUTATION_LINES, when it is set.
+import { PARTS } from './parts.mjs';
+
+const name = process.env.MUTATION_PART ?? '';
+const lines = process.env.MUTATION_LINES;
+const part = PARTS[name];
+if (!part) throw new Error(`MUTATION_PART must be one of ${Object.keys(PARTS).join(', ')}`);
+
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner'],
+  vitest: { configFile: 'test/mutation/vitest.config.mjs', related: false },
+  mutate: lines ? lines.split(',') : part.mutate,
+  coverageAnalysis: 'perTest',
+  // What runs once, at import, can only be judged by a whole run of all tests: one mutant in twenty
+  // would take four fifths of the time.
+  ignoreStatic: true,
+  concurrency: part.concurrency,
+  timeoutMS: 5_000,
+  timeoutFactor: 2,
+  // Vitest does not check types.
+  disableTypeChecks: false,
+  ignorePatterns: ['dist', 'site', 'bench', 'docs', 'examples', 'coverage', 'reports'],
+  // Not below node_modules, whose modules Vitest would not watch.
+  tempDirName: `.stryker-tmp/${name}`,
+  cleanTempDir: 'always',
+  // A second run tries again only what has changed since.
+  incremental: !lines,
+  incrementalFile: `reports/mutation/${name}.incremental.json`,
+  reporters: ['json', 'progress-append-only'],
+  jsonReporter: { fileName: `reports/mutation/${name}.json` },
+};

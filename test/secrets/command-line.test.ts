@@ -1,0 +1,218 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { commandLoaders } from '../../src/cli/registry.js';
+import { runCommand, startCommand, startMock } from '../cli/command-process.js';
+import { serve } from '../cli/merchant-server.js';
+import type { Deliberate } from './deliberate.js';
+import {
+  apiKey,
+  apiSecret,
+  authorization,
+  mockApiKey,
+  mockApiSecret,
+  mockSigningSecret,
+  signingText,
+} from './planted.js';
+import { spellingsOf } from './search.js';
+import { leaksIn } from './watch.js';
+
+// What is planted here: the merchant's credentials in the environment, and those of the mock.
+const env = {
+  MERCHANT_PAYMENTS_API_KEY: apiKey,
+  MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+  MERCHANT_PAYMENTS_SIGNING_SECRET: signingText,
+};
+const commands = [...commandLoaders.keys()];
+const visited = new Set<string>();
+
+async function look(line: readonly string[], more: Record<string, string> = {}): Promise<string> {
+  const name = commands.find((one) => line.join(' ').startsWith(one));
+  if (name !== undefined && line.length > name.split(' ').length) visited.add(name);
+  const { stdout, stderr } = await runCommand(line, { ...env, ...more });
+  expect(leaksIn(stdout), line.join(' ')).toEqual([]);
+  expect(leaksIn(stderr), line.join(' ')).toEqual([]);
+  return stdout + stderr;
+}
+
+/** Two at a time: a process takes a core while it starts. */
+async function lookAtAll(lines: readonly (readonly string[])[], more: Record<string, string> = {}) {
+  const left = [...lines];
+  const worker = async () => {
+    for (let line = left.shift(); line !== undefined; line = left.shift()) await look(line, more);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+test('no help shows what is in the environment', async () => {
+  const names = [...commands.map((name) => name.split(' ')), ['payments'], ['callback'], []];
+  await lookAtAll([...names.map((words) => [...words, '--help']), ['--version'], []]);
+});
+
+test('no mistake on the command line is answered with the secret that it holds', async () => {
+  await lookAtAll([
+    ['--api-secret', apiSecret, 'mock'],
+    [`--signing-secret=${signingText}`],
+    ['mock', '--api-secret', `${apiSecret}\n`],
+    ['mock', '--api-key', `${apiKey}:${apiSecret}`],
+    ['mock', '--signing-secret', ` ${signingText}`],
+    ['mock', '--seed', apiSecret],
+    ['mock', apiSecret],
+    ['callback', 'sign', '--signing-secret', signingText, '--signing-secret', signingText],
+    ['callback', 'sign', signingText],
+    ['callback', 'sign', '--timestamp', signingText],
+    ['callback', 'sign', '--output', signingText],
+    [
+      'callback',
+      'verify',
+      '--signing-secret',
+      `${signingText} `,
+      '--curl',
+      'curl http://a.example',
+    ],
+    ['callback', 'verify', '--body-file', '/dev/null', '--tolerance', signingText],
+    ['callback', 'send', signingText],
+    ['callback', 'send', `http://user:${encodeURIComponent(signingText)}@127.0.0.1:9/`],
+    ['check', signingText],
+    ['check', 'http://127.0.0.1:9/', '--timeout', signingText],
+    ['payments', 'create', '--reference', 'a', '--amount', apiSecret, '--currency', 'EUR'],
+    ['payments', 'create', '--reference', 'a', '--amount', '5', '--currency', apiSecret],
+    ['payments', 'list', '--limit', apiSecret],
+    ['payments', 'list', '--mock-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
+    ['fault', 'add', '--fault-json', apiSecret],
+    ['clock', 'advance', apiSecret],
+  ]);
+});
+
+const creation = [
+  'payments',
+  'create',
+  '--reference',
+  'order-1',
+  '--amount',
+  '5',
+  '--currency',
+  'EUR',
+];
+
+async function createAt(listener: RequestListener, ...more: string[]): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return look([...creation, ...more], { MERCHANT_PAYMENTS_BASE_URL: url });
+}
+
+test('a service that answers with what it got is not repeated', async () => {
+  const pair = `${apiKey}:${apiSecret}`;
+  const usual = /^(?:text|JSON-escaped|URL-encoded|hex|hex in capitals|base64.* bytes)$/;
+  const said = [pair, apiSecret, authorization.slice(6)].flatMap((secret) =>
+    Object.entries(spellingsOf(secret))
+      .filter(([name]) => usual.test(name))
+      // Whole, and as somebody else cut it.
+      .flatMap(([, text]) => [text, text.slice(0, -3)]),
+  );
+  for (const status of [201, 400, 500]) {
+    for (const known of [{}, { referenceNumber: 'ref-1', status: authorization }]) {
+      for (const form of [[], ['--json']]) {
+        const printed = await createAt(
+          (request, response) => {
+            const { headers } = request;
+            response.writeHead(status, { 'content-type': 'application/json' });
+            response.end(
+              JSON.stringify({ ...known, headers, said, [apiSecret]: 1, message: said.join() }),
+            );
+          },
+          ...form,
+        );
+        expect(printed).not.toBe('');
+      }
+    }
+  }
+});
+
+test('what works, as text and as JSON, shows no secret either', async () => {
+  await using endpoint = await serve((request, response) => void request.pipe(response));
+  await using mock = await startMock(
+    '--json',
+    ...['--api-key', mockApiKey, '--api-secret', mockApiSecret],
+    ...['--signing-secret', mockSigningSecret, '--callback-url', endpoint.url],
+  );
+  const at = { MERCHANT_PAYMENTS_MOCK_URL: mock.url };
+  const inBoth = (...line: string[]) => [line, [...line, '--json']];
+  // Against the real credentials, which the mock does not take.
+  await look(creation, { MERCHANT_PAYMENTS_BASE_URL: mock.url });
+  await look([...creation, '--json'], { MERCHANT_PAYMENTS_BASE_URL: mock.url });
+  await look([...creation, '--json'], at);
+  await lookAtAll(
+    [
+      ...inBoth('payments', 'list'),
+      ...inBoth('payments', 'set-status', 'order-1', 'paid'),
+      ...inBoth('fault', 'add', 'callback', 'wrong-secret'),
+      ...inBoth('fault', 'list'),
+      ...inBoth('deliveries', 'list'),
+      ...inBoth('deliveries', 'resend', 'order-1'),
+      ...inBoth('clock', 'advance', '1s'),
+      ...inBoth('fault', 'clear'),
+      ...inBoth('callback', 'send', endpoint.url),
+      ...inBoth('callback', 'send', endpoint.url, '--fault', 'wrong-secret'),
+      ['check', endpoint.url, '--large-body-bytes', '5000', '--effects-within', '0'],
+      ['check', endpoint.url, '--large-body-bytes', '5000', '--effects-within', '0', '--json'],
+      [
+        'check',
+        endpoint.url,
+        '--large-body-bytes',
+        '5000',
+        '--effects-within',
+        '0',
+        '--junit',
+        '-',
+      ],
+      ['payments', 'list', '--mock-url', 'http://127.0.0.1:9'],
+    ],
+    at,
+  );
+  for (const output of ['curl', 'http', 'json']) {
+    const signed = await look(['callback', 'sign', '--output', output]);
+    const given = output === 'curl' ? ['--curl', signed] : ['--curl', `curl ${signed}`];
+    await look(['callback', 'verify', ...given]);
+    await look(['callback', 'verify', ...given, '--json', '--signing-secret', `"${signingText}"`]);
+  }
+  expect([...visited].sort()).toEqual([...commands].sort());
+
+  mock.child.kill('SIGTERM');
+  const { stdout, stderr } = await mock.ended;
+  expect(leaksIn(stderr)).toEqual([]);
+  const [announcement = '', ...events] = stdout.split('\n');
+  expect(announcement).toContain('"type":"listening"');
+  expect(events.length).toBeGreaterThan(10);
+  // The announcement alone shows them, and it must, or nobody could call the mock.
+  const printed: Deliberate = "the mock's announcement";
+  expect(leaksIn(announcement)).not.toEqual([]);
+  expect(leaksIn(announcement, printed)).toEqual([]);
+  expect(leaksIn(events.join('\n'))).toEqual([]);
+});
+
+test('the mock prints its own credentials once, and its log shows none', async () => {
+  await using mock = startCommand([
+    ...['mock', '--port', '0', '--api-key', mockApiKey, '--api-secret', mockApiSecret],
+    ...['--signing-secret', mockSigningSecret],
+  ]);
+  const [, url = ''] = await mock.printed(/address {4}(\S+)[\s\S]*Ctrl-C ends it\.\n/);
+  const announced = mock.output.stdout.length;
+  for (const header of [authorization, `Basic ${btoa(`${mockApiKey}:${mockApiSecret}`)}`]) {
+    await fetch(`${url}/api/payments`, {
+      method: 'POST',
+      headers: { authorization: header, 'content-type': 'application/json' },
+      body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 5, currency: 'EUR' }),
+    });
+  }
+  await mock.printed(/request {3}POST \/api\/payments, 401[\s\S]*, 201/);
+  mock.child.kill('SIGTERM');
+  const { stdout, stderr } = await mock.ended;
+  expect(leaksIn(stdout.slice(announced) + stderr)).toEqual([]);
+});

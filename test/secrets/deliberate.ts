@@ -1,0 +1,48 @@
+import type { PlantedName } from './planted.js';
+
+export interface Exception {
+  readonly shows: readonly PlantedName[];
+  readonly why: string;
+}
+
+/** What shows something of what was planted on purpose. One that shows nothing any more fails. */
+export const deliberate = {
+  'the answer of the service': {
+    shows: ['a body', 'the API key', 'the API secret', 'the Authorization header'],
+    why: 'The answer is what the caller asked for, and is handed over as it came. It is in no error, log line or trace.',
+  },
+  'the payment of a callback': {
+    shows: ['a body'],
+    why: "It is the merchant's own order data, verified, for which the function was called.",
+  },
+  "the merchant's own schema": {
+    shows: ['a body'],
+    why: "What a recordSchema says of a record is the merchant's own text. The package's own issues never quote.",
+  },
+  "a signed callback's body": {
+    shows: ['a body'],
+    why: 'signCallback makes the body that the test is to send.',
+  },
+  "the mock's credentials": {
+    shows: [
+      'the API key of the mock',
+      'the API secret of the mock',
+      'the signing secret of the mock',
+    ],
+    why: 'Tests need apiKey, apiSecret and signingSecret of the mock to call it. They are getters, so neither console.log nor JSON shows them.',
+  },
+  "the mock's records": {
+    shows: ['a body'],
+    why: 'Payments, requests and deliveries are what a mock is looked into for: their bodies are those of tests.',
+  },
+  "the mock's announcement": {
+    shows: [
+      'the API key of the mock',
+      'the API secret of the mock',
+      'the signing secret of the mock',
+    ],
+    why: '`mock` prints its own credentials, to be pasted into a .env: they protect nothing.',
+  },
+} satisfies Record<string, Exception>;
+
+export type Deliberate = keyof typeof deliberate;

@@ -1,0 +1,78 @@
+import { describe, expect, test, vi } from 'vitest';
+import { errorCodes, MerchantPaymentsError } from '../../src/errors.js';
+import { deliberate } from './deliberate.js';
+import { publicExports } from './public-exports.js';
+import { callbackWalks } from './walks/callback.js';
+import { clientWalks } from './walks/client.js';
+import { inboxWalks } from './walks/inbox.js';
+import { mockWalks } from './walks/mock-server.js';
+import { receiverWalks } from './walks/receiver.js';
+import { testingWalks } from './walks/testing.js';
+import { channelNames, leaksOf, seen, type Walks } from './watch.js';
+
+const walks: Walks = {
+  ...clientWalks,
+  ...callbackWalks,
+  ...receiverWalks,
+  ...inboxWalks,
+  ...mockWalks,
+  ...testingWalks,
+};
+
+/** What is exported and never given a secret or a body. Printed all the same. */
+const withoutSecrets: Readonly<Record<string, string>> = {
+  '. errorCodes': 'a list of constant texts',
+  './mock-server createManualClock': 'is given a time',
+  './mock-server createRunningClock': 'is given nothing',
+  './inbox/postgres postgresInboxSchema': 'is given the names of tables',
+  './testing callbackFindingCodes': 'a list of constant texts',
+};
+
+// Each looks at hundreds of things, and a machine that is busy takes its time.
+vi.setConfig({ testTimeout: 180_000 });
+
+const exported = await publicExports();
+const isErrorClass = (value: unknown): boolean =>
+  typeof value === 'function' && value.prototype instanceof Error;
+
+describe.each(Object.entries(walks))('no secret and no body is shown by %s', (_id, scenes) => {
+  test.each(Object.entries(scenes))('%s', async (_scene, walk) => {
+    const before = seen.things;
+    expect(await leaksOf(walk)).toEqual([]);
+    expect(seen.things).toBeGreaterThan(before);
+  });
+});
+
+test.each(exported)('nor by $id itself, when it is printed', async ({ id, value }) => {
+  expect(await leaksOf((see) => see(id, value))).toEqual([]);
+});
+
+describe('nothing is left out:', () => {
+  test('every export of every subpath is walked, is a class of errors, or is on the list', () => {
+    const names = exported.filter(({ value }) => !isErrorClass(value)).map(({ id }) => id);
+    expect(names.sort()).toEqual([...Object.keys(walks), ...Object.keys(withoutSecrets)].sort());
+  });
+
+  test('every class of errors was seen', () => {
+    const classes = exported.filter(
+      ({ value }) => isErrorClass(value) && value !== MerchantPaymentsError,
+    );
+    expect(classes.length).toBeGreaterThan(9);
+    for (const { id, value } of classes) expect(seen.errorClasses, id).toContain(value);
+  });
+
+  test('every code was seen', () => {
+    for (const code of errorCodes) expect(seen.codes).toContain(code);
+  });
+
+  test('every channel was heard', () => {
+    expect(channelNames).toContain('merchant-payments:request');
+    expect(channelNames).toContain('merchant-payments:callback');
+    expect([...seen.channels].sort()).toEqual([...channelNames].sort());
+  });
+
+  test('every exception shows what it is made for', () => {
+    const here = Object.keys(deliberate).filter((name) => name !== "the mock's announcement");
+    expect([...seen.exceptions].sort()).toEqual(here.sort());
+  });
+});

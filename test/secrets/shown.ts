@@ -1,0 +1,118 @@
+import { KeyObject } from 'node:crypto';
+import { inspect, types } from 'node:util';
+import { serialize } from 'node:v8';
+
+export interface Shown {
+  /** What shows it. */
+  readonly by: string;
+  readonly text: string | Uint8Array;
+}
+
+/** Everything that a value shows to whoever prints, writes, copies or looks into it. */
+export function shownBy(value: unknown): Shown[] {
+  if (typeof value === 'string') return [{ by: 'itself', text: value }];
+  const shown: Shown[] = [...printed(value), ...reached(value)];
+  const copies: [string, () => Shown[]][] = [
+    ['structuredClone', () => [{ by: '', text: inspect(structuredClone(value), EVERYTHING) }]],
+    ['v8.serialize', () => [{ by: '', text: serialize(value) }]],
+  ];
+  for (const [how, copy] of copies) {
+    // What holds a function or a key can't be copied.
+    const texts = attempt(copy) ?? [];
+    shown.push(...texts.map(({ by, text }) => ({ by: `${how} ${by}`.trim(), text })));
+  }
+  return shown;
+}
+
+const EVERYTHING = {
+  showHidden: true,
+  depth: Number.POSITIVE_INFINITY,
+  getters: true,
+  maxArrayLength: null,
+  maxStringLength: null,
+} as const;
+
+function printed(value: unknown): Shown[] {
+  const ways: Record<string, () => string | undefined> = {
+    'String()': () => String(value),
+    'JSON.stringify': () => JSON.stringify(value),
+    'console.log': () => inspect(value),
+    inspect: () => inspect(value, EVERYTHING),
+    'inspect without the custom one': () => inspect(value, { ...EVERYTHING, customInspect: false }),
+  };
+  return Object.entries(ways).flatMap(([by, print]) => {
+    const text = attempt(print);
+    return text === undefined ? [] : [{ by, text }];
+  });
+}
+
+function attempt<Result>(run: () => Result): Result | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+// What these have is known, and none of it is a value's own.
+const ENDS: ReadonlySet<unknown> = new Set([
+  null,
+  Object.prototype,
+  Function.prototype,
+  Array.prototype,
+  globalThis,
+  process,
+]);
+
+const MOST_OBJECTS = 20_000;
+
+/** What properties lead to, names and getters of the prototypes included. */
+function reached(root: unknown): Shown[] {
+  const shown: Shown[] = [];
+  const seen = new Set<object>();
+  const queue: { path: string; value: unknown }[] = [{ path: 'value', value: root }];
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const { path, value } = next;
+    const text = contentsOf(value);
+    if (text !== undefined) shown.push({ by: path, text });
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null) continue;
+    if (seen.has(value) || ENDS.has(value)) continue;
+    seen.add(value);
+    if (seen.size > MOST_OBJECTS) throw new Error(`${path} leads too far`);
+    queue.push(...children(value, path));
+  }
+  return shown;
+}
+
+function contentsOf(value: unknown): string | Uint8Array | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'symbol') return value.description;
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
+  if (types.isAnyArrayBuffer(value)) return new Uint8Array(value);
+  if (value instanceof KeyObject && value.type === 'secret') return value.export();
+  return undefined;
+}
+
+function children(value: object, path: string): { path: string; value: unknown }[] {
+  if (ArrayBuffer.isView(value)) return [];
+  const found: { path: string; value: unknown }[] = [];
+  if (Symbol.iterator in value && typeof value !== 'function') {
+    const items = attempt(() => [...(value as Iterable<unknown>)]) ?? [];
+    found.push(...items.map((item, index) => ({ path: `${path}[${index}]`, value: item })));
+  }
+  for (let owner: unknown = value; !ENDS.has(owner); owner = Object.getPrototypeOf(owner)) {
+    for (const key of Reflect.ownKeys(owner as object)) {
+      // Classes are looked at by themselves, not again for each of their objects.
+      if (key === 'constructor') continue;
+      const name = `${path}.${String(key)}`;
+      found.push({ path: name, value: key });
+      // Of the value, not of the prototype: that is whom a getter tells.
+      const property = attempt(() => (value as Record<PropertyKey, unknown>)[key]);
+      if (types.isPromise(property)) property.catch(() => undefined);
+      found.push({ path: name, value: property });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,213 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { PGlite } from '@electric-sql/pglite';
+import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import { inboxContract } from '../../../src/inbox/contract/index.js';
+import type { CallbackInbox } from '../../../src/inbox/inbox.js';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { postgresInbox } from '../../../src/inbox/postgres/index.js';
+import { redisInbox } from '../../../src/inbox/redis/index.js';
+import { CLAIM } from '../../../src/inbox/redis/scripts.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
+import { apiSecret, customer, signingText } from '../planted.js';
+import type { See, Walk, Walks } from '../watch.js';
+import { record, signed } from './signed-callback.js';
+
+// An inbox is handed no secret and no body. What it is handed, and what it says when its store fails
+// with all that drivers add to their errors, is looked at all the same.
+
+type Work = Parameters<CallbackInbox<never>['process']>[1];
+
+/** Callbacks of a planted payment through an inbox, with work that is done and that fails. */
+async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): Promise<void> {
+  see('the inbox', inbox);
+  const looking: CallbackInbox<Tx> = {
+    process(event, run) {
+      see('the event', event);
+      return inbox.process(event, run);
+    },
+  };
+  let count = 0;
+  const receiver = createCallbackReceiver<Tx>({
+    now,
+    signingSecret: signingText,
+    inbox: looking,
+    onError: (error) => see('what onError is told', error),
+    onPayment: async (_callback, context) => {
+      count += 1;
+      if (count === 1) throw new Error('the first try fails');
+      await work?.(context as never);
+    },
+  });
+  const stale = { ...record, updatedAt: sampleRecord().createdAt, status: 'pending' };
+  for (const rawBody of [JSON.stringify(record), JSON.stringify(record), JSON.stringify(stale)]) {
+    const request = { method: 'POST', ...signed(signingText, { rawBody }) };
+    see('the reply', await receiver.receive(request));
+    see('the reply to a copy', await receiver.receive(request));
+  }
+  see('the inbox after its use', inbox);
+}
+
+let opening: Promise<PGlite> | undefined;
+
+/** An empty database. It takes seconds to start, so there is one for all. */
+async function openPglite(): Promise<PGlite> {
+  opening ??= PGlite.create();
+  const database = await opening;
+  await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  return database;
+}
+
+/** A real client of a server that says what it is told to. */
+async function connectRedis(answer: (socket: Socket, command: string) => void): Promise<Redis> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (data) => answer(socket, data.toString()));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const client = new Redis({
+    host: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+    password: apiSecret,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  client.on('error', () => undefined);
+  onTestFinished(() => {
+    client.disconnect();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return client;
+}
+
+/** `OK` to what connecting takes, and `reply` to a script. */
+const replying =
+  (reply: (command: string) => string) =>
+  (socket: Socket, command: string): void => {
+    if (!/eval/i.test(command)) socket.write('+OK\r\n');
+    else socket.write(reply(command));
+  };
+
+const SILENT = 'that does not answer';
+
+const redisStores: Record<string, (socket: Socket, command: string) => void> = {
+  'that answers with an error': replying(() => '-ERR out of memory\r\n'),
+  'that repeats what it was sent': (socket, command) => {
+    const words = command.split('\r\n').filter((word) => !/^[*$]/.test(word));
+    const args = words.slice(1).map((word) => `'${word}'`);
+    socket.write(
+      `-ERR unknown command '${words[0]}', with args beginning with: ${args.join(' ')}\r\n`,
+    );
+  },
+  [SILENT]: (socket, command) => {
+    if (!/eval/i.test(command)) socket.write('+OK\r\n');
+  },
+  'that answers nonsense': replying(() => `+${customer}\r\n`),
+  'that gave the claim to another': replying((command) =>
+    command.includes(CLAIM.sha1) ? '+claimed\r\n' : ':0\r\n',
+  ),
+  'that goes away': (socket) => socket.destroy(),
+};
+
+/** A database whose driver adds to its errors what was sent, as they do. */
+const failingDatabase = {
+  exec(sql: string): never {
+    throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR', sql });
+  },
+  prepare: () => ({ run: () => ({ changes: 0 }), get: () => undefined }),
+};
+
+const wrongOptions: readonly [string, (value: never) => unknown][] = [
+  ['memoryInbox', (value) => memoryInbox({ maxEntries: value } as never)],
+  ['the options of memoryInbox', (value) => memoryInbox(value)],
+  ['the client of redisInbox', (value) => redisInbox(value)],
+  [
+    'the prefix of redisInbox',
+    (value) => redisInbox(new Redis({ lazyConnect: true }), { prefix: `{${String(value)}}` }),
+  ],
+  ['the pool of postgresInbox', (value) => postgresInbox(value)],
+  ['the database of sqliteInbox', (value) => sqliteInbox(value)],
+];
+
+function refusing(name: string): Walk {
+  return async (see) => {
+    for (const [what, create] of wrongOptions.filter(([of]) => of.includes(name))) {
+      const error = await failureOf(() => {
+        create(apiSecret as never);
+        create({ password: apiSecret } as never);
+        throw new TypeError('it was taken');
+      });
+      if (!(error instanceof TypeError)) see(`the error for ${what}`, error);
+    }
+    see('the end', name);
+  };
+}
+
+export const inboxWalks: Walks = {
+  './inbox memoryInbox': {
+    'while it is used': (see) => receiveBy(see, memoryInbox()),
+    'when it is refused': refusing('memoryInbox'),
+  },
+  './inbox/redis redisInbox': {
+    ...Object.fromEntries(
+      Object.entries(redisStores).map(([what, answer]): [string, Walk] => [
+        `with a server ${what}`,
+        async (see) => {
+          const client = await connectRedis(answer);
+          // Where an answer comes, a busy machine may take its time.
+          const commandTimeoutMs = what === SILENT ? 20 : 29_000;
+          await receiveBy(see, redisInbox(client, { commandTimeoutMs }));
+        },
+      ]),
+    ),
+    'when it is refused': refusing('redisInbox'),
+  },
+  './inbox/postgres postgresInbox': {
+    'without its tables': async (see) => receiveBy(see, postgresInbox(await openPglite())),
+    'while it is used': async (see) => {
+      const inbox = postgresInbox(await openPglite());
+      await inbox.setup();
+      await receiveBy(see, inbox);
+    },
+    'when the work breaks its transaction': async (see) => {
+      const database = await openPglite();
+      const inbox = postgresInbox(database);
+      await inbox.setup();
+      await database.exec('CREATE TABLE orders (reference text PRIMARY KEY)');
+      await receiveBy(see, inbox, (async ({ tx }: { tx: { query: PGlite['query'] } }) => {
+        await tx.query('INSERT INTO orders VALUES ($1)', [customer]);
+        // The driver's error holds the row; that it goes on hides it from the inbox.
+        await tx.query('INSERT INTO orders VALUES ($1)', [customer]).catch(() => undefined);
+      }) as never);
+    },
+    'when it is refused': refusing('postgresInbox'),
+  },
+  './inbox/sqlite sqliteInbox': {
+    'with a database that fails': async (see) => {
+      const inbox = sqliteInbox(failingDatabase);
+      see('the error of setup()', await failureOf(() => inbox.setup()));
+      await receiveBy(see, inbox);
+    },
+    'when it is refused': refusing('sqliteInbox'),
+  },
+  './inbox/contract inboxContract': {
+    'in its cases and failures': async (see) => {
+      const broken: CallbackInbox = { process: () => Promise.resolve('busy') };
+      for (const one of inboxContract({ create: () => broken })) {
+        see('the case', one);
+        if (one.skipped === undefined) {
+          see(`the failure of ${one.name}`, await one.run().catch((error: unknown) => error));
+        }
+      }
+    },
+  },
+};

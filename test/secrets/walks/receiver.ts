@@ -1,0 +1,262 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { onTestFinished } from 'vitest';
+import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
+import * as web from '../../../src/fetch/callback-handler.js';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import * as lambda from '../../../src/lambda/callback-handler.js';
+import * as node from '../../../src/node/callback-handler.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { failureOf, now } from '../../callback/sample-callback.js';
+import { customer, signingText } from '../planted.js';
+import type { See, Walk, Walks } from '../watch.js';
+import {
+  type PlantedSecret,
+  refusals,
+  schemaThat,
+  signed,
+  signingSecrets,
+} from './signed-callback.js';
+
+interface Posted {
+  readonly method: string;
+  readonly rawBody: string | Uint8Array;
+  readonly headers: Record<string, string | undefined>;
+}
+
+/** How a receiver is given a request. What it answers, and what it is, is looked at. */
+interface Receiving {
+  post(request: Posted): Promise<unknown>;
+  /** What a developer may print. */
+  readonly printed: unknown;
+}
+
+type Start = (see: See, options: never) => Receiving | Promise<Receiving>;
+
+const startReceiver: Start = (_see, options) => {
+  const receiver = createCallbackReceiver(options);
+  return { printed: receiver, post: (request) => receiver.receive(request as never) };
+};
+
+const startNode: Start = async (see, options) => {
+  const handler = node.callbackHandler(options);
+  const server = createServer((request, response) => void handler(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const post = postTo(`http://127.0.0.1:${port}/`, fetch);
+  return { printed: handler, post: (request) => post(see, request) };
+};
+
+const startFetch: Start = (see, options) => {
+  const handler = web.callbackHandler(options);
+  const post = postTo('http://shop.example/', (url, init) => handler(new Request(url, init)));
+  return { printed: handler, post: (request) => post(see, request) };
+};
+
+const startLambda: Start = (_see, options) => {
+  const handler = lambda.callbackHandler(options);
+  const post = ({ method, rawBody, headers }: Posted) =>
+    handler({
+      httpMethod: method,
+      headers: withoutAbsent(headers),
+      body: Buffer.from(rawBody).toString('base64'),
+      isBase64Encoded: true,
+    } as never);
+  return { printed: handler, post };
+};
+
+const startFastify: Start = async (see, options) => {
+  const lines: string[] = [];
+  const app = fastify({
+    logger: { level: 'trace', stream: { write: (line) => void lines.push(line) } },
+  });
+  onTestFinished(() => app.close());
+  await app.register(callbackPlugin, { path: '/callbacks', ...(options as object) } as never);
+  await app.ready();
+  return {
+    printed: callbackPlugin,
+    async post({ method, rawBody, headers }) {
+      const {
+        statusCode,
+        headers: answered,
+        body,
+      } = await app.inject({
+        method: method as 'POST',
+        url: '/callbacks',
+        headers: { 'content-type': 'application/json', ...withoutAbsent(headers) },
+        payload: Buffer.from(rawBody),
+      });
+      see("Fastify's log", lines.splice(0));
+      return { statusCode, answered, body };
+    },
+  };
+};
+
+function withoutAbsent(headers: Posted['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  );
+}
+
+function postTo(url: string, send: (url: string, init: RequestInit) => Promise<Response>) {
+  return async (see: See, { method, rawBody, headers }: Posted) => {
+    const init = {
+      method,
+      headers: { 'content-type': 'application/json', ...withoutAbsent(headers) },
+      ...(method === 'POST' && { body: rawBody }),
+    };
+    const response = await send(url, init as RequestInit);
+    see('the headers of the answer', [...response.headers]);
+    return [response.status, await response.text()];
+  };
+}
+
+/** What an adapter can be sent: bytes, and headers of one value. */
+function requests(secret: PlantedSecret): Posted[] {
+  const sendable = refusals(secret).flatMap(([, request]): Posted[] => {
+    const { rawBody, headers } = Object(request) as Partial<Posted>;
+    if (typeof rawBody !== 'string' && !ArrayBuffer.isView(rawBody)) return [];
+    if (typeof headers !== 'object' || Array.isArray(headers)) return [];
+    return [{ method: 'POST', rawBody, headers: headers as Posted['headers'] }];
+  });
+  return [
+    ...sendable.filter(({ headers }) => Object.values(headers).every(isHeaderText)),
+    { method: 'POST', ...signed(secret) },
+    { method: 'POST', ...signed(secret) },
+    { method: 'GET', ...signed(secret) },
+    { method: 'POST', ...signed(secret, { rawBody: `${' '.repeat(70_000)}"${customer}"` }) },
+  ];
+}
+
+const isHeaderText = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^[ -~]*$/.test(value));
+
+function everyReply(start: Start): Record<string, Walk> {
+  const scenes = Object.entries(signingSecrets).map(([how, secret]): [string, Walk] => [
+    `with the secret ${how}`,
+    async (see) => {
+      const told = (what: string) => (error: unknown) => see(what, error);
+      const quiet = { now, signingSecret: secret, inbox: memoryInbox() };
+      const reporting = {
+        ...quiet,
+        onPayment: () => undefined,
+        onError: told('what onError is told'),
+        onRejected: told('what onRejected is told'),
+      };
+      // The second tells nobody, so that the package's own reports are printed.
+      for (const options of [reporting, { ...quiet, onPayment: () => undefined }]) {
+        const receiving = await start(see, options as never);
+        see('the handler', receiving.printed);
+        for (const request of requests(secret)) see('the reply', await receiving.post(request));
+        see('the handler after its use', receiving.printed);
+      }
+    },
+  ]);
+  return {
+    ...Object.fromEntries(scenes),
+    "when what is the merchant's fails": async (see) => {
+      const onError = (error: unknown) => see('what onError is told', error);
+      // First by the package's own report.
+      for (const options of failing.flatMap((one) => [one, { onError, ...one }])) {
+        const all = { now, signingSecret: signingText, ...options };
+        const receiving = await start(see, all as never);
+        const reply = await receiving.post({ method: 'POST', ...signed(signingText) });
+        see(`the reply when ${Object.keys(options).join(' and ')} fails`, reply);
+      }
+    },
+    'with options that can not be right': async (see) => {
+      for (const options of wrong) {
+        const all = { signingSecret: signingText, onPayment: () => undefined, ...options };
+        see(
+          `the error for ${Object.keys(options)}`,
+          await failureOf(() => start(see, all as never)),
+        );
+      }
+    },
+  };
+}
+
+const fail = () => {
+  throw new Error('it failed');
+};
+const never = () => new Promise<never>(() => undefined);
+
+const failing: readonly Record<string, unknown>[] = [
+  { onPayment: fail },
+  { onPayment: () => Promise.reject(new AggregateError([new Error('a'), 'b'], 'both failed')) },
+  { onPayment: () => Promise.reject({ code: 'NONE' }) },
+  { onPayment: never, onPaymentTimeoutMs: 1 },
+  { onPayment: fail, onError: fail },
+  { onPayment: () => undefined, inbox: { process: fail } },
+  { onPayment: () => undefined, inbox: { process: () => Promise.resolve(signingText) } },
+  { onPayment: () => undefined, inbox: { process: () => Promise.resolve('processed') } },
+  { onPayment: () => undefined, recordSchema: schemaThat(fail) },
+  { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
+  { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
+  { onPayment: () => undefined, signingSecret: () => [signingText, ` ${signingText}`] },
+  { onPayment: () => undefined, signingSecret: () => ({ secret: signingText }) },
+  { onPayment: () => undefined, signingSecret: () => Promise.reject(new Error('no vault')) },
+];
+
+const wrong: readonly Record<string, unknown>[] = [
+  { signingSecret: `${signingText}\n` },
+  { signingSecret: [signingText, ''] },
+  { signingSecret: { key: signingText } },
+  { onPayment: signingText },
+  { inbox: signingText },
+  { inbox: { process: signingText } },
+  { onStale: signingText },
+  { maxBodyBytes: signingText },
+  { onError: signingText },
+  { onRejected: signingText },
+  { onPaymentTimeoutMs: signingText },
+  { toleranceSeconds: signingText },
+];
+
+export const receiverWalks: Walks = {
+  './receiver createCallbackReceiver': {
+    ...everyReply(startReceiver),
+    'for what no adapter can send': async (see) => {
+      for (const onError of [undefined, (error: unknown) => see('what onError is told', error)]) {
+        const receiver = createCallbackReceiver({
+          now,
+          signingSecret: signingText,
+          onPayment: () => undefined,
+          ...(onError !== undefined && { onError }),
+        });
+        for (const [, request] of refusals(signingText)) {
+          const reply = await receiver
+            .receive({ method: 'POST', ...Object(request) } as never)
+            .catch((error: unknown) => error);
+          see('the reply', reply);
+        }
+      }
+    },
+    'in what a default report of a payment says': async (see) => {
+      const inbox = memoryInbox();
+      const receiver = createCallbackReceiver({
+        now,
+        signingSecret: () => signingText,
+        inbox,
+        onPayment: (callback, context) => {
+          see('the callback', callback, 'the payment of a callback');
+          see('the context', [context.tx, context.signal.aborted]);
+          throw new Error('the order is locked', { cause: new Error('deadlock detected') });
+        },
+      });
+      see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
+      see('the inbox', inbox);
+    },
+  },
+  './node callbackHandler': everyReply(startNode),
+  './fetch callbackHandler': everyReply(startFetch),
+  './lambda callbackHandler': everyReply(startLambda),
+  './fastify callbackPlugin': everyReply(startFastify),
+};
