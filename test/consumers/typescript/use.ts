@@ -1,0 +1,91 @@
+// The main types of every subpath whose peers need not be installed.
+
+import { createSecretKey } from 'node:crypto';
+import {
+  ApiError,
+  PaymentClient,
+  type PaymentClientOptions,
+  type RequestOutcome,
+  type VerifiedCallback,
+  verifyCallback,
+} from 'merchant-payments';
+import { createCallbackVerifier, type SigningSecret } from 'merchant-payments/callback';
+import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
+import { callbackPlugin } from 'merchant-payments/fastify';
+import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
+import { type CallbackInbox, memoryInbox } from 'merchant-payments/inbox';
+import { inboxContract } from 'merchant-payments/inbox/contract';
+import {
+  type PostgresInbox,
+  postgresInbox,
+  type Queryable,
+} from 'merchant-payments/inbox/postgres';
+import { redisInbox } from 'merchant-payments/inbox/redis';
+import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
+import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
+import { type Fault, startMockServer } from 'merchant-payments/mock-server';
+import { callbackHandler } from 'merchant-payments/node';
+import { type CallbackReply, createCallbackReceiver } from 'merchant-payments/receiver';
+import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
+
+declare const postgres: PostgresInbox;
+
+export async function useAll(): Promise<unknown[]> {
+  const service = await startMockServer();
+  const fault: Fault = { on: 'callback', type: 'duplicate' };
+  service.faults.add(fault);
+  const { url: baseUrl, apiKey, apiSecret, signingSecret } = service;
+  const options: PaymentClientOptions = { baseUrl, apiKey, apiSecret, logger: console };
+  const client = new PaymentClient(options);
+  const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' };
+  const { payment, response } = await client.payments.create(order, { timeoutMs: 1000 });
+  const reference: string | undefined = payment.referenceNumber;
+  const status: number = response.status;
+  const callback = signCallback({ payment: { status: 'paid' }, signingSecret });
+  const verified: VerifiedCallback = verifyCallback(callback, { signingSecret });
+  const secret: SigningSecret = createSecretKey(Buffer.from(signingSecret));
+  createCallbackVerifier({ signingSecret: [secret, signingSecret] })(callback);
+  await verifyOnWeb(callback, { signingSecret });
+  const inbox: CallbackInbox = memoryInbox();
+  const handling = { signingSecret, inbox, onPayment: () => undefined };
+  const reply: CallbackReply = await createCallbackReceiver(handling).receive({
+    method: 'POST',
+    ...callback,
+  });
+  const result: LambdaResult = await lambdaHandler(handling)({ body: '' });
+  callbackHandler({
+    signingSecret,
+    inbox: postgres,
+    async onPayment({ key }, { tx }) {
+      const queryable: Queryable = tx;
+      await queryable.query(key);
+    },
+  });
+  return [
+    reference,
+    status,
+    verified.key,
+    reply.outcome,
+    result,
+    fetchHandler(handling),
+    callbackPlugin,
+    inboxContract,
+    postgresInbox,
+    redisInbox,
+    sqliteInbox,
+    checkCallbackEndpoint,
+    diagnoseCallback,
+  ];
+}
+
+export function outcomeOf(error: unknown): RequestOutcome | undefined {
+  return error instanceof ApiError ? error.requestOutcome : undefined;
+}
+
+// A type that fell back to `any` would accept these.
+// @ts-expect-error: a number is no signing secret
+export const wrongSecret: SigningSecret = 1;
+// @ts-expect-error: a dispatcher has methods
+export const wrongDispatcher: PaymentClientOptions['dispatcher'] = 'proxy';
+// @ts-expect-error: a request and a response of node:http
+callbackHandler({ signingSecret: 'secret', onPayment: () => undefined })(1, 2);

@@ -1,0 +1,245 @@
+import type { VerifiedCallback } from 'merchant-payments/callback';
+import { callbackHandler, type FetchCallbackOptions } from 'merchant-payments/fetch';
+import { equal, isTrue } from './assert.js';
+import type { CaseGroup } from './case.js';
+import { NOW_SECONDS, recordText, SECRET, type SignedCallback, sign } from './signed-callback.js';
+
+const URL = 'https://merchant.example/callbacks/payments';
+
+function openScene(options: Partial<FetchCallbackOptions> = {}) {
+  const statuses: string[] = [];
+  const reported: unknown[] = [];
+  const rejected: string[] = [];
+  const handle = callbackHandler({
+    signingSecret: SECRET,
+    now: () => NOW_SECONDS * 1000,
+    onPayment: ({ payment }: VerifiedCallback) => void statuses.push(payment.status),
+    onError: (error: unknown) => void reported.push((error as { code?: string }).code ?? 'other'),
+    onRejected: ({ code }) => void rejected.push(code),
+    ...options,
+  });
+  return { handle, statuses, reported, rejected };
+}
+
+function post({ rawBody, headers }: SignedCallback): Request {
+  return new Request(URL, { method: 'POST', headers, body: rawBody });
+}
+
+async function answer(reply: Response | Promise<Response>, status: number): Promise<Response> {
+  const response = await reply;
+  equal(response.status, status, 'status');
+  equal(await response.text(), '', 'body of the answer');
+  return response;
+}
+
+export const fetchAdapter: CaseGroup = {
+  name: 'fetch',
+  cases: [
+    {
+      name: '200 for a payment, and for its duplicate, which is not processed again',
+      async run() {
+        const { handle, statuses, reported } = openScene();
+        for (let delivery = 0; delivery < 3; delivery += 1) {
+          await answer(handle(post(await sign())), 200);
+        }
+        equal([statuses, reported], [['paid'], []]);
+      },
+    },
+    {
+      name: '200 for a change that is older than the last one, which is not processed',
+      async run() {
+        const { handle, statuses } = openScene();
+        const older = { status: 'older', updatedAt: '2026-01-31T12:00:04.999+00:00' };
+        await answer(handle(post(await sign())), 200);
+        await answer(handle(post(await sign(recordText(older)))), 200);
+        equal(statuses, ['paid']);
+      },
+    },
+    {
+      name: '200 for a body that came in pieces, cut inside a character',
+      async run() {
+        const { handle, statuses } = openScene();
+        const { rawBody, headers } = await sign();
+        const body = new ReadableStream({
+          start(controller) {
+            for (let index = 0; index < rawBody.length; index += 3) {
+              controller.enqueue(rawBody.slice(index, index + 3));
+            }
+            controller.close();
+          },
+        });
+        const init = { method: 'POST', headers, body, duplex: 'half' } as const;
+        await answer(handle(new Request(URL, init)), 200);
+        equal(statuses, ['paid']);
+      },
+    },
+    {
+      name: '401 for a tampered body, another secret, an old timestamp and no headers',
+      async run() {
+        const { handle, statuses, rejected, reported } = openScene();
+        const { rawBody, headers } = await sign();
+        const tampered = new TextEncoder().encode(recordText({ merchantPaymentReference: 'o-2' }));
+        await answer(handle(post({ rawBody: tampered, headers })), 401);
+        await answer(handle(post(await sign(recordText(), { secret: 'another' }))), 401);
+        const timestamp = String(NOW_SECONDS - 301);
+        await answer(handle(post(await sign(recordText(), { timestamp }))), 401);
+        await answer(handle(post({ rawBody, headers: {} })), 401);
+        await answer(handle(new Request(URL, { method: 'POST', headers })), 401);
+        equal(statuses, []);
+        equal(reported, []);
+        equal(rejected, [
+          'SIGNATURE_MISMATCH',
+          'SIGNATURE_MISMATCH',
+          'TIMESTAMP_OUTSIDE_WINDOW',
+          'MISSING_TIMESTAMP',
+          'SIGNATURE_MISMATCH',
+        ]);
+      },
+    },
+    {
+      name: '405 for another method, and Allow',
+      async run() {
+        const { handle } = openScene();
+        for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
+          const response = await answer(handle(new Request(URL, { method })), 405);
+          equal(response.headers.get('allow'), 'POST');
+        }
+      },
+    },
+    {
+      name: '413 for a body over the limit, which is not read to its end',
+      async run() {
+        const { handle, statuses } = openScene({ maxBodyBytes: 1_000 });
+        const { headers } = await sign();
+        let pulled = 0;
+        const body = new ReadableStream({
+          pull(controller) {
+            pulled += 1;
+            // An end, so that a handler that reads on can be seen to.
+            if (pulled === 1_000) controller.close();
+            else controller.enqueue(new Uint8Array(600));
+          },
+        });
+        const init = { method: 'POST', headers, body, duplex: 'half' } as const;
+        await answer(handle(new Request(URL, init)), 413);
+        isTrue(pulled < 100, `a few pieces read, but ${pulled} were`);
+        equal(statuses, []);
+      },
+    },
+    {
+      name: '422 for what is signed and not a record, and a report',
+      async run() {
+        const { handle, reported } = openScene();
+        await answer(handle(post(await sign('{"status":"paid"}'))), 422);
+        equal(reported, ['INVALID_RECORD']);
+      },
+    },
+    {
+      name: '503 and Retry-After while the same change is being processed',
+      async run() {
+        let finish = (): void => {};
+        let begin = (): void => {};
+        const begun = new Promise<void>((resolve) => {
+          begin = resolve;
+        });
+        const { handle } = openScene({
+          onPayment: () =>
+            new Promise<void>((resolve) => {
+              finish = resolve;
+              begin();
+            }),
+        });
+        const callback = await sign();
+        const first = handle(post(callback));
+        await begun;
+        const second = await answer(handle(post(callback)), 503);
+        isTrue(Number(second.headers.get('retry-after')) > 0, 'Retry-After');
+        finish();
+        await answer(first, 200);
+        await answer(handle(post(callback)), 200);
+      },
+    },
+    {
+      name: '500 when onPayment fails, and 200 when it succeeds the next time',
+      async run() {
+        let calls = 0;
+        const { handle, reported } = openScene({
+          onPayment() {
+            calls += 1;
+            if (calls === 1) throw new Error('our database is down');
+          },
+        });
+        const callback = await sign();
+        await answer(handle(post(callback)), 500);
+        await answer(handle(post(callback)), 200);
+        await answer(handle(post(callback)), 200);
+        equal([calls, reported], [2, ['other']]);
+      },
+    },
+    {
+      name: '500 and the remedy when somebody has read the body',
+      async run() {
+        const { handle, reported, statuses } = openScene();
+        const request = post(await sign());
+        await request.text();
+        await answer(handle(request), 500);
+        const locked = post(await sign());
+        locked.body?.getReader();
+        await answer(handle(locked), 500);
+        equal([reported, statuses], [['RAW_BODY_REQUIRED', 'RAW_BODY_REQUIRED'], []]);
+      },
+    },
+    {
+      name: '408 for a body that stalls',
+      async run() {
+        const { handle } = openScene({ bodyTimeoutMs: 20 });
+        const { headers } = await sign();
+        const body = new ReadableStream({ pull: () => new Promise<void>(() => {}) });
+        const init = { method: 'POST', headers, body, duplex: 'half' } as const;
+        await answer(handle(new Request(URL, init)), 408);
+      },
+    },
+    {
+      name: 'takes secrets from a function, also while they are exchanged',
+      async run() {
+        let secrets: string[] = ['old'];
+        const { handle, statuses } = openScene({ signingSecret: async () => secrets });
+        await answer(handle(post(await sign())), 401);
+        secrets = ['old', SECRET];
+        await answer(handle(post(await sign())), 200);
+        equal(statuses, ['paid']);
+      },
+    },
+    {
+      name: 'tells onPayment by its signal when the client leaves',
+      async run() {
+        const controller = new AbortController();
+        let wasAborted = false;
+        const { handle } = openScene({
+          onPayment(_callback, { signal }) {
+            controller.abort();
+            wasAborted = signal.aborted;
+          },
+        });
+        const { rawBody, headers } = await sign();
+        const { signal } = controller;
+        await handle(new Request(URL, { method: 'POST', headers, body: rawBody, signal }));
+        equal(wasAborted, true);
+      },
+    },
+    {
+      name: 'processes a hundred payments at once, each of them once',
+      async run() {
+        const { handle, statuses } = openScene();
+        const callbacks = await Promise.all(
+          Array.from({ length: 100 }, (_, index) =>
+            sign(recordText({ referenceNumber: `r-${index}`, status: `s-${index}` })),
+          ),
+        );
+        await Promise.all(callbacks.map((callback) => answer(handle(post(callback)), 200)));
+        equal(new Set(statuses).size, 100);
+        equal(statuses.length, 100);
+      },
+    },
+  ],
+};

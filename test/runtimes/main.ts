@@ -1,0 +1,73 @@
+// The runtimes that merchants use, each with the packed package:
+//
+//   npm run test:runtimes                     all of them, and the whole test suite on every Node
+//   npm run test:runtimes -- --quick          the shared cases alone
+//   npm run test:runtimes -- bun deno         these alone
+
+import { groupNames } from './cases/case.js';
+import { run } from './child.js';
+import { installPackage } from './installed-package.js';
+import { runOnProcess } from './process-runtime.js';
+import type { CaseResult } from './results.js';
+import { findRuntimes, type Runtime } from './runtimes.js';
+import { runSuites, type SuiteResult } from './suites.js';
+import { printSkips, printSuites, printTable, type RuntimeResult } from './table.js';
+import { runOnWorkerd } from './workerd.js';
+
+async function main(args: readonly string[]): Promise<void> {
+  const quick = args.includes('--quick');
+  const runtimes = chooseRuntimes(args.filter((arg) => !arg.startsWith('--')));
+  const installed = installPackage();
+  const results: RuntimeResult[] = [];
+  const suites: SuiteResult[] = [];
+  try {
+    for (const runtime of runtimes) {
+      const startedAt = performance.now();
+      const cases =
+        runtime.kind === 'workerd'
+          ? await runOnWorkerd(runtime, installed)
+          : await runOnProcess(runtime, installed);
+      const seconds = (performance.now() - startedAt) / 1000;
+      results.push({ runtime, version: await versionOf(runtime), cases, seconds });
+      tellFailures(runtime, cases);
+    }
+    if (!quick) {
+      for (const runtime of runtimes.filter(({ kind }) => kind === 'node')) {
+        suites.push(...(await runSuites(runtime, installed)));
+      }
+    }
+  } finally {
+    installed.remove();
+  }
+  await printTable(results);
+  printSkips(results);
+  printSuites(suites);
+  const failed =
+    results.some(({ cases }) => cases.some(({ failure }) => failure !== undefined)) ||
+    suites.some(({ failed, passed, code }) => failed > 0 || passed === 0 || code !== 0);
+  process.exitCode = failed ? 1 : 0;
+}
+
+function chooseRuntimes(names: readonly string[]): readonly Runtime[] {
+  const all = findRuntimes();
+  const unknown = names.filter((name) => !all.some((runtime) => runtime.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`${unknown} is none of ${all.map(({ name }) => name).join(', ')}`);
+  }
+  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+}
+
+async function versionOf({ binary }: Runtime): Promise<string> {
+  const { stdout } = await run(binary, ['--version'], { cwd: process.cwd() });
+  return stdout.match(/\d[\w.-]*/)?.[0] ?? stdout.trim();
+}
+
+function tellFailures({ name }: Runtime, cases: readonly CaseResult[]): void {
+  for (const group of groupNames) {
+    for (const { name: title, failure } of cases.filter((one) => one.group === group)) {
+      if (failure !== undefined) console.log(`\n${name}, ${group}: ${title}\n  ${failure}`);
+    }
+  }
+}
+
+await main(process.argv.slice(2));

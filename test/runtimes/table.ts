@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { type GroupName, groupNames } from './cases/case.js';
+import type { CaseResult } from './results.js';
+import type { Runtime } from './runtimes.js';
+import type { SuiteResult } from './suites.js';
+
+export interface RuntimeResult {
+  readonly runtime: Runtime;
+  readonly version: string;
+  readonly cases: readonly CaseResult[];
+  readonly seconds: number;
+}
+
+export async function printTable(results: readonly RuntimeResult[]): Promise<void> {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+  const date = new Date().toISOString().slice(0, 10);
+  console.log(
+    `\nRuntimes: merchant-payments ${version} from its tarball, ${date}. Cases passed:\n`,
+  );
+  printRows([
+    ['runtime', 'version', ...groupNames, 'seconds'],
+    ...results.map(({ runtime, version: release, cases, seconds }) => [
+      runtime.name,
+      release,
+      ...groupNames.map((group) => cell(runtime, cases, group)),
+      seconds.toFixed(1),
+    ]),
+  ]);
+}
+
+function cell({ skipped }: Runtime, cases: readonly CaseResult[], group: GroupName): string {
+  if (skipped[group] !== undefined) return 'skipped';
+  const ofGroup = cases.filter((one) => one.group === group);
+  const failed = ofGroup.filter(({ failure }) => failure !== undefined).length;
+  return failed === 0 ? `${ofGroup.length}` : `${ofGroup.length - failed}, ${failed} FAILED`;
+}
+
+export function printSkips(results: readonly RuntimeResult[]): void {
+  const skips = results.flatMap(({ runtime: { name, skipped } }) =>
+    Object.entries(skipped).map(([group, reason]) => `  ${name}, ${group}: ${reason}`),
+  );
+  if (skips.length > 0) console.log(`\nSkipped:\n${skips.join('\n')}`);
+}
+
+export function printSuites(suites: readonly SuiteResult[]): void {
+  if (suites.length === 0) return;
+  console.log('\nThe whole test suite:\n');
+  printRows([
+    ['runtime', 'suite', 'passed', 'failed', 'skipped', 'seconds'],
+    ...suites.map(({ runtime, suite, passed, failed, skipped, seconds }) => [
+      runtime,
+      suite,
+      String(passed),
+      String(failed),
+      String(skipped),
+      seconds.toFixed(0),
+    ]),
+  ]);
+}
+
+/** As Markdown, to be pasted into docs/evidence.md. */
+function printRows(rows: readonly (readonly string[])[]): void {
+  const [head = [], ...body] = rows;
+  for (const row of [head, head.map(() => '---'), ...body]) console.log(`| ${row.join(' | ')} |`);
+}
