@@ -36,11 +36,28 @@ const minified: Options = {
   },
 };
 
+// Jest runs CommonJS in a VM that refuses `import()`: there the module that is loaded late is required.
+const lateRequire: NonNullable<Options['plugins']>[number] = {
+  name: 'late-require',
+  renderChunk(code) {
+    if (this.format !== 'cjs') return undefined;
+    const changed = code.replaceAll(
+      /\bimport\(("\w+")\)/g,
+      'Promise.resolve().then(() => require($1))',
+    );
+    if (/\bimport\(/.test(changed)) throw new Error('An import() is left in the CommonJS build');
+    return { code: changed };
+  },
+};
+
 const common: Options = {
   ...minified,
+  plugins: [lateRequire],
   format: ['esm', 'cjs'],
   target: 'node20.18',
   platform: 'node',
+  // workerd knows `node:crypto`, and not `crypto`.
+  removeNodeProtocol: false,
   // zod is a development dependency, so tsup bundles it; undici and msw stay imports.
   external: ['undici', 'msw'],
   noExternal: ['zod'],
@@ -59,9 +76,11 @@ export default defineConfig([
     ...common,
     entry: others,
     splitting: true,
-    // The schema as a file, for migrations that are plain SQL.
-    onSuccess: async () =>
-      cpSync('src/inbox/postgres/schema.sql', 'dist/inbox/postgres/schema.sql'),
+    onSuccess: async () => {
+      // The schema as a file, for migrations that are plain SQL.
+      cpSync('src/inbox/postgres/schema.sql', 'dist/inbox/postgres/schema.sql');
+      cpSync('src/openapi/openapi.json', 'dist/openapi.json');
+    },
     dts: { entry: entries, compilerOptions: { ignoreDeprecations: '6.0' } },
   },
   {
@@ -78,6 +97,7 @@ export default defineConfig([
     format: ['esm'],
     target: 'node20.18',
     platform: 'node',
+    removeNodeProtocol: false,
     external: [/^merchant-payments/],
     splitting: true,
   },

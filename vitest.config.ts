@@ -9,6 +9,9 @@ export default defineConfig({
       '**/*.browser.test.ts',
       '**/node_modules/**',
     ],
+    // A guard against hanging, not a measure: other suites may run on the same machine.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
     coverage: {

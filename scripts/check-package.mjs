@@ -13,16 +13,22 @@ const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/inbox\/postgres\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
+  /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];
 
 try {
   const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
+    // Also within a dry run of npm publish, which says so to every npm below it.
+    execFileSync(
+      'npm',
+      ['pack', '--json', '--ignore-scripts', '--no-dry-run', '--pack-destination', folder],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    ),
   );
   const stray = packed.files.filter(({ path: file }) => !ALLOWED.some((rule) => rule.test(file)));
   if (stray.length > 0) {
@@ -43,7 +49,7 @@ try {
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
   // Files to read, not modules.
-  const notModules = ['inbox/postgres/schema.sql', 'mock-server/dashboard.html'];
+  const notModules = ['inbox/postgres/schema.sql', 'mock-server/dashboard.html', 'openapi.json'];
   run('npx', '--no-install', 'attw', tarball, '--exclude-entrypoints', ...notModules);
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {

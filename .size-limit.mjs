@@ -1,0 +1,38 @@
+// What `npm run check:size` holds: each limit is 5% above what was measured for 0.1.0
+// (docs/evidence.md).
+
+const forNode = (config) => ({ ...config, platform: 'node', format: 'esm' });
+
+export default [
+  {
+    name: 'the published tarball',
+    // Packed by scripts/check-size.mjs.
+    path: process.env.PACKED_TARBALL,
+    disablePlugins: ['@size-limit/esbuild'],
+    brotli: false,
+    gzip: false,
+    limit: '375128 B',
+  },
+  {
+    name: 'merchant-payments/callback, minified and gzipped',
+    path: 'dist/callback/index.js',
+    gzip: true,
+    modifyEsbuildConfig: forNode,
+    limit: '10155 B',
+  },
+  {
+    name: 'merchant-payments without undici, minified and gzipped',
+    path: 'dist/index.js',
+    ignore: ['undici'],
+    gzip: true,
+    modifyEsbuildConfig: forNode,
+    limit: '20284 B',
+  },
+  {
+    name: 'merchant-payments with undici, minified and gzipped',
+    path: 'dist/index.js',
+    gzip: true,
+    modifyEsbuildConfig: forNode,
+    limit: '196715 B',
+  },
+];

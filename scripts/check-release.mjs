@@ -1,0 +1,22 @@
+// Is this commit what its tag says? node scripts/check-release.mjs v1.2.3
+
+import { readFileSync } from 'node:fs';
+
+const [, , tag] = process.argv;
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const problems = [];
+
+if (tag !== `v${version}`) problems.push(`the tag is ${tag}, but package.json has ${version}`);
+if (!readFileSync('src/protocol/version.ts', 'utf8').includes(`'${version}'`)) {
+  problems.push(`src/protocol/version.ts does not say ${version}`);
+}
+const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d{2}-\\d{2}$`, 'm');
+if (!heading.test(readFileSync('CHANGELOG.md', 'utf8'))) {
+  problems.push(`CHANGELOG.md has no heading "## ${version} - <date>"`);
+}
+if (problems.length > 0) {
+  console.error(`This can’t be released: ${problems.join('; ')}.`);
+  process.exitCode = 1;
+} else {
+  console.log(`${tag} is ready to be released.`);
+}

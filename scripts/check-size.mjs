@@ -1,0 +1,30 @@
+// Sizes by size-limit, the installed size, and the time to import, each with a limit.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { measureSize } from '../bench/size.mjs';
+import { measureImportTime } from './check-import-time.mjs';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-size-'));
+try {
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const [packed] = JSON.parse(
+    execFileSync('npm', pack, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
+  const env = { ...process.env, PACKED_TARBALL: path.join(folder, packed.filename) };
+  execFileSync('npx', ['--no-install', 'size-limit'], { env, stdio: 'inherit' });
+} catch (error) {
+  // size-limit has told what is over its limit; the figures below are worth having all the same.
+  if (error.status === undefined) throw error;
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const installed = measureSize().rows.filter(({ goal }) => goal !== undefined);
+for (const { subject, figure, goal, met } of [...installed, ...measureImportTime()]) {
+  console.log(`${subject}: ${figure}, ${goal}${met ? '' : ': OVER'}`);
+  if (!met) process.exitCode = 1;
+}
