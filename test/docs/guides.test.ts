@@ -6,7 +6,7 @@ import type {
   RequestFaultType,
 } from '../../src/mock-server/faults/fault-types.js';
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].concat(
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'llms.txt'].concat(
   readdirSync('docs')
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join('docs', file)),
@@ -16,12 +16,19 @@ describe.each(pages)('%s', (page) => {
   const text = readFileSync(page, 'utf8');
 
   test('links only to files and headings that exist', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    const links = [...text.matchAll(/\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [, file = '', heading] of links) {
       const target = file === '' ? page : path.join(path.dirname(page), file);
       expect(existsSync(target), `${page} links to ${target}`).toBe(true);
       if (heading === undefined) continue;
       expect(headingsOf(target), `${page} links to ${target}#${heading}`).toContain(heading);
+    }
+  });
+
+  // Not fetched: the tests need no network.
+  test('links to the outside over https only', () => {
+    for (const [, link = ''] of text.matchAll(/\]\((\w+:[^)]*)\)/g)) {
+      expect(new URL(link).protocol, `${page} links to ${link}`).toBe('https:');
     }
   });
 });
