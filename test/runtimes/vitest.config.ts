@@ -27,7 +27,6 @@ function publishedEntries(): Plugin {
         return publishedFile(`.${source.slice('merchant-payments'.length)}`);
       }
       if (importer === undefined || !/\/index\.[jt]s$/.test(source)) return;
-      // An absolute one is an import whose name was put together, resolved already.
       const folder = path.resolve(path.dirname(importer.split('?')[0] ?? ''), path.dirname(source));
       const subpath = path.relative(path.join(root, 'src'), folder);
       if (subpath.startsWith('..')) return undefined;

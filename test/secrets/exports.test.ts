@@ -58,7 +58,9 @@ describe('nothing is left out:', () => {
       ({ value }) => isErrorClass(value) && value !== MerchantPaymentsError,
     );
     expect(classes.length).toBeGreaterThan(9);
-    for (const { id, value } of classes) expect(seen.errorClasses, id).toContain(value);
+    // By name: on the published files, the walks' classes are other copies of these.
+    const names = classes.map(({ id }) => id.split(' ')[1]);
+    expect(names.filter((name = '') => !seen.errorNames.has(name))).toEqual([]);
   });
 
   test('every code was seen', () => {

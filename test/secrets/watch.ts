@@ -30,7 +30,7 @@ function find(text: string | Uint8Array): Leak[] {
 
 /** What has been seen so far, in all. */
 export const seen = {
-  errorClasses: new Set<unknown>(),
+  errorNames: new Set<string>(),
   codes: new Set<string>(),
   channels: new Set<string>(),
   exceptions: new Set<Deliberate>(),
@@ -75,7 +75,7 @@ export function leaksIn(value: unknown, exception?: Deliberate): string[] {
 
 function noteError(value: unknown): void {
   if (!(value instanceof Error)) return;
-  seen.errorClasses.add(value.constructor);
+  seen.errorNames.add(value.name);
   if (value instanceof MerchantPaymentsError) seen.codes.add(value.code);
 }
 

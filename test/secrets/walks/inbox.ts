@@ -67,7 +67,12 @@ async function connectRedis(answer: (socket: Socket, command: string) => void): 
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
-    socket.on('data', (data) => answer(socket, data.toString()));
+    socket.on('data', (data) => {
+      // Several may come at once, and each waits for an answer of its own.
+      for (const command of data.toString().split(/(?<=\r\n)(?=\*\d+\r\n\$)/)) {
+        answer(socket, command);
+      }
+    });
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const client = new Redis({
