@@ -169,6 +169,31 @@ export const EXPLAINED_SURVIVORS = [
     to: 'this.#inbox.signal',
     why: 'run() has set it before onPayment can ask for the signal.',
   },
+  // src/inbox/postgres
+  {
+    file: 'src/inbox/postgres/pg-transactions.ts',
+    code: "signal.addEventListener('abort', giveUp, { once: true });",
+    to: '{}',
+    why: 'A signal is aborted once, and nothing keeps it after the transaction.',
+  },
+  {
+    file: 'src/inbox/postgres/pg-transactions.ts',
+    code: "signal.addEventListener('abort', giveUp, { once: true });",
+    to: 'false',
+    why: 'A signal is aborted once, and nothing keeps it after the transaction.',
+  },
+  {
+    file: 'src/inbox/postgres/event-record.ts',
+    code: "if (BUSY_STATES.includes(sqlStateOf(error))) return { found: 'busy' };",
+    to: '{}',
+    why: 'An outcome that is undefined is one whose turn did not come: busy as well.',
+  },
+  {
+    file: 'src/inbox/postgres/turns.ts',
+    code: 'const next = this.#queues.get(name)?.shift();',
+    to: 'this.#queues.get(name).shift',
+    why: 'Whoever leaves has entered, so that there is a queue.',
+  },
   // src/inbox/redis
   {
     file: 'src/inbox/redis/redis-inbox.ts',

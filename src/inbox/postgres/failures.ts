@@ -2,7 +2,7 @@ import { InboxError, InvalidOptionError } from '../../errors.js';
 
 /** The SQLSTATE of a driver's error, when it is one: `25P02`. */
 export function sqlStateOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return (error as { code?: unknown } | null | undefined)?.code;
 }
 
 const UNDEFINED_TABLE = '42P01';

@@ -10,11 +10,12 @@ export function pgliteTransactions<Tx extends Queryable>(
   return {
     run(lockTimeoutMs, body) {
       return startInTime(database, acquireTimeoutMs, async (tx) => {
-        const [shown] = await tx.exec(lockTimeoutStatements(lockTimeoutMs));
+        const results: unknown = await tx.exec(lockTimeoutStatements(lockTimeoutMs));
+        const [shown] = results as [{ rows: [{ lock_timeout: string }] }];
         const { end, result } = await body({
           tx,
           signal: new AbortController().signal,
-          previousLockTimeout: String(shown?.rows[0]?.['lock_timeout']),
+          previousLockTimeout: shown.rows[0].lock_timeout,
           assertOpen() {
             if (tx.closed) throw transactionEnded();
           },

@@ -39,6 +39,6 @@ async function findMissing(tx: Queryable, tables: QuotedTables): Promise<string[
   const { rows } = await tx.query<{ present: boolean[] }>(
     `SELECT ARRAY[${parts.map(({ exists }) => exists).join(', ')}] AS present`,
   );
-  const present = rows[0]?.present ?? [];
+  const [{ present }] = rows as [{ present: boolean[] }];
   return parts.filter((_part, index) => !present[index]).map(({ create }) => create);
 }

@@ -67,6 +67,7 @@ describe.each(['paymentsTable', 'eventsTable'])('%s', (option) => {
   ])('can not be %j', (value) => {
     const error = failureOf(() => postgresInbox(pool, { [option]: value }));
     expect(error.option).toBe(option);
+    expect(error.message).toContain(`${option} must be a name of letters, digits and underscores`);
     expect(failureOf(() => postgresInboxSchema({ [option]: value })).message).toBe(error.message);
   });
 
@@ -85,10 +86,17 @@ describe('the options', () => {
   it('name two different tables', () => {
     const error = failureOf(() => postgresInbox(pool, { paymentsTable: 'a', eventsTable: 'a' }));
     expect(error.option).toBe('eventsTable');
+    expect(error.message).toContain('must be another table than paymentsTable');
   });
 
   it('are an object', () => {
-    expect(failureOf(() => postgresInbox(pool, null as never)).option).toBe('options');
-    expect(failureOf(() => postgresInboxSchema('a' as never)).option).toBe('options');
+    const error = failureOf(() => postgresInbox(pool, null as never));
+    expect(error.option).toBe('options');
+    expect(error.message).toContain(
+      'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs and idleTimeoutMs',
+    );
+    const ofSchema = failureOf(() => postgresInboxSchema('a' as never));
+    expect(ofSchema.option).toBe('options');
+    expect(ofSchema.message).toContain('paymentsTable and eventsTable');
   });
 });

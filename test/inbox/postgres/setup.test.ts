@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { PGlite } from '@electric-sql/pglite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { pgliteTransactions } from '../../../src/inbox/postgres/pglite-transactions.js';
 import { quoteTables } from '../../../src/inbox/postgres/schema.js';
 import { setup } from '../../../src/inbox/postgres/setup.js';
 
@@ -29,6 +31,33 @@ const ALL = [true, true, true, true];
 const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock_timeout = 2000'];
 
 describe('setup', () => {
+  it('makes the tables and indexes of a database, and only looks from then on', async () => {
+    const database = await PGlite.create();
+    onTestFinished(() => database.close());
+    const transactions = pgliteTransactions(database, 60_000);
+    const made = async () => {
+      const { rows } = await database.query(
+        "SELECT relname AS name, oid FROM pg_class WHERE relname ~ '^[pe]_' OR relname IN ('p', 'e') ORDER BY 1",
+      );
+      return rows as { name: string; oid: number }[];
+    };
+    await setup(transactions, TABLES);
+    const first = await made();
+    expect(first.map(({ name }) => name)).toEqual([
+      'e',
+      'e_pkey',
+      'e_processed_at',
+      'p',
+      'p_changed_at',
+      'p_pkey',
+    ]);
+    // A role that may not create anything, as CREATE … IF NOT EXISTS would need it to.
+    await database.exec('CREATE ROLE reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+    await database.exec('SET ROLE reader');
+    await setup(transactions, TABLES);
+    expect(await made()).toEqual(first);
+  });
+
   it('only looks where everything exists', async () => {
     expect(await setUp([ALL])).toEqual(['look']);
   });

@@ -311,6 +311,17 @@ export function describeStore(store: () => Store): void {
     });
   });
 
+  it('rejects with Postgres’ own error when the change can not be recorded', async () => {
+    await store().query(`CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`);
+    await store().query(`CREATE OR REPLACE TRIGGER full_disk BEFORE INSERT ON payment_inbox_events
+      FOR EACH ROW WHEN (NEW.payment_reference = 'unrecorded') EXECUTE FUNCTION full_disk()`);
+    await expect(open().process(change('unrecorded'), nothing)).rejects.toMatchObject({
+      code: '53100',
+    });
+    expect(await recorded('unrecorded')).toEqual(NOTHING);
+  });
+
   it('rejects with the work’s own error where it would be busy for one of ours', async () => {
     const failing = open().process(change('own-lock-timeout'), async ({ tx }) => {
       await tx.query("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '55P03'; END $$");
