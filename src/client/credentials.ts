@@ -104,14 +104,15 @@ function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Base64 of something that holds the secret: three bytes are four characters, so it has two more spellings. */
+/** Base64 of something that holds the secret: three bytes are four characters, so there are three. */
 function shiftedBase64(secret: Buffer): string[] {
-  return [1, 2].flatMap((before) => {
+  return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), secret]);
     // Without the characters that what stands before or after has a part in.
+    const start = Math.ceil((before * 4) / 3);
     const end = Math.floor((bytes.length * 4) / 3);
     return [bytes.toString('base64'), bytes.toString('base64url')]
-      .map((text) => text.slice(before + 1, end))
+      .map((text) => text.slice(start, end))
       .filter((text) => text.length >= MIN_CREDENTIAL_PART);
   });
 }

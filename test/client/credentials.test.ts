@@ -208,6 +208,18 @@ describe('a secret is taken out', () => {
     },
   );
 
+  it.each(spellings.filter(([how]) => how.includes('after')))(
+    '%s, when it is a short body',
+    (_how, spell) => {
+      // The first is told by twelve characters after one byte, and the key before a secret is not
+      // before a body.
+      for (const body of ['{"a":"bc"}', '{"a":"bcd"}', '{"a":"a short one"}']) {
+        const redacted = new Credentials('k', secret).redact(`got|${spell(body)}|instead`, body);
+        expect(redacted).toBe('got|[redacted]|instead');
+      }
+    },
+  );
+
   it('in base64 after other bytes, unless it is so short that honest texts hold that too', () => {
     const honest = 'Fix the first payment';
     expect(redact(honest, 'ab')).toBe(honest);
