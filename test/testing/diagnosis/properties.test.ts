@@ -173,7 +173,9 @@ describe('for any record and secret', () => {
       fc.property(records, secrets, (record, secret) => {
         const signed = JSON.stringify(record);
         const diagnosis = diagnose({ signed, key: secret, options: { signingSecret: secret } });
-        expect(diagnosis).toMatchObject({ verified: true, payment: record, findings: [] });
+        // As it was sent: JSON has no -0.
+        const payment = JSON.parse(signed);
+        expect(diagnosis).toMatchObject({ verified: true, payment, findings: [] });
       }),
     );
   });
