@@ -80,18 +80,20 @@ describe('the installed package', () => {
     expect(packages).toEqual(['merchant-payments', 'undici']);
   });
 
-  test.each(SUBPATHS)('imports and requires the same names: merchant-payments%s', (subpath) => {
+  test.for(SUBPATHS)('imports and requires the same names: merchant-payments%s', (subpath, it) => {
     const name = `merchant-payments${subpath}`;
     const names = (file: string, code: string) => JSON.parse(runModule(full, file, code));
     const imported = names(
       'names.mjs',
       `import * as all from '${name}'; console.log(JSON.stringify(Object.keys(all).sort()));`,
     );
+    expect(imported.length).toBeGreaterThan(0);
+    const isRequired = subpath !== '/msw' || Reflect.get(process.features, 'require_module');
+    it.skip(!isRequired, 'this Node requires no ES modules, as msw, or what it requires, is one');
     const required = names(
       'names.cjs',
       `console.log(JSON.stringify(Object.keys(require('${name}')).sort()));`,
     );
-    expect(imported.length).toBeGreaterThan(0);
     expect(required).toEqual(imported);
   });
 
