@@ -21,15 +21,15 @@ export async function prune(
   assertDate('olderThan', olderThan);
   const deleteAll = async (option: string, statement: string): Promise<number> => {
     for (let total = 0; ; ) {
-      const count = await transactions.run(lockTimeoutMs, async ({ tx }) => {
+      const deleted = await transactions.run(lockTimeoutMs, async ({ tx }) => {
         const { rows } = await tx
           .query<{ deleted: number }>(statement, [olderThan.getTime() / 1000])
           .catch((error) => explainMissing(option, error));
-        const [{ deleted }] = rows as [{ deleted: number }];
-        return { end: 'commit', result: deleted };
+        const [counted] = rows as [{ deleted: number }];
+        return { end: 'commit', result: counted.deleted };
       });
-      total += count;
-      if (count < BATCH_SIZE) return total;
+      total += deleted;
+      if (deleted < BATCH_SIZE) return total;
     }
   };
   const count = await deleteAll(
