@@ -7,11 +7,11 @@ export default [
   {
     name: 'the published tarball',
     // Packed by scripts/check-size.mjs.
-    path: process.env.PACKED_TARBALL,
+    path: process.env.PACKED_TARBALL ?? 'a tarball that npm run check:size packs',
     disablePlugins: ['@size-limit/esbuild'],
     brotli: false,
     gzip: false,
-    limit: '375128 B',
+    limit: '377920 B',
   },
   {
     name: 'merchant-payments/callback, minified and gzipped',
@@ -26,13 +26,13 @@ export default [
     ignore: ['undici'],
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '20284 B',
+    limit: '20295 B',
   },
   {
     name: 'merchant-payments with undici, minified and gzipped',
     path: 'dist/index.js',
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '196715 B',
+    limit: '196726 B',
   },
 ];
