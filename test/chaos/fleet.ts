@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleWorker } from '../services/bundle-worker.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
 import type { WorkerConfig, WorkerMessage } from './worker-config.js';
 
@@ -40,7 +39,8 @@ export class Fleet {
   static async start(options: FleetOptions): Promise<Fleet> {
     const fleet = new Fleet(options);
     try {
-      await bundleWorker(fleet.#file);
+      // Once for all: compiling the sources at every start would cost more than the run itself.
+      await bundleWorker(new URL('worker.ts', import.meta.url), fleet.#file);
       await Promise.all(Array.from({ length: options.size }, () => fleet.#startProcess()));
     } catch (error) {
       fleet.stop();
@@ -125,18 +125,4 @@ export class Fleet {
       });
     });
   }
-}
-
-// Once for all: compiling the sources at every start would cost more than the run itself.
-async function bundleWorker(outfile: string): Promise<void> {
-  await build({
-    entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    external: ['pg-native'],
-    logLevel: 'error',
-  });
 }

@@ -211,8 +211,7 @@ describe('a secret is taken out', () => {
   it.each(spellings.filter(([how]) => how.includes('after')))(
     '%s, when it is a short body',
     (_how, spell) => {
-      // The first is told by twelve characters after one byte, and the key before a secret is not
-      // before a body.
+      // Of the first, twelve characters are its own after one byte: the fewest that are looked for.
       for (const body of ['{"a":"bc"}', '{"a":"bcd"}', '{"a":"a short one"}']) {
         const redacted = new Credentials('k', secret).redact(`got|${spell(body)}|instead`, body);
         expect(redacted).toBe('got|[redacted]|instead');

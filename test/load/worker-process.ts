@@ -2,8 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleWorker } from '../services/bundle-worker.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
 import type { AnswerMessage, CallMessage, Calls } from './worker-calls.js';
 
@@ -43,16 +42,7 @@ export class WorkerProcess<Served extends Calls> {
   static async start<Served extends Calls>(name: string): Promise<WorkerProcess<Served>> {
     const folder = mkdtempSync(join(tmpdir(), 'test-load-'));
     const outfile = join(folder, 'worker.cjs');
-    await build({
-      entryPoints: [fileURLToPath(new URL(`${name}.ts`, import.meta.url))],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      target: 'node20',
-      external: ['pg-native'],
-      logLevel: 'error',
-    });
+    await bundleWorker(new URL(`${name}.ts`, import.meta.url), outfile);
     const child = fork(outfile, [], {
       execArgv: ['--expose-gc'],
       serialization: 'advanced',

@@ -148,7 +148,7 @@ describe('a transaction on a connection of a pool', () => {
       client.emit('error', failure);
       // A second error of the same client must find a listener too.
       client.emit('error', failure);
-      const thrown = await new Promise(() => assertOpen()).catch((error: unknown) => error);
+      const thrown = await (async () => assertOpen())().catch((error: unknown) => error);
       ended.resolve({ before, reason: signal.reason, thrown });
       return done;
     });
