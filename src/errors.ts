@@ -2,11 +2,11 @@
  * What is known about the payment behind a call that failed.
  *
  * - `not-sent`: nothing reached the service; no payment exists because of this call.
- * - `rejected`: the service answered with 3xx or 4xx; it did not accept the request.
+ * - `rejected`: the service answered with a 4xx other than 408 and 499; it did not accept the request.
  * - `accepted`: the service answered with 2xx, but the answer's body was lost or failed
  *   your `responseSchema`. The payment exists: do not create it again.
- * - `unknown`: the request left this machine and no 2xx, 3xx or 4xx came back. The payment may
- *   or may not exist; the callback will tell.
+ * - `unknown`: the request left this machine, and the service answered with 3xx, 408, 499 or 5xx, or
+ *   not at all. The payment may or may not exist; the callback will tell.
  */
 export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
 
@@ -43,7 +43,8 @@ export type ErrorCode =
   | 'ABORTED'
   | 'RESPONSE_UNUSABLE'
   | CallbackVerificationErrorCode
-  | InboxErrorCode;
+  | InboxErrorCode
+  | 'RETRY_LATER';
 
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
 export const errorCodes: readonly ErrorCode[] = Object.freeze([
@@ -68,6 +69,7 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze([
   'INBOX_TIMEOUT',
   'STORE_FAILED',
   'WORK_TIMEOUT',
+  'RETRY_LATER',
 ]);
 
 /** One thing that is wrong with an input or a record. */
@@ -80,6 +82,7 @@ export interface Issue {
 
 interface ErrorDetails {
   readonly requestOutcome?: RequestOutcome | undefined;
+  readonly safeToRetry?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -118,11 +121,18 @@ export abstract class MerchantPaymentsError extends Error {
   abstract readonly code: string;
   /** What is known about the payment. Set on every error of a client call, absent elsewhere. */
   declare readonly requestOutcome?: RequestOutcome;
+  /**
+   * Whether the same call may be made again: true only when that can't create a second payment and can
+   * succeed. Set on every error of a client call, absent elsewhere.
+   */
+  declare readonly safeToRetry?: boolean;
 
   /** @internal */
-  constructor(message: string, { requestOutcome, cause }: ErrorDetails = {}) {
+  constructor(message: string, { requestOutcome, safeToRetry = false, cause }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
-    if (requestOutcome !== undefined) this.requestOutcome = requestOutcome;
+    if (requestOutcome === undefined) return;
+    this.requestOutcome = requestOutcome;
+    this.safeToRetry = safeToRetry;
   }
 
   /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
@@ -298,6 +308,60 @@ export class InboxError extends MerchantPaymentsError {
   constructor(code: InboxErrorCode, message: string, details?: ErrorDetails) {
     super(message, details);
     this.code = code;
+  }
+}
+
+/** Options of a {@link RetryLaterError}. */
+export interface RetryLaterOptions {
+  /**
+   * Seconds after which the service may deliver the callback again, sent as `Retry-After`: a whole
+   * number from 1 to 86400.
+   * @default 1
+   */
+  retryAfterSeconds?: number | undefined;
+  /** Why. Logs and error trackers show it. */
+  cause?: unknown;
+}
+
+/**
+ * Throw it from `onPayment` when the callback can't be processed yet, for example because its order
+ * is not stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is
+ * recorded, and `onError` is not called.
+ *
+ * @example
+ * ```ts
+ * import { RetryLaterError } from 'merchant-payments';
+ *
+ * declare const updatedRows: number;
+ *
+ * if (updatedRows === 0) throw new RetryLaterError('The order is not stored yet');
+ * ```
+ */
+export class RetryLaterError extends MerchantPaymentsError {
+  static {
+    defineErrorClass(this, 'RetryLaterError');
+  }
+  readonly code = 'RETRY_LATER';
+  /** Seconds to wait, from 1 to 86400. */
+  readonly retryAfterSeconds: number;
+
+  /** @throws {InvalidOptionError} when `retryAfterSeconds` is not a whole number from 1 to 86400 */
+  constructor(
+    message = 'The callback cannot be processed yet',
+    { retryAfterSeconds = 1, cause }: RetryLaterOptions = {},
+  ) {
+    super(message, { cause });
+    if (
+      !Number.isInteger(retryAfterSeconds) ||
+      retryAfterSeconds < 1 ||
+      retryAfterSeconds > 86_400
+    ) {
+      throw new InvalidOptionError(
+        'retryAfterSeconds',
+        'retryAfterSeconds must be a whole number of seconds from 1 to 86400',
+      );
+    }
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -22,6 +22,7 @@ export type {
   InboxErrorCode,
   Issue,
   RequestOutcome,
+  RetryLaterOptions,
 } from './errors.js';
 export {
   ApiError,
@@ -36,6 +37,7 @@ export {
   RequestAbortedError,
   RequestTimeoutError,
   ResponseError,
+  RetryLaterError,
 } from './errors.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
 export type {

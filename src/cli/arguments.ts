@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../protocol/nearest.js';
 import { type Arguments, type Command, type OptionSpec, UsageError } from './command.js';
-import { nearest } from './nearest.js';
 
 /** What every command takes. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {

@@ -1,6 +1,6 @@
+import { nearest } from '../protocol/nearest.js';
 import { parseArguments, readSwitch } from './arguments.js';
 import { type Command, type ExitCode, type Terminal, UsageError } from './command.js';
-import { nearest } from './nearest.js';
 import { plainText } from './plain-text.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 

@@ -1,3 +1,4 @@
+import { nearest } from '../protocol/nearest.js';
 import { UsageError } from './command.js';
 import {
   type FaultTarget,
@@ -5,7 +6,6 @@ import {
   faultCatalogue,
   matchFields,
 } from './fault-catalogue.js';
-import { nearest } from './nearest.js';
 import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
 
 type Fields = Readonly<Record<string, unknown>>;

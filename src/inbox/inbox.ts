@@ -26,6 +26,11 @@ export interface InboxContext<Tx> {
   tx: Tx;
   /** Aborts when the event is no longer this process's to handle: its lease or connection is lost. */
   signal: AbortSignal;
+  /**
+   * Whether a newer change of this payment was processed before. Mirror the status of an order only
+   * when this is false; do what must be done once (ship when paid) either way.
+   */
+  stale: boolean;
 }
 
 /**

@@ -95,11 +95,14 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
     forgetOld();
   };
 
+  const isOlder = (payment: RememberedPayment | undefined, occurredAt: number): boolean =>
+    payment !== undefined && occurredAt < payment.watermark;
+
   const check = (event: InboxEvent, occurredAt: number): InboxOutcome | undefined => {
     forgetOld();
     const payment = payments.get(event.paymentReference);
     if (payment?.keys.has(event.key)) return 'duplicate';
-    if (!event.processStale && payment && occurredAt < payment.watermark) return 'stale';
+    if (!event.processStale && isOlder(payment, occurredAt)) return 'stale';
     return running.has(event.paymentReference) ? 'busy' : undefined;
   };
 
@@ -109,11 +112,12 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
       const occurredAt = toEpochMicroseconds(event);
       const known = check(event, occurredAt);
       if (known !== undefined) return known;
+      const isStale = isOlder(payments.get(event.paymentReference), occurredAt);
       // Copied: the caller's object may change while the work runs.
       const { key, paymentReference } = event;
       running.add(paymentReference);
       try {
-        await work(new LazyContext());
+        await work(new LazyContext(isStale));
         remember(paymentReference, key, occurredAt);
       } finally {
         running.delete(paymentReference);
@@ -126,7 +130,12 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
 // The signal is made when it is asked for: nothing here can abort it, and most handlers never look.
 class LazyContext implements InboxContext<undefined> {
   readonly tx = undefined;
+  readonly stale: boolean;
   #signal: AbortSignal | undefined;
+
+  constructor(stale: boolean) {
+    this.stale = stale;
+  }
 
   get signal(): AbortSignal {
     this.#signal ??= new AbortController().signal;

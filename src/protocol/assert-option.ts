@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from './describe-value.js';
+import { nearest } from './nearest.js';
 
 interface WholeNumberRange {
   readonly min: number;
@@ -62,5 +63,41 @@ export function assertOptionsObject(option: string, value: unknown, holds: strin
   throw new InvalidOptionError(
     option,
     `${option} must be an object with ${holds}, but ${describeValue(value)} came`,
+  );
+}
+
+/** The names of all options of one kind. The compiler holds it to the interface, in both directions. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
+// Longer or stranger names are data that was spread into the options by mistake, and may be a secret.
+const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
+
+/**
+ * Refuses an option that does not exist: ignored, `timeout` would leave the default of `timeoutMs`
+ * in force. An object of a class of the caller's may have fields of its own.
+ *
+ * @param names - every option that may be given
+ * @throws {InvalidOptionError} naming the unknown option and the nearest known one
+ */
+export function assertKnownOptions(value: object, names: Readonly<Record<string, true>>): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(names, name)) continue;
+    const known = Object.keys(names);
+    const shown = QUOTABLE_NAME.test(name) ? name : 'one of the names given';
+    const meant = QUOTABLE_NAME.test(name) ? nearestOption(name, known) : undefined;
+    const remedy = meant === undefined ? `the options are ${known.join(', ')}` : `use ${meant}`;
+    throw new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
+  }
+}
+
+/** What `name` was probably meant to be: nearly the same, or the same with its unit (`timeoutMs`). */
+function nearestOption(name: string, known: readonly string[]): string | undefined {
+  const word = name.toLowerCase();
+  return (
+    known.find((option) => option.toLowerCase() === word) ??
+    nearest(name, known) ??
+    (word.length > 3 ? known.find((option) => option.toLowerCase().includes(word)) : undefined)
   );
 }

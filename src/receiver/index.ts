@@ -8,12 +8,18 @@ export type { CallbackHeaders, FetchHeaders } from '../callback/headers.js';
 export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from '../callback/options.js';
 export type { TimestampUnit } from '../callback/timestamp.js';
 export type { SigningSecret, VerifyCallbackOptions } from '../callback/verify.js';
-export type { CallbackVerificationErrorCode, InboxErrorCode, Issue } from '../errors.js';
+export type {
+  CallbackVerificationErrorCode,
+  InboxErrorCode,
+  Issue,
+  RetryLaterOptions,
+} from '../errors.js';
 export {
   CallbackVerificationError,
   InboxError,
   InvalidOptionError,
   MerchantPaymentsError,
+  RetryLaterError,
 } from '../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox/inbox.js';
 export type { PaymentStatusRecord } from '../protocol/payment.js';

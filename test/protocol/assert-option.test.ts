@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../../src/errors.js';
 import {
   assertDate,
   assertFunction,
+  assertKnownOptions,
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
@@ -107,5 +108,43 @@ describe('assertDate', () => {
         message: `olderThan must be a valid Date, but ${came} came`,
       }),
     );
+  });
+});
+
+describe('assertKnownOptions', () => {
+  const names = {
+    timeoutMs: true,
+    maxRetries: true,
+    onStale: true,
+    toleranceSeconds: true,
+  } as const;
+
+  it('takes the known ones, and an object of a class with fields of its own', () => {
+    assertKnownOptions({ timeoutMs: 1, onStale: undefined }, names);
+    assertKnownOptions(Object.create(null) as object, names);
+    assertKnownOptions(
+      new (class {
+        database = 1;
+      })(),
+      names,
+    );
+  });
+
+  it.each([
+    ['timeout', 'use timeoutMs'],
+    ['retries', 'use maxRetries'],
+    ['onStal', 'use onStale'],
+    ['tolerance', 'use toleranceSeconds'],
+    ['TIMEOUTMS', 'use timeoutMs'],
+    ['xyz', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
+  ])('refuses %s', (name, remedy) => {
+    expect(messageOf(() => assertKnownOptions({ [name]: 1 }, names))).toBe(
+      `${name}: ${name} is not a known option; ${remedy}`,
+    );
+  });
+
+  it('does not quote a name that may be data', () => {
+    const secret = 'sk_live_0123456789';
+    expect(messageOf(() => assertKnownOptions({ [secret]: 1 }, names))).not.toContain(secret);
   });
 });

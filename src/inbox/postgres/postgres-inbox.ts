@@ -151,7 +151,7 @@ export function postgresInbox<Tx extends Queryable = Queryable>(
           const claim = await record.claim(transaction, stored);
           if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
           const { tx, signal } = transaction;
-          await work({ tx, signal });
+          await work({ tx, signal, stale: false });
           await record.record(transaction, stored, claim.held);
           return { end: 'commit', result: 'processed' };
         }),

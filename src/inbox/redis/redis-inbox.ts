@@ -86,7 +86,7 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
         throw error;
       });
       if (outcome !== 'claimed') return toOutcome(outcome);
-      return runUnderLease(claim, (signal) => work({ tx: undefined, signal }));
+      return runUnderLease(claim, (signal) => work({ tx: undefined, signal, stale: false }));
     },
   };
 }

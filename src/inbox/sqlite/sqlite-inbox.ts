@@ -89,7 +89,7 @@ export function sqliteInbox(
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
       const known = claimUnlessBlocked(() => lease.claim(event.processStale));
       if (known !== undefined) return known;
-      return runUnderLease(lease, (signal) => work({ tx: undefined, signal }));
+      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale: false }));
     },
     setup: () => store.createTables(),
     prune(olderThan) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/cli/nearest.js';
+import { nearest } from '../../src/protocol/nearest.js';
 
 const names = ['mock', 'check', 'payments create', 'payments list'];
 
