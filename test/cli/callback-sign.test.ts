@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { body, createCaptureFolder, hmac, record, SECONDS } from './captured-callback.js';
 import { BIN, runCommand, runShell } from './command-process.js';
-import { runWithInput } from './command-with-input.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
 const captures = createCaptureFolder();
@@ -54,7 +53,7 @@ describe('callback sign', () => {
     const file = await captures.save('body.bin', bytes);
     const args = ['callback', 'sign', '--json'];
     const ofFile = await runCommand([...args, `--body-file=${file}`], secretEnv);
-    const ofInput = await runWithInput([...args, '--body-file', '-'], bytes, secretEnv);
+    const ofInput = await runCommand([...args, '--body-file', '-'], secretEnv, bytes);
     const ofText = await runCommand([...args, '--body= é\n'], secretEnv);
     expect(JSON.parse(ofFile.stdout).rawBodyBase64).toBe(bytes.toString('base64'));
     expect(JSON.parse(ofInput.stdout).rawBodyBase64).toBe(bytes.toString('base64'));
@@ -64,10 +63,10 @@ describe('callback sign', () => {
   test('bytes that a command line does not carry go out as an HTTP message, not as curl', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x0a, 0x00]);
     const args = ['callback', 'sign', '--body-file=-'];
-    const message = await runWithInput([...args, '--output=http'], bytes, secretEnv);
+    const message = await runCommand([...args, '--output=http'], secretEnv, bytes);
     expect(message.bytes.subarray(-4)).toEqual(bytes);
     expect(message.stdout).toContain('\r\ncontent-length: 4\r\n\r\n');
-    const curl = await runWithInput(args, bytes, secretEnv);
+    const curl = await runCommand(args, secretEnv, bytes);
     expect(curl).toMatchObject({ code: 2, stdout: '' });
     expect(curl.stderr).toMatch(/^merchant-payments: .*--output json, which has it in base64.*\n$/);
   });

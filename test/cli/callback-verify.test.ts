@@ -12,7 +12,6 @@ import {
   verify,
 } from './captured-callback.js';
 import { runCommand } from './command-process.js';
-import { runWithInput } from './command-with-input.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
 const captures = createCaptureFolder();
@@ -126,10 +125,10 @@ describe('callback verify', () => {
     ['unexplained', capture({ 'x-signature': hmac('something else') }), []],
   ])('finds %s', async (expected, input, args) => {
     const at = args.includes('--at') ? [] : AT;
-    const { code, stdout, stderr } = await runWithInput(
+    const { code, stdout, stderr } = await runCommand(
       ['callback', 'verify', ...at, '--json', ...args],
-      JSON.stringify(input),
       args.includes('--signing-secret') ? {} : secretEnv,
+      JSON.stringify(input),
     );
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     const { findings } = JSON.parse(stdout);
@@ -167,11 +166,11 @@ describe('callback verify', () => {
   ])('the remedy of %s names the flag', async (code, input, args, remedy) => {
     const at = args.includes('--at') ? [] : AT;
     const call = ['callback', 'verify', ...at, ...args];
-    const { stdout } = await runWithInput([...call, '--json'], JSON.stringify(input), secretEnv);
+    const { stdout } = await runCommand([...call, '--json'], secretEnv, JSON.stringify(input));
     const { findings } = JSON.parse(stdout);
     const found = findings.find((finding: { code: string }) => finding.code === code);
     expect(found.remedy).toMatch(remedy);
-    const text = await runWithInput(call, JSON.stringify(input), secretEnv);
+    const text = await runCommand(call, secretEnv, JSON.stringify(input));
     expect(text.stdout).toContain(args[0]);
     expect(text.stdout).not.toMatch(/let now|timestampUnit|signatureEncoding/);
   });
@@ -204,10 +203,10 @@ describe('callback verify', () => {
   test('a tolerance of 0 is the same second', async () => {
     const inSecond = await diagnose(capture(), '--tolerance', '0');
     expect(inSecond.code).toBe(0);
-    const { code } = await runWithInput(
+    const { code } = await runCommand(
       ['callback', 'verify', '--at', String(SECONDS + 1), '--tolerance', '0'],
-      json,
       secretEnv,
+      json,
     );
     expect(code).toBe(1);
   });
@@ -249,10 +248,10 @@ describe('callback verify', () => {
     [['--tolerance=1m'], /--tolerance must be a whole number/],
     [['--timestamp-unit=days'], /--timestamp-unit must be one of seconds, milliseconds/],
   ])('refuses %j', async (args, message) => {
-    const { code, stdout, stderr } = await runWithInput(
+    const { code, stdout, stderr } = await runCommand(
       ['callback', 'verify', ...args],
-      json,
       secretEnv,
+      json,
     );
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);

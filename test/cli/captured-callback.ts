@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { runWithInput } from './command-with-input.js';
+import { runCommand } from './command-process.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
 
 export const SECONDS = 1_769_860_800;
@@ -44,7 +44,7 @@ export function capture(
 }
 
 export const verify = (input: string | Uint8Array, ...args: readonly string[]) =>
-  runWithInput(['callback', 'verify', ...AT, ...args], input, secretEnv);
+  runCommand(['callback', 'verify', ...AT, ...args], secretEnv, input);
 
 export async function diagnose(input: unknown, ...args: readonly string[]) {
   const { code, stdout, stderr } = await verify(JSON.stringify(input), '--json', ...args);

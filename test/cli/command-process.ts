@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.js';
 
 /** The built command line, or the one that the suite of the packed package installed. */
 export const BIN = process.env['COMMAND_LINE'] ?? path.resolve('dist/cli/main.js');
@@ -40,9 +42,77 @@ export function startCommand(args: readonly string[], env: Environment = {}): Ru
   );
 }
 
-/** Runs the built command line to its end. */
-export function runCommand(args: readonly string[], env?: Environment): Promise<Ended> {
-  return startCommand(args, env).ended;
+/**
+ * Runs the command line to its end, in this process, where it costs no start of a process. The suite
+ * of the packed package runs the installed command instead.
+ */
+export async function runCommand(
+  args: readonly string[],
+  env: Environment = {},
+  input: string | Uint8Array = '',
+): Promise<Ended & { readonly bytes: Buffer }> {
+  const command = process.env['COMMAND_LINE'] ? runInProcessOfItsOwn : runInThisProcess;
+  const { code, signal, output, errors } = await command(args, env, input);
+  const bytes = Buffer.concat(output);
+  return {
+    code,
+    signal,
+    bytes,
+    stdout: bytes.toString(),
+    stderr: Buffer.concat(errors).toString(),
+  };
+}
+
+interface Collected {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: readonly Buffer[];
+  readonly errors: readonly Buffer[];
+}
+
+async function runInThisProcess(
+  args: readonly string[],
+  env: Environment,
+  input: string | Uint8Array,
+): Promise<Collected> {
+  const [output, errors]: [Buffer[], Buffer[]] = [[], []];
+  const code = await runCommandLine(args, {
+    stdin: Readable.from([Buffer.from(input)]) as NodeJS.ReadStream,
+    stdout: collectInto(output),
+    stderr: collectInto(errors),
+    env,
+  });
+  return { code, signal: null, output, errors };
+}
+
+// As the streams of a process that is not on a terminal.
+function collectInto(chunks: Buffer[]): NodeJS.WriteStream {
+  const stream = new Writable({
+    write(chunk, _encoding, written) {
+      chunks.push(chunk);
+      written();
+    },
+  });
+  return Object.assign(stream, { isTTY: false }) as unknown as NodeJS.WriteStream;
+}
+
+async function runInProcessOfItsOwn(
+  args: readonly string[],
+  env: Environment,
+  input: string | Uint8Array,
+): Promise<Collected> {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const [output, errors]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
+  // A command that refuses its arguments does not read.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code, signal] = await once(child, 'close');
+  return { code, signal, output, errors };
 }
 
 /** Runs a line of a POSIX shell in which `merchant-payments` is the built command line. */
