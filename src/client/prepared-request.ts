@@ -78,6 +78,7 @@ export class RequestFactory {
     const queryAt = target.indexOf('?');
     return {
       method,
+      safe: SAFE_METHODS.includes(method),
       origin: this.#origin,
       target,
       path: queryAt === -1 ? target : target.slice(0, queryAt),
@@ -122,6 +123,9 @@ function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
   }
   return issues;
 }
+
+// RFC 9110, section 9.2.1.
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
