@@ -123,7 +123,9 @@ export abstract class MerchantPaymentsError extends Error {
   declare readonly requestOutcome?: RequestOutcome;
   /**
    * Whether the same call may be made again: true only when that can't create a second payment and can
-   * succeed. Set on every error of a client call, absent elsewhere.
+   * succeed: nothing was sent for want of a connection or of time, a 429, or a safe method (GET, HEAD,
+   * OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on every error
+   * of a client call, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;
 
@@ -183,7 +185,7 @@ interface ApiErrorDetails extends ErrorDetails {
 
 /**
  * The service answered with another status than 2xx (interface section 7). Its `requestOutcome`
- * is `rejected` for 3xx and 4xx, `unknown` for 5xx.
+ * is `rejected` for 4xx other than 408 and 499, else `unknown`.
  */
 export class ApiError extends MerchantPaymentsError {
   static {

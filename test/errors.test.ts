@@ -37,6 +37,7 @@ const makeAll = (from: Errors) => ({
     requestId: 'r-1',
     retryAfterSeconds: 0,
     requestOutcome: 'rejected',
+    safeToRetry: true,
   }),
   InvalidCredentialsError: new from.InvalidCredentialsError('m', {
     httpStatus: 401,
@@ -81,7 +82,12 @@ describe('toJSON', () => {
   it.each<[ClassName, object]>([
     [
       'InvalidOptionError',
-      { code: 'INVALID_OPTION', option: 'timeoutMs', requestOutcome: 'not-sent' },
+      {
+        code: 'INVALID_OPTION',
+        option: 'timeoutMs',
+        requestOutcome: 'not-sent',
+        safeToRetry: false,
+      },
     ],
     [
       'InvalidRequestError',
@@ -89,6 +95,7 @@ describe('toJSON', () => {
         code: 'INVALID_REQUEST',
         message: 'The request was not sent: amount must be a number',
         requestOutcome: 'not-sent',
+        safeToRetry: false,
         issues,
       },
     ],
@@ -100,16 +107,28 @@ describe('toJSON', () => {
         requestId: 'r-1',
         retryAfterSeconds: 0,
         requestOutcome: 'rejected',
+        safeToRetry: true,
       },
     ],
     [
       'InvalidCredentialsError',
-      { code: 'INVALID_CREDENTIALS', httpStatus: 401, requestOutcome: 'rejected' },
+      {
+        code: 'INVALID_CREDENTIALS',
+        httpStatus: 401,
+        requestOutcome: 'rejected',
+        safeToRetry: false,
+      },
     ],
-    ['ConnectionError', { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }],
-    ['RequestTimeoutError', { code: 'TIMEOUT', requestOutcome: 'unknown' }],
-    ['RequestAbortedError', { code: 'ABORTED', requestOutcome: 'not-sent' }],
-    ['ResponseError', { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', issues }],
+    [
+      'ConnectionError',
+      { code: 'CONNECTION_FAILED', requestOutcome: 'unknown', safeToRetry: false },
+    ],
+    ['RequestTimeoutError', { code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false }],
+    ['RequestAbortedError', { code: 'ABORTED', requestOutcome: 'not-sent', safeToRetry: false }],
+    [
+      'ResponseError',
+      { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', safeToRetry: false, issues },
+    ],
     ['CallbackVerificationError', { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues }],
     ['InboxError', { code: 'LEASE_LOST' }],
   ])('of %s has its code and its fields', (name, fields) => {
@@ -134,6 +153,9 @@ describe('toJSON', () => {
     expect('cause' in new ConnectionError('m')).toBe(false);
     expect(new ResponseError('m', {}).toJSON()).not.toHaveProperty('issues');
     expect(new InvalidOptionError('a', 'm').toJSON()).not.toHaveProperty('requestOutcome');
+    expect(new InvalidOptionError('a', 'm', { safeToRetry: true }).toJSON()).not.toHaveProperty(
+      'safeToRetry',
+    );
     const bare = new CallbackVerificationError('MISSING_SIGNATURE', 'm');
     expect(Object.keys(bare)).toEqual(['code']);
     expect(bare.toJSON()).toEqual({

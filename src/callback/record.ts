@@ -26,12 +26,14 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
   return value as PaymentStatusRecord;
 }
 
-// Without `fatal` a wrong byte becomes U+FFFD, and with `ignoreBOM: false` a byte order mark
+// Made at the first callback, since jest-environment-jsdom has no TextDecoder and must be able to load
+// the package all the same. Without `fatal` a wrong byte becomes U+FFFD, and with `ignoreBOM: false` a byte order mark
 // vanishes: either way the record would say something else than the bytes that were signed.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+let decoder: TextDecoder | undefined;
 
 /** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
 export function decodeBody(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return decoder.decode(bytes);
   } catch {

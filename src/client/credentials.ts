@@ -51,6 +51,15 @@ export class Credentials {
    * outside, in whole and in part: a server may echo what it was sent, or the beginning of it.
    */
   redact(text: string, requestBody?: string): string {
+    return this.redactAll([text], requestBody)[0] as string;
+  }
+
+  /** As {@link Credentials.redact}, for several texts. */
+  redactAll(texts: readonly string[], requestBody?: string): string[] {
+    return texts.map((text) => this.#redact(text, requestBody));
+  }
+
+  #redact(text: string, requestBody?: string): string {
     let redacted = redactParts(text.slice(0, MAX_SEARCHED_LENGTH), this.#redactions);
     // Most texts are too short to hold a part of the body.
     if (

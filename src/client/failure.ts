@@ -11,7 +11,7 @@ import {
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { parseBody } from './response.js';
-import { parseRetryAfter } from './retry.js';
+import { isSafeToRetry, parseRetryAfter } from './retry.js';
 import { findErrorCode } from './transport/error-code.js';
 import type {
   Answer,
@@ -32,91 +32,109 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   if (exchange.kind === 'failure') return exchange.sent ? 'unknown' : 'not-sent';
   const { status, bodyFailure } = exchange;
   if (status >= 200 && status < 300) return bodyFailure === undefined ? undefined : 'accepted';
-  return status >= 300 && status < 500 ? 'rejected' : 'unknown';
+  // A redirect may follow success, to a checkout page for example. 408 and 499 may be from a proxy
+  // that stopped waiting while the service went on.
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
+  return isRefusal ? 'rejected' : 'unknown';
+}
+
+/** What an error of a call says of what may be done next. */
+export interface Verdict {
+  readonly requestOutcome: RequestOutcome;
+  readonly safeToRetry: boolean;
 }
 
 /** The one place where an exchange that failed becomes an error. */
 export function toError(
   exchange: Exchange,
-  outcome: RequestOutcome,
+  verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
-  if (exchange.kind === 'failure') return failureToError(exchange, outcome, context);
+  if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
   // The caller has gone: what the service answered is of no use to it.
   if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
-    return givenUpError(gaveUp, outcome, context);
+    return givenUpError(gaveUp, verdict, context);
   }
   return outcomeOf(exchange) === 'accepted'
-    ? unusableAnswerError(exchange, outcome, context)
-    : apiError(exchange, outcome, context);
+    ? unusableAnswerError(exchange, verdict, context)
+    : apiError(exchange, verdict, context);
 }
 
 function failureToError(
   { sent, reason, cause }: Failure,
-  requestOutcome: RequestOutcome,
+  verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
   if (reason === 'given-up') {
-    return givenUpError(context.deadline.gaveUp as GiveUpReason, requestOutcome, context);
+    return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const details = { requestOutcome, cause: scrubCause(cause, context) };
+  const scrubbed = scrubCause(cause, context);
+  const details = { ...verdict, cause: scrubbed };
   const call = describeCall(context);
-  const code = readCauseCode(cause, context);
-  const because = code === undefined ? '' : ` (${code})`;
-  if (reason === 'unusable') {
-    return new ResponseError(
-      `${call} got an answer that is not HTTP${because}; see what stands between this machine and the service. ${advice[requestOutcome]}`,
-      details,
-    );
-  }
-  return new ConnectionError(
-    `${call} ${sent ? 'lost its connection before an answer came' : 'got no connection'}${because}. ${advice[requestOutcome]}`,
-    details,
-  );
+  const because = scrubbed?.code === undefined ? '' : ` (${scrubbed.code})`;
+  const what =
+    reason === 'unusable'
+      ? `got an answer that is not HTTP${because}; see what stands between this machine and the service`
+      : `${sent ? 'lost its connection before an answer came' : 'got no connection'}${because}`;
+  const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
+  return reason === 'unusable'
+    ? new ResponseError(message, details)
+    : new ConnectionError(message, details);
 }
 
 /** The error of a call that ended by its deadline or its caller's signal. */
 export function givenUpError(
   reason: GiveUpReason,
-  requestOutcome: RequestOutcome,
+  verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
   const call = describeCall(context);
+  const advice = advise(verdict, context);
   if (reason === 'aborted') {
-    return new RequestAbortedError(`${call} was aborted by its signal. ${advice[requestOutcome]}`, {
-      requestOutcome,
-    });
+    const message = joinSentences(`${call} was aborted by its signal.`, advice);
+    return new RequestAbortedError(message, verdict);
   }
-  return new RequestTimeoutError(
-    `${call} did not end within ${context.deadline.timeoutMs} ms. ${advice[requestOutcome]}`,
-    { requestOutcome },
-  );
+  const { timeoutMs } = context.deadline;
+  const message = joinSentences(`${call} did not end within ${timeoutMs} ms.`, advice);
+  return new RequestTimeoutError(message, verdict);
 }
+
+/** The error of a call that ended before anything was sent. */
+export function notSentError(context: FailureContext): MerchantPaymentsError {
+  const failed = { outcome: 'not-sent', safe: context.request.safe } as const;
+  const verdict = {
+    requestOutcome: failed.outcome,
+    safeToRetry: isSafeToRetry(failed, failed.outcome),
+  };
+  return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
+}
+
+const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
+  lost: 'a body that broke off',
+  'too-large': 'a body larger than maxResponseBytes',
+  used: 'a body that was read before; fetch must return a new Response for each request',
+  unreadable: 'a body that cannot be read; fetch must return a Response',
+};
 
 function unusableAnswerError(
   { status, bodyFailure }: Answer,
-  requestOutcome: RequestOutcome,
+  verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
   // An answer with a 2xx is unusable for its body alone.
   const { reason, cause } = bodyFailure as BodyFailure;
   if (reason === 'given-up') {
-    return givenUpError(context.deadline.gaveUp as GiveUpReason, requestOutcome, context);
+    return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const what =
-    reason === 'too-large' ? 'a body larger than maxResponseBytes' : 'a body that broke off';
-  return new ResponseError(
-    `${describeCall(context)} was answered with ${status}, but with ${what}. ${advice[requestOutcome]}`,
-    { requestOutcome, cause: scrubCause(cause, context) },
-  );
+  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
+  return new ResponseError(joinSentences(what, advise(verdict, context)), {
+    ...verdict,
+    cause: scrubCause(cause, context),
+  });
 }
 
-function apiError(
-  answer: Answer,
-  requestOutcome: RequestOutcome,
-  context: FailureContext,
-): ApiError {
+function apiError(answer: Answer, verdict: Verdict, context: FailureContext): ApiError {
   const { status, headers, bodyFailure } = answer;
   const told = readErrorBody(answer, context);
   const details = {
@@ -124,21 +142,25 @@ function apiError(
     code: status === 401 ? 'INVALID_CREDENTIALS' : (told.code ?? 'API_ERROR'),
     requestId: told.requestId,
     retryAfterSeconds: parseRetryAfter(headers['retry-after'], Date.now()),
-    requestOutcome,
+    ...verdict,
     cause: scrubCause(bodyFailure?.cause, context),
   };
   const named = [told.code, told.message].filter((part) => part !== undefined).join(': ');
   const said = named === '' ? '' : ` (${named})`;
-  const remedy = statusRemedy(status);
-  const message = `${describeCall(context)} was answered with ${status}${said}. ${remedy}${advice[requestOutcome]}`;
+  const message = joinSentences(
+    `${describeCall(context)} was answered with ${status}${said}.`,
+    statusRemedy(status, context),
+    advise(verdict, context),
+  );
   return status === 401
     ? new InvalidCredentialsError(message, details)
     : new ApiError(message, details);
 }
 
-function statusRemedy(status: number): string {
-  if (status === 401) return 'Check apiKey and apiSecret. ';
-  if (status < 400) return 'Redirects are not followed: check baseUrl. ';
+function statusRemedy(status: number, { request }: FailureContext): string {
+  if (status === 401) return 'Check apiKey and apiSecret.';
+  if (status < 400) return 'Redirects are not followed: check baseUrl.';
+  if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
   return '';
 }
 
@@ -159,67 +181,86 @@ function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureC
     | { code?: unknown; message?: unknown; requestId?: unknown }
     | null
     | undefined;
-  const code = readText(fields?.code, MAX_MESSAGE_LENGTH, context);
+  const [code, message, requestId] = readTexts(
+    [fields?.code, fields?.message, fields?.requestId],
+    context,
+  );
   return {
     code: code?.match(CODE)?.[0],
-    message: readText(fields?.message, MAX_MESSAGE_LENGTH, context),
-    requestId: readRequestId(fields, context),
+    message: shorten(message, MAX_MESSAGE_LENGTH),
+    requestId: shorten(requestId, MAX_REQUEST_ID_LENGTH),
   };
 }
 
 /** The service's identifier of a request, in the body of any answer, fit to be logged. */
 export function readRequestId(body: unknown, context: FailureContext): string | undefined {
   const { requestId } = (body ?? {}) as { requestId?: unknown };
-  return readText(requestId, MAX_REQUEST_ID_LENGTH, context);
+  return shorten(readTexts([requestId], context)[0], MAX_REQUEST_ID_LENGTH);
 }
 
-function readText(
-  field: unknown,
-  maxLength: number,
+/** Fields of an answer as texts fit to be logged; nothing for one that is no text, or a blank one. */
+function readTexts(
+  fields: readonly unknown[],
   { credentials, request }: FailureContext,
-): string | undefined {
-  if (typeof field !== 'string') return undefined;
-  // Redacted before it is cut: half a secret is one too.
-  const text = credentials.redact(field, request.body).replaceAll(UNPRINTABLE, ' ').trim();
-  if (text === '') return undefined;
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+): (string | undefined)[] {
+  const texts = fields.map((field) => (typeof field === 'string' ? field : ''));
+  return credentials
+    .redactAll(texts, request.body)
+    .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
+}
+
+// After it was redacted: half a secret is one too.
+function shorten(text: string | undefined, maxLength: number): string | undefined {
+  return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 // Line breaks and terminal escapes would let an answer write log lines of its own.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-const advice: Readonly<Record<RequestOutcome, string>> = {
-  'not-sent': 'Nothing was sent: it is safe to try again.',
-  rejected: 'The service did not accept the request.',
-  accepted: 'The service accepted the request: do not send it again.',
-  unknown:
-    'The service may have processed the request: do not send it again blindly, its callback will tell.',
-};
+/** What to do next, for the end of a message; nothing where a safe method leaves no doubt. */
+export function advise(
+  { requestOutcome, safeToRetry }: Verdict,
+  { request }: Pick<FailureContext, 'request'>,
+): string {
+  if (requestOutcome === 'not-sent') {
+    return 'Nothing was sent: it is safe to try again.';
+  }
+  if (requestOutcome === 'rejected') {
+    const refusal = 'The service did not accept the request';
+    return safeToRetry ? `${refusal}: it is safe to try again later.` : `${refusal}.`;
+  }
+  if (request.safe) {
+    return safeToRetry ? `${request.method} creates nothing: it is safe to try again.` : '';
+  }
+  return requestOutcome === 'accepted'
+    ? 'The service accepted the request: do not send it again.'
+    : 'The service may have processed the request: do not send it again blindly, its callback will tell.';
+}
+
+export function joinSentences(...sentences: string[]): string {
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
 
 function describeCall({ request }: FailureContext): string {
   return `${request.method} ${request.path}`;
-}
-
-// A fetch of the user's can set any code; a real one is a word.
-function readCauseCode(
-  cause: unknown,
-  { credentials, request }: FailureContext,
-): string | undefined {
-  const code = findErrorCode(cause);
-  return code !== undefined && CODE.test(code) ? credentials.redact(code, request.body) : undefined;
 }
 
 /**
  * A stand-in for the error below: its code and, where it has one, its text without secrets. The error itself
  * stays out, since it can carry the request, and fetch quotes header values in its texts.
  */
-function scrubCause(cause: unknown, context: FailureContext): Error | undefined {
-  const { credentials, request } = context;
+function scrubCause(
+  cause: unknown,
+  { credentials, request }: FailureContext,
+): (Error & { code?: string }) | undefined {
   if (cause === undefined || cause === null) return undefined;
-  const code = readCauseCode(cause, context);
-  const text = cause instanceof Error && code !== undefined ? cause.message : '';
-  const scrubbed = new Error(credentials.redact(text, request.body) || 'unknown cause');
+  const found = findErrorCode(cause);
+  // A fetch of the user's can set any code; a real one is a word.
+  const code = found !== undefined && CODE.test(found) ? found : undefined;
+  const message = code !== undefined && cause instanceof Error ? cause.message : '';
+  const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);
+  const scrubbed = new Error(text || 'unknown cause');
   // Its own stack would show this function, not where the failure arose.
   delete scrubbed.stack;
-  return code === undefined ? scrubbed : Object.assign(scrubbed, { code });
+  return code === undefined ? scrubbed : Object.assign(scrubbed, { code: shownCode });
 }

@@ -2,9 +2,11 @@ import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { assertStandardSchema, type StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -51,8 +53,12 @@ export interface PaymentClientOptions {
   dispatcher?: Dispatcher | undefined;
   /**
    * Send by this function instead of undici: for msw, and for other runtimes. It can't tell
-   * when a request left this machine, so more failures are reported as `unknown`. It must send
-   * a request once: one that retries by itself can create a payment twice.
+   * when a request left this machine, so more failures are reported as `unknown`.
+   *
+   * It must send a request once, return a new Response each time and leave its body unread. One that
+   * retries by itself can create a payment twice. It may change headers and the way to the service;
+   * what else it calls, the service itself included, it must not let fail the call: the client can't
+   * know whether the payment was sent then.
    */
   fetch?: typeof globalThis.fetch | undefined;
   /** Gets a line for every request: pino, or console. No bodies, no header values. */
@@ -97,9 +103,24 @@ export interface ResolvedClientOptions {
   readonly logger: Logger | undefined;
 }
 
+const CLIENT_OPTIONS: OptionNames<PaymentClientOptions> = {
+  baseUrl: true,
+  apiKey: true,
+  apiSecret: true,
+  timeoutMs: true,
+  maxRetries: true,
+  retryUnknownOutcome: true,
+  maxResponseBytes: true,
+  dispatcher: true,
+  fetch: true,
+  logger: true,
+  dangerouslyAllowHttp: true,
+};
+
 /** @throws {InvalidOptionError} naming the option, what was expected and what came */
 export function resolveClientOptions(options: PaymentClientOptions): ResolvedClientOptions {
   assertOptionsObject('options', options, 'baseUrl, apiKey and apiSecret');
+  assertKnownOptions(options, CLIENT_OPTIONS);
   const {
     timeoutMs = 30_000,
     maxRetries = 2,
@@ -149,6 +170,14 @@ export interface ResolvedRequestOptions {
   readonly responseSchema: StandardSchemaV1 | undefined;
 }
 
+const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
+  signal: true,
+  timeoutMs: true,
+  maxRetries: true,
+  extraBody: true,
+  responseSchema: true,
+};
+
 /** @throws {InvalidOptionError} naming the option, with `requestOutcome: 'not-sent'` */
 export function resolveRequestOptions(
   options: RequestOptions,
@@ -167,6 +196,7 @@ function checkRequestOptions(
   client: ResolvedClientOptions,
 ): ResolvedRequestOptions {
   assertOptionsObject('options', options, 'the options of the call');
+  assertKnownOptions(options, REQUEST_OPTIONS);
   const {
     signal,
     timeoutMs = client.timeoutMs,

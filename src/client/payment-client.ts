@@ -2,8 +2,8 @@ import type { InspectOptions } from 'node:util';
 import { ConnectionError, InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
-import { Deadline, type GiveUpReason } from './deadline.js';
-import { givenUpError } from './failure.js';
+import { Deadline } from './deadline.js';
+import { notSentError } from './failure.js';
 import {
   type PaymentClientOptions,
   type RequestOptions,
@@ -185,8 +185,7 @@ export class PaymentClient {
     try {
       const transport = this.#transport ?? (await deadline.race(this.#load(request)));
       if (transport === undefined) {
-        const failureContext = { request, credentials, deadline };
-        throw givenUpError(deadline.gaveUp as GiveUpReason, 'not-sent', failureContext);
+        throw notSentError({ request, credentials, deadline });
       }
       // Spelled out: a spread here took two thirds of the time that this package adds to a call.
       const context = {

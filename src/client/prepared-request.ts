@@ -49,7 +49,7 @@ export class RequestFactory {
   createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): PreparedRequest {
     const issues = [
       ...(findCreatePaymentIssues(input) ?? []),
-      ...findUnknownFields(input),
+      ...findUnknownFields(input, CREATE_FIELDS, NOT_OF_CREATION),
       ...findExtraBodyIssues(extraBody),
     ];
     if (issues.length > 0) throw new InvalidRequestError(issues);
@@ -63,8 +63,13 @@ export class RequestFactory {
   }
 
   /** @throws {InvalidRequestError} for a method, path or body that can't be right */
-  any({ method, path, body }: ServiceRequest): PreparedRequest {
-    const issues = [...findMethodIssues(method, body), ...findPathIssues(path)];
+  any(request: ServiceRequest): PreparedRequest {
+    const { method, path, body } = request;
+    const issues = [
+      ...findMethodIssues(method, body),
+      ...findPathIssues(path),
+      ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
+    ];
     if (issues.length > 0) throw new InvalidRequestError(issues);
     return this.#prepare(
       method.toUpperCase(),
@@ -78,6 +83,7 @@ export class RequestFactory {
     const queryAt = target.indexOf('?');
     return {
       method,
+      safe: SAFE_METHODS.includes(method),
       origin: this.#origin,
       target,
       path: queryAt === -1 ? target : target.slice(0, queryAt),
@@ -93,15 +99,28 @@ const CREATE_FIELDS: readonly string[] = [
   'currency',
 ] satisfies (keyof CreatePaymentInput)[];
 
+const NOT_OF_CREATION =
+  'is not a field of a payment creation; pass it in extraBody if the service takes it';
+
+const REQUEST_FIELDS: readonly string[] = [
+  'method',
+  'path',
+  'body',
+] satisfies (keyof ServiceRequest)[];
+
+const NOT_OF_REQUEST =
+  'is not a field of a request, which has method, path and body; options are the second argument';
+
 // A field that was dropped in silence would be a payment other than the one that was asked for.
-function findUnknownFields(input: object): readonly Issue[] {
+function findUnknownFields(
+  input: object,
+  known: readonly string[],
+  message: string,
+): readonly Issue[] {
   if (typeof input !== 'object' || input === null) return [];
   return Object.keys(input)
-    .filter((field) => !CREATE_FIELDS.includes(field))
-    .map((field) => ({
-      path: [field],
-      message: 'is not a field of a payment creation; pass it in extraBody if the service takes it',
-    }));
+    .filter((field) => !known.includes(field))
+    .map((field) => ({ path: [field], message }));
 }
 
 function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
@@ -122,6 +141,9 @@ function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
   }
   return issues;
 }
+
+// RFC 9110, section 9.2.1.
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 

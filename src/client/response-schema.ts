@@ -1,13 +1,20 @@
 import { describeIssues, type Issue, ResponseError } from '../errors.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
-import { type FailureContext, givenUpError } from './failure.js';
+import {
+  advise,
+  type FailureContext,
+  givenUpError,
+  joinSentences,
+  type Verdict,
+} from './failure.js';
 import type { ServiceResponse } from './response.js';
 
 // An answer of a megabyte can have half a million of them, and each is searched for secrets.
 const MAX_ISSUES = 100;
 
-const ADVICE = 'The service accepted the request: do not send it again.';
+// The schema would judge the same answer in the same way.
+const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
 /**
  * Runs the user's own schema over the body of a 2xx, inside the call's deadline.
@@ -21,17 +28,15 @@ export async function applyResponseSchema(
 ): Promise<ServiceResponse> {
   const verdict = await context.deadline.race(judge(response.body, schema, context));
   if (verdict === undefined) {
-    throw givenUpError(context.deadline.gaveUp as GiveUpReason, 'accepted', context);
+    throw givenUpError(context.deadline.gaveUp as GiveUpReason, ACCEPTED, context);
   }
   const { issues } = verdict;
   if (issues === undefined) return { ...response, body: verdict.value };
-  throw new ResponseError(
-    `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(issues)}. ${ADVICE}`,
-    { requestOutcome: 'accepted', issues },
-  );
+  const what = `The service answered with ${response.status}, but its body does not fit responseSchema: ${describeIssues(issues)}.`;
+  throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), { ...ACCEPTED, issues });
 }
 
-interface Verdict {
+interface Judgement {
   readonly value?: unknown;
   readonly issues: readonly Issue[] | undefined;
 }
@@ -40,23 +45,35 @@ interface Verdict {
 async function judge(
   body: unknown,
   schema: StandardSchemaV1,
-  { credentials, request }: FailureContext,
-): Promise<Verdict> {
+  context: FailureContext,
+): Promise<Judgement> {
   try {
     const result = await schema['~standard'].validate(body);
     if (result.issues === undefined) return { value: result.value, issues: undefined };
-    const redact = (text: string) => credentials.redact(text, request.body);
-    const issues = toIssues(result.issues.slice(0, MAX_ISSUES)).map(({ path, message }) => ({
-      // A name in the answer is a text from outside, too.
-      path: path.map((key) => (typeof key === 'string' ? redact(key) : key)),
-      message: redact(message),
-    }));
-    return { issues };
+    return { issues: redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context) };
   } catch {
     // What the schema threw stays out: it can quote the body.
-    throw new ResponseError(
-      `responseSchema threw or answered with no result, instead of returning a value or issues. ${ADVICE}`,
-      { requestOutcome: 'accepted' },
-    );
+    const what =
+      'responseSchema threw or answered with no result, instead of returning a value or issues.';
+    throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), ACCEPTED);
   }
+}
+
+/** All texts at once: each search takes time in proportion to the request's body. */
+function redactIssues(
+  issues: readonly Issue[],
+  { credentials, request }: FailureContext,
+): readonly Issue[] {
+  // A name in the answer is a text from outside, too.
+  const texts = issues.flatMap(({ path, message }) => [...path.filter(isText), message]);
+  const redacted = credentials.redactAll(texts, request.body).values();
+  const next = (): string => redacted.next().value as string;
+  return issues.map(({ path }) => ({
+    path: path.map((key) => (isText(key) ? next() : key)),
+    message: next(),
+  }));
+}
+
+function isText(key: PropertyKey): key is string {
+  return typeof key === 'string';
 }

@@ -1,11 +1,19 @@
 import type { RequestOutcome } from '../errors.js';
 
-/** What the retry decision looks at. */
-export interface FailedAttempt {
+/** What one failed attempt says of the call. */
+export interface AttemptOutcome {
   /** What is known after this attempt alone. */
   readonly outcome: RequestOutcome;
+  /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
+  readonly safe: boolean;
   /** Status of the answer, when one came. */
-  readonly httpStatus: number | undefined;
+  readonly httpStatus?: number | undefined;
+  /** A 2xx whose body did not arrive whole. */
+  readonly bodyLost?: boolean;
+}
+
+/** What the retry decision looks at. */
+export interface FailedAttempt extends AttemptOutcome {
   /** The deadline passed or the caller's signal was aborted. */
   readonly gaveUp: boolean;
   readonly retryAfterSeconds: number | undefined;
@@ -40,15 +48,36 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   if (situation.attempt > situation.maxRetries) return false;
   // The time or the caller's patience is spent.
   if (failed.gaveUp) return false;
-  // No byte of it reached the service: no payment can come of it twice.
-  if (failed.outcome === 'not-sent') return true;
-  // The service turned it away and asks to come again: it did not create a payment.
-  if (failed.httpStatus === 429) return true;
+  if (!canSucceedLater(failed)) return false;
   // It may have created a payment. Only a service that tells duplicates apart makes this safe,
   // which the interface does not promise, so it takes the user's word.
-  if (failed.outcome === 'unknown') return situation.retryUnknownOutcome;
-  // `accepted`: the payment exists. `rejected`: the same request would be rejected again.
-  return false;
+  if (failed.outcome === 'unknown') return failed.safe || situation.retryUnknownOutcome;
+  // The payment exists; what a safe method asked for can be asked again.
+  if (failed.outcome === 'accepted') return failed.safe;
+  // Nothing reached the service, or it turned the request away: no payment was created.
+  return true;
+}
+
+/**
+ * Whether the same call may be made again: it can't create a second payment, and it can succeed.
+ *
+ * @param known - what is known after all attempts of the call
+ */
+export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
+  if (!canSucceedLater(failed)) return false;
+  // Not even with `retryUnknownOutcome`: whether the service tells duplicates apart is the user's
+  // knowledge, and this says what the client knows.
+  return failed.safe || known === 'not-sent' || known === 'rejected';
+}
+
+/** Whether another attempt of the same request may end otherwise. */
+function canSucceedLater({ outcome, httpStatus, bodyLost }: AttemptOutcome): boolean {
+  // A 4xx says what is wrong with the request, but 429 only that it was too early.
+  if (outcome === 'rejected') return httpStatus === 429;
+  // A body that is too large, or fails the user's schema, would be the same again.
+  if (outcome === 'accepted') return bodyLost === true;
+  // The same request is redirected again.
+  return !(httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400);
 }
 
 // Full jitter: callers that failed together do not come back together.

@@ -1,8 +1,15 @@
 import { ApiError, type MerchantPaymentsError, type RequestOutcome } from '../errors.js';
-import { type FailureContext, givenUpError, outcomeOf, readRequestId, toError } from './failure.js';
+import {
+  type FailureContext,
+  givenUpError,
+  outcomeOf,
+  readRequestId,
+  toError,
+  type Verdict,
+} from './failure.js';
 import { type AttemptReport, isObserved, type Logger, observe } from './observation.js';
 import { parseBody, type ServiceResponse } from './response.js';
-import { combineOutcomes, decideRetry, parseRetryAfter } from './retry.js';
+import { combineOutcomes, decideRetry, isSafeToRetry, parseRetryAfter } from './retry.js';
 import type { Answer, Exchange, Transport } from './transport/transport.js';
 
 export interface SendContext extends FailureContext {
@@ -23,8 +30,8 @@ interface Success {
 interface FailedAttempt {
   readonly answer: Answer | undefined;
   readonly error: MerchantPaymentsError;
-  /** What is known after this attempt and those before it. */
-  readonly outcome: RequestOutcome;
+  /** After this attempt and those before it. */
+  readonly verdict: Verdict;
   readonly retryDelayMs: number | undefined;
 }
 
@@ -51,9 +58,9 @@ export async function send(context: SendContext): Promise<ServiceResponse> {
       return { status, headers, body: result.body, attempts: attempt };
     }
     if (result.retryDelayMs === undefined) throw result.error;
-    known = result.outcome;
+    known = result.verdict.requestOutcome;
     await deadline.wait(result.retryDelayMs);
-    if (deadline.gaveUp !== undefined) throw givenUpError(deadline.gaveUp, known, context);
+    if (deadline.gaveUp !== undefined) throw givenUpError(deadline.gaveUp, result.verdict, context);
   }
 }
 
@@ -63,18 +70,25 @@ function judge(
   attempt: number,
   earlier: RequestOutcome,
 ): AttemptResult {
-  const { deadline, maxRetries, retryUnknownOutcome } = context;
+  const { request, deadline, maxRetries, retryUnknownOutcome } = context;
   const own = outcomeOf(exchange);
   if (own === undefined) {
     const answer = exchange as Answer;
     return { answer, body: parseBody(answer.body, answer.headers) };
   }
-  const outcome = combineOutcomes(earlier, own);
+  const requestOutcome = combineOutcomes(earlier, own);
   const answer = exchange.kind === 'answer' ? exchange : undefined;
+  const bodyFailure = answer?.bodyFailure?.reason;
+  const failed = {
+    outcome: own,
+    safe: request.safe,
+    httpStatus: answer?.status,
+    bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
+  };
+  const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
   const retryDelayMs = decideRetry(
     {
-      outcome: own,
-      httpStatus: answer?.status,
+      ...failed,
       gaveUp: deadline.gaveUp !== undefined,
       retryAfterSeconds: parseRetryAfter(answer?.headers['retry-after'], Date.now()),
     },
@@ -86,7 +100,7 @@ function judge(
       random: Math.random(),
     },
   );
-  return { answer, error: toError(exchange, outcome, context), outcome, retryDelayMs };
+  return { answer, error: toError(exchange, verdict, context), verdict, retryDelayMs };
 }
 
 function toReport(result: AttemptResult, context: FailureContext): AttemptReport {
@@ -98,11 +112,11 @@ function toReport(result: AttemptResult, context: FailureContext): AttemptReport
       failure: undefined,
     };
   }
-  const { answer, error, outcome, retryDelayMs } = result;
+  const { answer, error, verdict, retryDelayMs } = result;
   return {
     status: answer?.status,
     requestId: error instanceof ApiError ? error.requestId : undefined,
-    outcome,
+    outcome: verdict.requestOutcome,
     failure: { error, retried: retryDelayMs !== undefined },
   };
 }

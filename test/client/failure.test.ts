@@ -17,6 +17,9 @@ import {
 const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
 const told = (code: unknown, message: unknown) => ({ code, message, requestId });
 
+const inDoubt =
+  'The service may have processed the request: do not send it again blindly, its callback will tell.';
+
 async function failWith(answer: string, options: TransportOptions = noRetries): Promise<ApiError> {
   const server = await startRawServer({ answer: () => answer });
   const error = await failureOf(createClient(server.url, options).payments.create(order));
@@ -39,6 +42,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
       httpStatus: 422,
       requestId,
       requestOutcome: 'rejected',
+      safeToRetry: false,
       message:
         'POST /api/payments was answered with 422 (AMOUNT_TOO_SMALL: Amount too small.). The service did not accept the request.',
     });
@@ -62,12 +66,16 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   });
 
   it.each([
-    [300, 'rejected'],
-    [399, 'rejected'],
+    [300, 'unknown'],
+    [303, 'unknown'],
+    [399, 'unknown'],
     [400, 'rejected'],
     [404, 'rejected'],
+    [410, 'rejected'],
+    [408, 'unknown'],
     [409, 'rejected'],
-    [499, 'rejected'],
+    [498, 'rejected'],
+    [499, 'unknown'],
     [500, 'unknown'],
     [502, 'unknown'],
     [503, 'unknown'],
@@ -75,11 +83,19 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
   ])('with status %i has the outcome %s', async (status, requestOutcome) => {
     const error = await failWith(httpAnswer(status, told('NO', 'No.')), once);
     expect(error).toMatchObject({ httpStatus: status, code: 'NO', requestOutcome });
+    expect(error.safeToRetry).toBe(false);
   });
 
   it.each([
-    [300, 'Redirects are not followed: check baseUrl. The service did not accept the request.'],
-    [399, 'Redirects are not followed: check baseUrl. The service did not accept the request.'],
+    [300, `Redirects are not followed: check baseUrl. ${inDoubt}`],
+    [399, `Redirects are not followed: check baseUrl. ${inDoubt}`],
+    [408, inDoubt],
+    [
+      409,
+      'An earlier attempt may have created the payment. The service did not accept the request.',
+    ],
+    [429, 'The service did not accept the request: it is safe to try again later.'],
+    [503, inDoubt],
     [400, 'The service did not accept the request.'],
     [401, 'Check apiKey and apiSecret. The service did not accept the request.'],
     [402, 'The service did not accept the request.'],
@@ -165,6 +181,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
       httpStatus: 429,
       retryAfterSeconds: 17,
       requestOutcome: 'rejected',
+      safeToRetry: true,
     });
   });
 });

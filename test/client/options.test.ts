@@ -27,6 +27,15 @@ function refusalOf(options: unknown): InvalidOptionError {
   throw new Error('The options were accepted');
 }
 
+function refusalFromEnv(overrides: object): InvalidOptionError {
+  try {
+    PaymentClient.fromEnv(overrides, {});
+  } catch (error) {
+    return error as InvalidOptionError;
+  }
+  throw new Error('The options were accepted');
+}
+
 const notWhole: readonly [unknown, string][] = [
   [Number.NaN, 'NaN'],
   [-1, '-1'],
@@ -100,6 +109,19 @@ describe('a client', () => {
     const error = refusalOf({ ...required, [option]: value });
     expect(error.option).toBe(option);
     expect(error.message).toContain(`${option} ${says}`);
+  });
+
+  it.each([
+    ['timeout', 'timeoutMs'],
+    ['retries', 'maxRetries'],
+    ['timeoutMS', 'timeoutMs'],
+    ['baseURL', 'baseUrl'],
+  ])('refuses %s, which is not an option, and names %s', (unknown, known) => {
+    for (const make of [refusalOf, refusalFromEnv]) {
+      const error = make({ ...required, [unknown]: 1 });
+      expect(error.option).toBe(unknown);
+      expect(error.message).toBe(`${unknown} is not a known option; use ${known}`);
+    }
   });
 
   it('refuses dispatcher and fetch together', async () => {
@@ -185,6 +207,22 @@ describe('a call', () => {
       const error = await failureOf(call);
       expect(error).toMatchObject({ code: 'INVALID_OPTION', option, requestOutcome: 'not-sent' });
       expect(error.message).toContain(says);
+    }
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it('refuses an option that does not exist, and nothing is sent', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    const given = { timeout: 5 } as RequestOptions;
+    for (const call of [
+      client.payments.create(order, given),
+      client.request({ method: 'GET', path: '/x' }, given),
+    ]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'timeout' });
+      expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: false });
+      expect(error.message).toContain('use timeoutMs');
     }
     expect(server.connections).toHaveLength(0);
   });

@@ -312,6 +312,17 @@ describe('the request of request()', () => {
     );
   });
 
+  it('is refused for a field that it does not have', async () => {
+    const error = await refused({ method: 'GET', path: '/x', headers: {}, timeoutMs: 5 });
+    expect(error).toMatchObject({
+      code: 'INVALID_REQUEST',
+      issues: [{ path: ['headers'] }, { path: ['timeoutMs'] }],
+    });
+    expect(error.message).toContain(
+      'headers is not a field of a request, which has method, path and body; options are the second argument',
+    );
+  });
+
   it.each<[string, unknown, string]>([
     ['body', () => {}, 'body must be serializable as JSON, but a function came'],
     ['body', Symbol('hunter2'), 'body must be serializable as JSON, but a symbol came'],

@@ -4,6 +4,7 @@ import {
   combineOutcomes,
   decideRetry,
   type FailedAttempt,
+  isSafeToRetry,
   parseRetryAfter,
   type RetrySituation,
 } from '../../src/client/retry.js';
@@ -12,6 +13,7 @@ import type { RequestOutcome } from '../../src/errors.js';
 const outcomes: readonly RequestOutcome[] = ['not-sent', 'rejected', 'unknown', 'accepted'];
 const failed = (fields: Partial<FailedAttempt>): FailedAttempt => ({
   outcome: 'not-sent',
+  safe: false,
   httpStatus: undefined,
   gaveUp: false,
   retryAfterSeconds: undefined,
@@ -30,10 +32,47 @@ describe('decideRetry', () => {
   it.each<[string, Partial<FailedAttempt>, Partial<RetrySituation>, boolean]>([
     ['what was not sent', { outcome: 'not-sent' }, {}, true],
     ['a 429', { outcome: 'rejected', httpStatus: 429 }, {}, true],
-    ['a redirect', { outcome: 'rejected', httpStatus: 302 }, { retryUnknownOutcome: true }, false],
+    ['a redirect', { outcome: 'unknown', httpStatus: 302 }, { retryUnknownOutcome: true }, false],
     ['a 400', { outcome: 'rejected', httpStatus: 400 }, { retryUnknownOutcome: true }, false],
     ['a 401', { outcome: 'rejected', httpStatus: 401 }, { retryUnknownOutcome: true }, false],
-    ['a 408', { outcome: 'rejected', httpStatus: 408 }, { retryUnknownOutcome: true }, false],
+    ['a 409', { outcome: 'rejected', httpStatus: 409 }, { retryUnknownOutcome: true }, false],
+    ['a 408', { outcome: 'unknown', httpStatus: 408 }, {}, false],
+    [
+      'a 408, if asked to',
+      { outcome: 'unknown', httpStatus: 408 },
+      { retryUnknownOutcome: true },
+      true,
+    ],
+    ['a 499', { outcome: 'unknown', httpStatus: 499 }, {}, false],
+    ['a reset of a safe method', { safe: true, outcome: 'unknown' }, {}, true],
+    ['a 408 to a safe method', { safe: true, outcome: 'unknown', httpStatus: 408 }, {}, true],
+    ['a 503 to a safe method', { safe: true, outcome: 'unknown', httpStatus: 503 }, {}, true],
+    ['a redirect of a safe method', { safe: true, outcome: 'unknown', httpStatus: 303 }, {}, false],
+    ['a 404 to a safe method', { safe: true, outcome: 'rejected', httpStatus: 404 }, {}, false],
+    [
+      'a 2xx to a safe method whose body was lost',
+      { safe: true, outcome: 'accepted', httpStatus: 200, bodyLost: true },
+      {},
+      true,
+    ],
+    [
+      'a 2xx to a safe method whose body is unusable',
+      { safe: true, outcome: 'accepted', httpStatus: 200, bodyLost: false },
+      {},
+      false,
+    ],
+    [
+      'a safe method with maxRetries 0',
+      { safe: true, outcome: 'unknown' },
+      { maxRetries: 0 },
+      false,
+    ],
+    [
+      'a safe method that was given up',
+      { safe: true, outcome: 'unknown', gaveUp: true },
+      {},
+      false,
+    ],
     ['a reset', { outcome: 'unknown' }, {}, false],
     ['a 500', { outcome: 'unknown', httpStatus: 500 }, {}, false],
     ['a 503', { outcome: 'unknown', httpStatus: 503 }, {}, false],
@@ -46,7 +85,7 @@ describe('decideRetry', () => {
     ],
     [
       'a 2xx whose body was lost',
-      { outcome: 'accepted', httpStatus: 201 },
+      { outcome: 'accepted', httpStatus: 201, bodyLost: true },
       { retryUnknownOutcome: true },
       false,
     ],
@@ -127,6 +166,31 @@ describe('decideRetry', () => {
         },
       ),
     );
+  });
+});
+
+describe('isSafeToRetry', () => {
+  const lost = { outcome: 'accepted', httpStatus: 200, bodyLost: true } as const;
+  it.each<[string, Partial<FailedAttempt>, RequestOutcome, boolean, boolean]>([
+    ['no connection', { outcome: 'not-sent' }, 'not-sent', true, true],
+    ['no connection after a 429', { outcome: 'not-sent' }, 'rejected', true, true],
+    ['no connection after a reset', { outcome: 'not-sent' }, 'unknown', false, true],
+    ['a 429', { outcome: 'rejected', httpStatus: 429 }, 'rejected', true, true],
+    ['a 429 after a reset', { outcome: 'rejected', httpStatus: 429 }, 'unknown', false, true],
+    ['a 400', { outcome: 'rejected', httpStatus: 400 }, 'rejected', false, false],
+    ['a 400 after a 503', { outcome: 'rejected', httpStatus: 400 }, 'unknown', false, false],
+    ['a 401', { outcome: 'rejected', httpStatus: 401 }, 'rejected', false, false],
+    ['a 409', { outcome: 'rejected', httpStatus: 409 }, 'rejected', false, false],
+    ['a reset', { outcome: 'unknown' }, 'unknown', false, true],
+    ['a 408', { outcome: 'unknown', httpStatus: 408 }, 'unknown', false, true],
+    ['a 503', { outcome: 'unknown', httpStatus: 503 }, 'unknown', false, true],
+    ['a 299 whose body was lost', { ...lost, httpStatus: 299 }, 'accepted', false, true],
+    ['a redirect', { outcome: 'unknown', httpStatus: 300 }, 'unknown', false, false],
+    ['the last redirect', { outcome: 'unknown', httpStatus: 399 }, 'unknown', false, false],
+    ['a 2xx with an unusable body', { ...lost, bodyLost: false }, 'accepted', false, false],
+  ])('after %s', (_what, attempt, known, unsafeMethod, safeMethod) => {
+    expect(isSafeToRetry(failed({ ...attempt, safe: false }), known)).toBe(unsafeMethod);
+    expect(isSafeToRetry(failed({ ...attempt, safe: true }), known)).toBe(safeMethod);
   });
 });
 

@@ -1,9 +1,11 @@
 import { Agent, buildConnector } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PaymentClient } from '../../src/client/payment-client.js';
 import {
   createClient,
   created,
   failureOf,
+  holdDeadline,
   httpAnswer,
   order,
   type RawRequest,
@@ -17,6 +19,8 @@ import {
 
 const reset = ({ socket }: RawRequest): undefined => void socket.resetAndDestroy();
 const busy = httpAnswer(429, { code: 'RATE_LIMITED', message: 'm' }, { 'retry-after': '0' });
+const cutOff = ({ socket }: RawRequest): undefined =>
+  void socket.end('HTTP/1.1 201 Created\r\ncontent-length: 9\r\n\r\n{');
 const broken = httpAnswer(500, { code: 'BROKEN', message: 'm' });
 type Step = string | ((request: RawRequest) => undefined);
 
@@ -131,6 +135,106 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
     expect(error).toMatchObject({ httpStatus: 400, code: 'BAD', requestOutcome: 'unknown' });
     expect(error.message).toContain('do not send it again blindly');
     expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe.each(transports)('a safe method, with $name', ({ options }) => {
+  const get = { method: 'get', path: '/api/payments' };
+
+  it.each<[string, Step]>([
+    ['a reset after it was read', reset],
+    ['a 500', broken],
+    ['a 503', httpAnswer(503, '', { 'retry-after': '0' })],
+    ['a 408', httpAnswer(408)],
+    ['a 429', busy],
+    [
+      'a body that broke off',
+      ({ socket }) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'),
+    ],
+  ])('is sent again after %s', async (_what, step) => {
+    withoutJitter();
+    const server = await startScripted(step, httpAnswer(200, { found: 1 }));
+    const { body, attempts } = await createClient(server.url, options).request(get);
+    expect([body, attempts]).toEqual([{ found: 1 }, 2]);
+  });
+
+  it.each<[string, Step, object, boolean]>([
+    ['a reset', reset, { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }, true],
+    ['a 500', broken, { httpStatus: 500, requestOutcome: 'unknown' }, true],
+    ['a 404', httpAnswer(404), { httpStatus: 404, requestOutcome: 'rejected' }, false],
+    ['a 409', httpAnswer(409), { httpStatus: 409, requestOutcome: 'rejected' }, false],
+    ['a redirect', httpAnswer(302), { httpStatus: 302, requestOutcome: 'unknown' }, false],
+    [
+      'a body that is too large',
+      httpAnswer(200, 'a'.repeat(100)),
+      { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' },
+      false,
+    ],
+  ])(
+    'that ends with %s is not said to create a payment',
+    async (_what, step, fields, safeToRetry) => {
+      const server = await startScripted(step);
+      const client = createClient(server.url, { ...options, maxRetries: 0, maxResponseBytes: 64 });
+      const error = await failureOf(client.request(get));
+      expect(error).toMatchObject({ ...fields, safeToRetry });
+      expect(error.message).not.toMatch(/again blindly|do not send|payment\b(?! *s)|callback/);
+      expect(error.message.includes('safe to try again')).toBe(safeToRetry);
+      expect(error.message).toMatch(/\.$/);
+    },
+  );
+});
+
+describe('whether a call may be made again, by each failure of a creation', () => {
+  it.each<[string, Step, string, boolean]>([
+    ['a 429', busy, 'rejected', true],
+    ['a reset', reset, 'unknown', false],
+    ['a 500', broken, 'unknown', false],
+    ['a 303', httpAnswer(303), 'unknown', false],
+    ['a 400', httpAnswer(400), 'rejected', false],
+    ['a 201 that broke off', cutOff, 'accepted', false],
+  ])('%s', async (_what, step, requestOutcome, safeToRetry) => {
+    withoutJitter();
+    const server = await startScripted(step);
+    const client = createClient(server.url, { maxRetries: 1, retryUnknownOutcome: true });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ requestOutcome, safeToRetry });
+    expect(error.message.includes('safe to try again')).toBe(safeToRetry);
+  });
+
+  it('a deadline that passes in the wait after a 429', async () => {
+    const { timeoutMs, expire } = holdDeadline();
+    const server = await startScripted(httpAnswer(429, '', { 'retry-after': '20' }));
+    const warned: (() => void)[] = [];
+    const waiting = new Promise<void>((resolve) => void warned.push(resolve));
+    const quiet = () => {};
+    const logger = { debug: quiet, info: quiet, warn: () => warned[0]?.(), error: quiet };
+    const client = createClient(server.url, { timeoutMs, logger });
+    const failure = failureOf(client.payments.create(order));
+    await waiting;
+    setImmediate(expire);
+    expect(await failure).toMatchObject({
+      code: 'TIMEOUT',
+      requestOutcome: 'rejected',
+      safeToRetry: true,
+    });
+  });
+
+  it.each<[string, (client: PaymentClient) => Promise<unknown>]>([
+    ['bad input', (client) => client.payments.create({ ...order, amount: Number.NaN })],
+    ['a bad option', (client) => client.payments.create(order, { timeoutMs: 0 })],
+    [
+      'a closed client',
+      async (client) => {
+        await client.close();
+        return client.payments.create(order);
+      },
+    ],
+  ])('%s', async (_what, act) => {
+    const client = createClient('https://payments.invalid');
+    expect(await failureOf(act(client))).toMatchObject({
+      requestOutcome: 'not-sent',
+      safeToRetry: false,
+    });
   });
 });
 

@@ -4,27 +4,9 @@ const MAX_DEPTH = 4;
 interface SystemError {
   readonly name?: unknown;
   readonly code?: unknown;
-  readonly syscall?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
 }
-
-const CONNECT_PHASE_CODES: ReadonlySet<string> = new Set([
-  // No address.
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  // No connection. The last one is Bun's.
-  'ECONNREFUSED',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ConnectionRefused',
-  // A certificate that is not accepted ends the handshake, before any HTTP.
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
 
 // What undici's parser throws; some versions leave its code (HPE_…) undefined.
 const PARSER_ERROR = 'HTTPParserError';
@@ -42,16 +24,6 @@ export function isUnreadableAnswer(error: unknown): boolean {
   const code = findErrorCode(error);
   if (code === undefined) return false;
   return code.startsWith('HPE_') || code === PARSER_ERROR || code === 'UND_ERR_HEADERS_OVERFLOW';
-}
-
-/** Whether an error can only have come up before anything of the request was written. */
-export function isConnectPhaseError(error: unknown): boolean {
-  const found = findInCauses(error, ({ code, syscall }) =>
-    CONNECT_PHASE_CODES.has(String(code)) || syscall === 'connect' || syscall === 'getaddrinfo'
-      ? true
-      : undefined,
-  );
-  return found === true;
 }
 
 function findInCauses<Found>(

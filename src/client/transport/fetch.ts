@@ -1,23 +1,18 @@
-import { describeValue } from '../../protocol/describe-value.js';
 import type { Deadline } from '../deadline.js';
-import { isConnectPhaseError, isUnreadableAnswer } from './error-code.js';
-import type {
-  Answer,
-  BodyFailure,
-  Exchange,
-  PreparedRequest,
-  ResponseHeaders,
-  Transport,
-} from './transport.js';
+import { isConnectFailure, watchConnectErrors } from './connect-failure.js';
+import { isUnreadableAnswer } from './error-code.js';
+import { type AnswerHead, readBody, readHead } from './fetched-answer.js';
+import type { Answer, BodyFailure, Exchange, PreparedRequest, Transport } from './transport.js';
 
 /**
- * Sends by `fetch`. It does not say when a request left this machine, so only failures that can't come
- * later than connecting count as not sent.
+ * Sends by `fetch`. It does not say when a request left this machine, so only failures to connect to
+ * the service count as not sent.
  */
 export function createFetchTransport(
   fetch: typeof globalThis.fetch,
   maxResponseBytes: number,
 ): Transport {
+  watchConnectErrors();
   return {
     send(request, deadline) {
       return new FetchExchange(fetch, request, maxResponseBytes).run(deadline);
@@ -32,7 +27,7 @@ class FetchExchange {
   readonly #request: PreparedRequest;
   readonly #maxBytes: number;
   readonly #abort = new AbortController();
-  #response: Response | undefined;
+  #head: AnswerHead | undefined;
 
   constructor(fetch: typeof globalThis.fetch, request: PreparedRequest, maxBytes: number) {
     this.#fetch = fetch;
@@ -46,76 +41,48 @@ class FetchExchange {
     const exchange = await deadline.race(this.#exchange());
     if (exchange !== undefined) return exchange;
     this.#abort.abort();
-    return this.#response === undefined
+    return this.#head === undefined
       ? { kind: 'failure', sent: true, reason: 'given-up' }
-      : this.#answer(this.#response, new Uint8Array(0), { reason: 'given-up' });
+      : toAnswer(this.#head, { reason: 'given-up' });
   }
 
   async #exchange(): Promise<Exchange> {
+    let response: Response;
     try {
       // Without `this`: some runtimes refuse a fetch that is called as a method.
       const { origin, target, method, headers, body } = this.#request;
       const send = this.#fetch;
-      const response = await send(`${origin}${target}`, {
+      response = await send(`${origin}${target}`, {
         method,
         headers: toPairs(headers),
         ...toBodyInit(method, body),
         redirect: 'manual',
         signal: this.#abort.signal,
       });
-      assertResponse(response);
-      this.#response = response;
+      this.#head = readHead(response);
     } catch (error) {
       const reason = isUnreadableAnswer(error) ? 'unusable' : 'connection';
-      return { kind: 'failure', sent: !isConnectPhaseError(error), reason, cause: error };
+      const sent = !isConnectFailure(error, this.#request.origin);
+      return { kind: 'failure', sent, reason, cause: error };
     }
-    return this.#readBody(this.#response);
+    const answer = await this.#readAnswer(response, this.#head);
+    // The rest is not read: the connection ends.
+    if (answer.bodyFailure?.reason === 'too-large') this.#abort.abort();
+    return answer;
   }
 
-  async #readBody(response: Response): Promise<Answer> {
+  async #readAnswer(response: Response, head: AnswerHead): Promise<Answer> {
     // The answer to a HEAD tells a length and has no body.
-    const announced = Number(response.headers.get('content-length'));
+    const announced = Number(head.headers['content-length']);
     if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
-      return this.#refuseLargeBody(response);
+      return toAnswer(head, { reason: 'too-large' });
     }
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    try {
-      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-        size += chunk.length;
-        if (size > this.#maxBytes) break;
-        chunks.push(chunk);
-      }
-    } catch (cause) {
-      return this.#answer(response, new Uint8Array(0), { reason: 'lost', cause });
-    }
-    if (size > this.#maxBytes) return this.#refuseLargeBody(response);
-    return this.#answer(response, Buffer.concat(chunks, size), undefined);
-  }
-
-  #refuseLargeBody(response: Response): Answer {
-    this.#abort.abort();
-    return this.#answer(response, new Uint8Array(0), { reason: 'too-large' });
-  }
-
-  #answer(response: Response, body: Uint8Array, bodyFailure: BodyFailure | undefined): Answer {
-    return {
-      kind: 'answer',
-      status: response.status,
-      headers: toRecord(response.headers),
-      body,
-      bodyFailure,
-    };
+    return { kind: 'answer', ...head, ...(await readBody(response, this.#maxBytes)) };
   }
 }
 
-// Such as a stub that nobody told what to return.
-function assertResponse(value: unknown): asserts value is Response {
-  const response = value as Partial<Response> | null | undefined;
-  if (typeof response?.status === 'number' && typeof response.headers?.get === 'function') return;
-  throw Object.assign(new Error(`fetch returned ${describeValue(value)}, not a Response`), {
-    code: 'NOT_A_RESPONSE',
-  });
+function toAnswer(head: AnswerHead, bodyFailure: BodyFailure): Answer {
+  return { kind: 'answer', ...head, body: new Uint8Array(0), bodyFailure };
 }
 
 /**
@@ -135,15 +102,4 @@ function toPairs(headers: readonly string[]): [string, string][] {
     pairs.push([headers[index] as string, headers[index + 1] as string]);
   }
   return pairs;
-}
-
-function toRecord(headers: Headers): ResponseHeaders {
-  const record: Record<string, string | string[]> = {};
-  headers.forEach((value, name) => {
-    record[name] = value;
-  });
-  // Missing in older implementations of fetch, which join the cookies by commas.
-  const cookies = (headers as Partial<Headers>).getSetCookie?.();
-  if (cookies !== undefined && cookies.length > 1) record['set-cookie'] = cookies;
-  return record;
 }

@@ -3,6 +3,8 @@ import type { Deadline } from '../deadline.js';
 /** A request as it goes on the wire. Built once per call, sent once per attempt. */
 export interface PreparedRequest {
   readonly method: string;
+  /** Whether the method is safe: it creates nothing, however often it is sent. */
+  readonly safe: boolean;
   readonly origin: string;
   /** Path and query, the base URL's prefix included. */
   readonly target: string;
@@ -31,7 +33,7 @@ export interface Answer {
 
 /** Why the body of an answer could not be read whole. */
 export interface BodyFailure {
-  readonly reason: 'lost' | 'too-large' | 'given-up';
+  readonly reason: 'lost' | 'too-large' | 'used' | 'unreadable' | 'given-up';
   readonly cause?: unknown;
 }
 

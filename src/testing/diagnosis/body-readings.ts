@@ -123,10 +123,12 @@ function listDecodings(bytes: Uint8Array): readonly Decoding[] {
   return decodings;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// Made when it is needed: jest-environment-jsdom has no TextDecoder, and loads this module all the same.
+let utf8: TextDecoder | undefined;
 
 /** Nothing for bytes that are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
+  utf8 ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return utf8.decode(bytes);
   } catch {

@@ -114,7 +114,7 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'a redirect by %i is not followed and counts as rejected',
+    'a redirect by %i is not followed and leaves the outcome unknown',
     async (status) => {
       const target = await startRawServer({ answer: () => created });
       const server = await startRawServer({
@@ -124,7 +124,7 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
       expect(error).toMatchObject({
         code: 'API_ERROR',
         httpStatus: status,
-        requestOutcome: 'rejected',
+        requestOutcome: 'unknown',
       });
       expect(error.message).toContain('Redirects are not followed: check baseUrl.');
       expect(server.requests).toHaveLength(1);

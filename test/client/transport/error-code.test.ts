@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findErrorCode,
-  isConnectPhaseError,
-  isUnreadableAnswer,
-} from '../../../src/client/transport/error-code.js';
+import { findErrorCode, isUnreadableAnswer } from '../../../src/client/transport/error-code.js';
 
 const coded = (code: unknown, more: object = {}) =>
   Object.assign(new Error('m'), { code, ...more });
@@ -35,31 +31,6 @@ describe('the code of an error', () => {
     const error = new Error('m');
     error.cause = error;
     expect(findErrorCode(error)).toBeUndefined();
-  });
-});
-
-describe('only before the request was written comes', () => {
-  it.each<[string, unknown, boolean]>([
-    ['a name without address', coded('ENOTFOUND'), true],
-    ['a look-up that failed for now', coded('EAI_AGAIN'), true],
-    ['a refused connection', wrapped(coded('ECONNREFUSED')), true],
-    [
-      'refused connections to each address',
-      wrapped(new AggregateError([coded('ECONNREFUSED')])),
-      true,
-    ],
-    ['a connect timeout', wrapped(coded('UND_ERR_CONNECT_TIMEOUT')), true],
-    ['a certificate', coded('CERT_HAS_EXPIRED'), true],
-    ['any failure of connect', coded('EHOSTUNREACH', { syscall: 'connect' }), true],
-    ['any failure of getaddrinfo', coded('EAI_FAIL', { syscall: 'getaddrinfo' }), true],
-    ['a reset', coded('ECONNRESET', { syscall: 'read' }), false],
-    ['a broken pipe', coded('EPIPE', { syscall: 'write' }), false],
-    ['a closed socket', coded('UND_ERR_SOCKET'), false],
-    ['a timeout of the headers', coded('UND_ERR_HEADERS_TIMEOUT'), false],
-    ['anything unknown', new Error('m'), false],
-    ['nothing', undefined, false],
-  ])('%s: %#', (_what, error, expected) => {
-    expect(isConnectPhaseError(error)).toBe(expected);
   });
 });
 

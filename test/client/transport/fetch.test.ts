@@ -1,9 +1,16 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, created, failureOf, order, record, startRawServer } from '../raw-server.js';
 
 type Fetch = typeof globalThis.fetch;
 const clientOf = (fetch: unknown, options = {}) =>
   createClient('https://payments.invalid', { fetch: fetch as Fetch, ...options });
+const throwing = (field: string): object =>
+  Object.defineProperty({}, field, {
+    get() {
+      throw new TypeError(`no ${field}`);
+    },
+  });
 const json = () => new Response(JSON.stringify(record), { status: 201 });
 
 describe('a fetch that was given to the client', () => {
@@ -67,8 +74,16 @@ describe('a fetch that was given to the client', () => {
     ['nothing', undefined],
     ['null', null],
     ['a string', 'created'],
-    ['an object without headers', { status: 201 }],
     ['an object without a status', { headers: new Headers() }],
+    ['an object whose status is a text', { status: '201', headers: new Headers() }],
+    [
+      'an object whose status throws',
+      {
+        get status() {
+          throw new TypeError('no status');
+        },
+      },
+    ],
   ])('that answers with %s leaves the outcome unknown', async (_what, answer) => {
     const error = await failureOf(clientOf(async () => answer).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
@@ -94,10 +109,122 @@ describe('a fetch that was given to the client', () => {
   it('whose Headers know no getSetCookie, as in older implementations, is a success', async () => {
     const client = clientOf(async () => {
       const headers = new Headers({ 'set-cookie': 'a=1' });
-      return { status: 201, headers: Object.assign(headers, { getSetCookie: undefined }) };
+      Object.assign(headers, { getSetCookie: undefined });
+      return { status: 201, headers, body: null };
     });
     const { response } = await client.payments.create(order);
     expect(response).toMatchObject({ status: 201, headers: { 'set-cookie': 'a=1' } });
+  });
+
+  it.each<[string, object]>([
+    ['with headers that know get alone', { headers: { get: () => 'application/json' } }],
+    ['with headers that know nothing', { headers: {} }],
+    ['without headers', {}],
+    [
+      'whose headers throw',
+      {
+        get headers() {
+          throw new TypeError('no headers');
+        },
+      },
+    ],
+    ['with a Map for headers', { headers: new Map([['Content-Type', 'application/json']]) }],
+  ])('that answers 201 %s is a success', async (_what, stub) => {
+    const answer = Object.assign(Object.create(stub), {
+      status: 201,
+      text: async () => JSON.stringify(record),
+    });
+    expect((await clientOf(async () => answer).payments.create(order)).payment).toEqual(record);
+  });
+
+  it('whose headers can only be asked by name has its Retry-After read', async () => {
+    const headers = { get: (name: string) => (name === 'retry-after' ? '40' : null) };
+    const client = clientOf(async () => ({ status: 429, headers, body: null }));
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ httpStatus: 429, retryAfterSeconds: 40, safeToRetry: true });
+  });
+
+  it('whose headers have several cookies keeps each', async () => {
+    const client = clientOf(async () => {
+      const response = new Response(null, { status: 201 });
+      for (const cookie of ['a=1', 'b=2']) response.headers.append('set-cookie', cookie);
+      return response;
+    });
+    const { response } = await client.payments.create(order);
+    expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+  });
+
+  it.each<[string, object]>([
+    ['text()', { text: async () => JSON.stringify(record) }],
+    ['text() and a text for a body', { text: async () => JSON.stringify(record), body: 'x' }],
+    ['arrayBuffer()', { arrayBuffer: () => new Response(JSON.stringify(record)).arrayBuffer() }],
+  ])('whose answer has %s and no stream is read by it', async (_what, stub) => {
+    const client = clientOf(async () => ({ status: 201, headers: new Headers(), ...stub }));
+    expect((await client.payments.create(order)).payment).toEqual(record);
+  });
+
+  it('whose answer is read by its method is held to maxResponseBytes', async () => {
+    const stub = { status: 201, headers: new Headers(), text: async () => 'é'.repeat(32) };
+    const whole = clientOf(async () => stub, { maxResponseBytes: 64 });
+    expect((await whole.payments.create(order)).response.body).toBe('é'.repeat(32));
+    const error = await failureOf(
+      clientOf(async () => stub, { maxResponseBytes: 63 }).payments.create(order),
+    );
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+    expect(error.message).toContain('larger than maxResponseBytes');
+  });
+
+  it('whose answer is read by a method that never ends does not outlast the deadline', async () => {
+    const stub = { status: 201, headers: new Headers(), text: () => new Promise(() => {}) };
+    const call = clientOf(async () => stub).payments.create(order, { timeoutMs: 50 });
+    expect(await failureOf(call)).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
+  });
+
+  it.each<[string, object, string]>([
+    ['is a text', { body: '{}' }, 'cannot be read; fetch must return a Response'],
+    ['is missing, with json() alone', { json: async () => record }, 'cannot be read'],
+    ['is read as nothing', { text: async () => undefined }, 'cannot be read'],
+    ['throws', throwing('body'), 'cannot be read'],
+    ['has chunks of text', { body: ReadableStream.from(['{}']) }, 'cannot be read'],
+    ['fails in its method', { text: () => Promise.reject(new TypeError('no')) }, 'broke off'],
+    ['was read before', { bodyUsed: true, text: async () => '{}' }, 'was read before'],
+  ])('whose body %s leaves the payment accepted', async (_what, stub, says) => {
+    const answer = Object.assign(Object.create(stub), { status: 201, headers: new Headers() });
+    const error = await failureOf(clientOf(async () => answer).payments.create(order));
+    expect(error).toMatchObject({
+      code: 'RESPONSE_UNUSABLE',
+      requestOutcome: 'accepted',
+      safeToRetry: false,
+    });
+    expect(error.message).toContain(`was answered with 201, but with a body that ${says}`);
+  });
+
+  it('that returns one Response twice leaves the second payment accepted', async () => {
+    const response = json();
+    const client = clientOf(async () => response);
+    expect((await client.payments.create(order)).payment).toEqual(record);
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+    expect(error.message).toContain(
+      'with a body that was read before; fetch must return a new Response for each request.',
+    );
+  });
+
+  it('that returns one Response to two calls at once leaves one of them accepted', async () => {
+    const response = json();
+    const client = clientOf(async () => response);
+    const calls = [client.payments.create(order), client.payments.create(order)];
+    const [first, second] = await Promise.allSettled(calls);
+    expect(first?.status).toBe('fulfilled');
+    expect(second).toMatchObject({ reason: { code: 'RESPONSE_UNUSABLE' } });
+  });
+
+  it('whose answer is compressed all the same is read as fetch decodes it', async () => {
+    const body = gzipSync(JSON.stringify(record));
+    const head = `HTTP/1.1 201 Created\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const server = await startRawServer({ answer: () => Buffer.concat([Buffer.from(head), body]) });
+    const client = createClient(server.url, { fetch: globalThis.fetch });
+    expect((await client.payments.create(order)).payment).toEqual(record);
   });
 
   it('is the only way out: undici sends nothing', async () => {

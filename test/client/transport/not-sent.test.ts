@@ -1,4 +1,11 @@
-import { Agent, type buildConnector, fetch as undiciFetch } from 'undici';
+import type { Socket } from 'node:net';
+import {
+  Agent,
+  type buildConnector,
+  type Dispatcher,
+  ProxyAgent,
+  fetch as undiciFetch,
+} from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClient,
@@ -24,7 +31,14 @@ function createAgent(connect: Connect): Agent {
   return agent;
 }
 
-function createFetch(dispatcher: Agent): typeof globalThis.fetch {
+async function plainServer(): Promise<string> {
+  const { url } = await startRawServer({
+    connected: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  });
+  return url;
+}
+
+function createFetch(dispatcher: Dispatcher): typeof globalThis.fetch {
   return ((url: string, init: object) =>
     undiciFetch(url, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
 }
@@ -43,7 +57,11 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
     const lookups: string[] = [];
     const client = createClient('https://payments.invalid', through(noSuchName(lookups)));
     const error = await failureOf(client.payments.create(order));
-    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error).toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'not-sent',
+      safeToRetry: true,
+    });
     expect(error.message).toBe(
       'POST /api/payments got no connection (ENOTFOUND). Nothing was sent: it is safe to try again.',
     );
@@ -91,6 +109,23 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
     expect(error.message).toContain('(DEPTH_ZERO_SELF_SIGNED_CERT)');
   });
 
+  it.each<[string, (socket: Socket) => void]>([
+    ['is answered without TLS', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['is reset', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
+    ['is closed', (socket) => void socket.once('data', () => socket.end())],
+  ])('a TLS handshake that %s counts as not sent', async (_how, connected) => {
+    withoutJitter();
+    const server = await startRawServer({ connected });
+    const client = createClient(`https://localhost:${server.port}`, through({}));
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'not-sent',
+      safeToRetry: true,
+    });
+    expect(server.connections).toHaveLength(3);
+  });
+
   it('a call whose signal was aborted before it began opens no connection', async () => {
     const server = await startRawServer({ answer: () => created });
     const client = createClient(server.url, through({}));
@@ -100,6 +135,55 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
     await client.payments.create(order);
     expect(server.requests).toHaveLength(2);
   });
+});
+
+describe('a fetch of the user that fails after it has sent the request', () => {
+  const audit = async () => `http://127.0.0.1:${await refusedPort()}`;
+
+  it.each<[string, () => Promise<string>]>([
+    ['refuses connections', audit],
+    ['has no address', async () => 'http://audit.invalid'],
+    ['does not speak TLS', async () => (await plainServer()).replace('http:', 'https:')],
+  ])('because another service %s leaves the payment unknown, sent once', async (_why, other) => {
+    const otherUrl = await other();
+    const server = await startRawServer({ answer: () => created });
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init);
+      await globalThis.fetch(otherUrl, { method: 'POST', body: 'sent' });
+      return response;
+    };
+    const error = await failureOf(createClient(server.url, { fetch }).payments.create(order));
+    expect(error).toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'unknown',
+      safeToRetry: false,
+    });
+    expect(error.message).toContain('do not send it again blindly');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('before it sends it is taken for unknown as well', async () => {
+    const otherUrl = await audit();
+    const server = await startRawServer({ answer: () => created });
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      await globalThis.fetch(otherUrl);
+      return globalThis.fetch(input, init);
+    };
+    const error = await failureOf(createClient(server.url, { fetch }).payments.create(order));
+    expect(error).toMatchObject({ requestOutcome: 'unknown', safeToRetry: false });
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+it('a proxy that refuses connections leaves what fetch sends through it not sent', async () => {
+  const agent = new ProxyAgent(`http://127.0.0.1:${await refusedPort()}`);
+  onTestFinished(() => agent.destroy());
+  const client = createClient('https://payments.invalid', {
+    fetch: createFetch(agent),
+    maxRetries: 0,
+  });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
 });
 
 it("a call whose signal was aborted before the client's first request is not sent", async () => {
