@@ -70,6 +70,14 @@ function judge(
     return { answer, body: parseBody(answer.body, answer.headers) };
   }
   const outcome = combineOutcomes(earlier, own);
+  if (exchange.kind === 'failure' && exchange.refuse !== undefined) {
+    return {
+      answer: undefined,
+      error: exchange.refuse(outcome),
+      outcome,
+      retryDelayMs: undefined,
+    };
+  }
   const answer = exchange.kind === 'answer' ? exchange : undefined;
   const retryDelayMs = decideRetry(
     {

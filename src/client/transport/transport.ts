@@ -1,3 +1,4 @@
+import type { MerchantPaymentsError, RequestOutcome } from '../../errors.js';
 import type { Deadline } from '../deadline.js';
 
 /** A request as it goes on the wire. Built once per call, sent once per attempt. */
@@ -42,6 +43,11 @@ export interface Failure {
   readonly sent: boolean;
   readonly reason: 'connection' | 'unusable' | 'given-up';
   readonly cause?: unknown;
+  /**
+   * Makes the error of a request that this machine refused to send, from the outcome of the whole call.
+   * It is not tried again.
+   */
+  readonly refuse?: (requestOutcome: RequestOutcome) => MerchantPaymentsError;
 }
 
 export interface Transport {

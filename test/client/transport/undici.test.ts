@@ -85,7 +85,7 @@ it('a dispatcher that follows redirects cannot carry the request elsewhere', asy
   });
   const dispatcher = agent().compose(interceptors.redirect({ maxRedirections: 3 }));
   const error = await failureOf(createClient(server.url, { dispatcher }).payments.create(order));
-  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+  expect(error).toMatchObject({ code: 'API_ERROR', httpStatus: 307 });
   expect(server.requests).toHaveLength(1);
   expect(target.requests).toHaveLength(0);
 });
