@@ -13,26 +13,24 @@ export function isEncoded(headers: ResponseHeaders): boolean {
 export async function decodeAnswer(answer: Answer, maxBytes: number): Promise<Answer> {
   const encoding = String(answer.headers['content-encoding']).toLowerCase();
   // Loaded here, since a service that keeps to the request never needs it.
-  const { brotliDecompress, gunzip, inflate } = await import('node:zlib');
-  const decoders = { gzip: gunzip, 'x-gzip': gunzip, deflate: inflate, br: brotliDecompress };
-  const decode = Object.hasOwn(decoders, encoding)
-    ? decoders[encoding as keyof typeof decoders]
-    : undefined;
-  if (decode === undefined) {
-    const cause = Object.assign(new Error('The content-encoding is not known'), {
-      code: 'UNKNOWN_CONTENT_ENCODING',
-    });
-    return { ...answer, bodyFailure: { reason: 'lost', cause } };
+  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const decoders = {
+    br: brotliDecompressSync,
+    deflate: inflateSync,
+    gzip: gunzipSync,
+    'x-gzip': gunzipSync,
+  };
+  try {
+    if (!Object.hasOwn(decoders, encoding)) {
+      const error = new Error('The content-encoding is not known');
+      throw Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
+    }
+    const decode = decoders[encoding as keyof typeof decoders];
+    return { ...answer, body: decode(answer.body, { maxOutputLength: maxBytes }) };
+  } catch (cause) {
+    const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return { ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } };
   }
-  return new Promise((resolve) => {
-    decode(answer.body, { maxOutputLength: maxBytes }, (cause, body) => {
-      if (cause === null) resolve({ ...answer, body });
-      else {
-        const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-        resolve({ ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } });
-      }
-    });
-  });
 }
 
 /**

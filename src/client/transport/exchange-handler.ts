@@ -30,6 +30,8 @@ const NO_BODY = new Uint8Array(0);
 
 /** Follows one request through undici and settles its exchange exactly once. */
 export class ExchangeHandler implements Dispatcher.DispatchHandler {
+  /** Cuts the connection that sends the request. Set by the client's own dispatcher. */
+  cut: ((reason: Error) => void) | undefined;
   readonly #method: string;
   readonly #deadline: Deadline;
   readonly #rules: ExchangeRules;
@@ -58,7 +60,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   giveUp(): void {
     this.#fail('given-up', undefined);
-    this.#controller?.abort(new Error('The call was given up'));
+    if (this.#controller !== undefined) this.#abort(this.#controller, 'The call was given up');
   }
 
   // From here on bytes may leave this machine.
@@ -68,7 +70,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // Sent by an interceptor a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
-      controller.abort(new Error('The request was sent before'));
+      this.#abort(controller, 'The request was sent before');
       return;
     }
     this.#controller = controller;
@@ -178,7 +180,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   #refuseLargeBody(controller: Dispatcher.DispatchController): void {
     this.#settle(this.#answer({ reason: 'too-large' }));
-    controller.abort(new Error('The body is larger than maxResponseBytes'));
+    this.#abort(controller, 'The body is larger than maxResponseBytes');
+  }
+
+  #abort(controller: Dispatcher.DispatchController, why: string): void {
+    if (this.cut === undefined) controller.abort(new Error(why));
+    else this.cut(new Error(why));
   }
 
   #fail(reason: 'connection' | 'unusable' | 'given-up', cause: unknown): void {

@@ -14,6 +14,11 @@ export interface Route {
   readonly destroy?: () => Promise<void>;
 }
 
+/** What the client's own dispatcher gets, down to the connection that sends it. */
+export interface OwnDispatchOptions extends Dispatcher.DispatchOptions {
+  readonly handler: ExchangeHandler;
+}
+
 const GIVEN_UP: Failure = { kind: 'failure', sent: false, reason: 'given-up' };
 
 /** Sends by undici's `dispatch`, the only call of undici that tells when a request really went out. */
@@ -21,7 +26,7 @@ export function createUndiciTransport(
   { dispatcher, queue, destroy }: Route,
   maxResponseBytes: number,
 ): Transport {
-  const toOptions = queue === undefined ? foreignOptions(dispatcher) : ownOptions;
+  const toOptions = queue === undefined ? createForeignOptions(dispatcher) : ownOptions;
   const rules = { maxResponseBytes, queue, isMock: isMock(dispatcher) };
 
   const exchange: Transport['send'] = (request, deadline) =>
@@ -29,7 +34,7 @@ export function createUndiciTransport(
       const handler = new ExchangeHandler(request, deadline, rules, resolve);
       deadline.onGiveUp = () => handler.giveUp();
       try {
-        dispatcher.dispatch(toOptions(request), handler);
+        dispatcher.dispatch(toOptions(request, handler), handler);
       } catch (error) {
         handler.onResponseError(undefined, error);
       }
@@ -61,7 +66,11 @@ export function createUndiciTransport(
   };
 }
 
-function ownOptions(request: PreparedRequest): Dispatcher.DispatchOptions {
+function ownOptions(request: PreparedRequest, handler: ExchangeHandler): OwnDispatchOptions {
+  return Object.assign(toDispatchOptions(request), { handler });
+}
+
+function toDispatchOptions(request: PreparedRequest): Dispatcher.DispatchOptions {
   return {
     origin: request.origin,
     path: request.target,
@@ -75,16 +84,17 @@ function ownOptions(request: PreparedRequest): Dispatcher.DispatchOptions {
 }
 
 /** For a dispatcher of the user's, whose interceptors may change the headers or send again. */
-function foreignOptions(dispatcher: Dispatcher) {
+function createForeignOptions(dispatcher: Dispatcher) {
   // A mock compares the body to a text.
   const toBody = isMock(dispatcher) ? (text: string) => text : createOneTimeBody;
   return (request: PreparedRequest): Dispatcher.DispatchOptions => {
-    const options = ownOptions(request);
-    // An object, made anew: interceptors spread it and write to it.
-    options.headers = toHeaderObject(request.headers);
+    const options = {
+      ...toDispatchOptions(request),
+      // An object, made anew: interceptors spread it and write to it.
+      headers: toHeaderObject(request.headers),
+    };
     if (isRepeatable(request.method)) return options;
-    options.body = toBody(request.body ?? '');
-    return Object.assign(options, { maxRedirections: 0 });
+    return Object.assign(options, { body: toBody(request.body ?? ''), maxRedirections: 0 });
   };
 }
 
