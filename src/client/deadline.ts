@@ -1,4 +1,5 @@
 import { onAbort } from './abort-relay.js';
+import { timers } from './timers.js';
 
 /** Why a call was given up before it ended. */
 export type GiveUpReason = 'timeout' | 'aborted';
@@ -15,6 +16,8 @@ export class Deadline {
    * at work before.
    */
   onGiveUp: (() => void) | undefined;
+  /** Whether a request is under way, so that its answer may wait in the socket already. */
+  inFlight = false;
 
   readonly timeoutMs: number;
   readonly #endsAtMs: number;
@@ -23,15 +26,15 @@ export class Deadline {
 
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
-    this.#endsAtMs = performance.now() + timeoutMs;
-    this.#timer = setTimeout(expire, timeoutMs, this);
+    this.#endsAtMs = timers.now() + timeoutMs;
+    this.#timer = timers.setTimeout(expire, timeoutMs, this);
     if (signal === undefined) return;
     if (signal.aborted) this.giveUp('aborted');
     else this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
   }
 
   get remainingMs(): number {
-    return this.#endsAtMs - performance.now();
+    return this.#endsAtMs - timers.now();
   }
 
   giveUp(reason: GiveUpReason): void {
@@ -44,9 +47,9 @@ export class Deadline {
   async wait(delayMs: number): Promise<void> {
     if (this.gaveUp !== undefined) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, delayMs);
+      const timer = timers.setTimeout(resolve, delayMs);
       this.onGiveUp = () => {
-        clearTimeout(timer);
+        timers.clearTimeout(timer);
         resolve();
       };
     });
@@ -54,22 +57,33 @@ export class Deadline {
 
   /** The work's value, or nothing when the call is given up first. Rejects as the work does. */
   race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
-    return new Promise<Value | undefined>((resolve, reject) => {
+    this.inFlight = true;
+    const racing = new Promise<Value | undefined>((resolve, reject) => {
       this.onGiveUp = () => resolve(undefined);
       if (this.gaveUp !== undefined) resolve(undefined);
       // Also after giving up: a rejection that nobody handles would end the process.
       work.then(resolve, reject);
     });
+    return racing.finally(() => {
+      this.inFlight = false;
+    });
   }
 
   /** Must be called when the call has ended: frees the timer and the caller's signal. */
   end(): void {
-    clearTimeout(this.#timer);
+    timers.clearTimeout(this.#timer);
     this.#stopListening?.();
   }
 }
 
 // Shared by all deadlines, so that no closure is made per call.
 function expire(deadline: Deadline): void {
+  // After a stall of the event loop timers run before sockets are read: an answer that arrived in
+  // time must not become a timeout.
+  if (deadline.inFlight) timers.setImmediate(giveUp, deadline);
+  else giveUp(deadline);
+}
+
+function giveUp(deadline: Deadline): void {
   deadline.giveUp('timeout');
 }

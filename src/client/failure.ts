@@ -11,7 +11,7 @@ import {
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { parseBody } from './response.js';
-import { isSafeToRetry, parseRetryAfter } from './retry.js';
+import { isSafeToRetry, parseRetryAfter, type Verdict } from './retry.js';
 import { findErrorCode } from './transport/error-code.js';
 import type {
   Answer,
@@ -36,12 +36,6 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   // that stopped waiting while the service went on.
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
   return isRefusal ? 'rejected' : 'unknown';
-}
-
-/** What an error of a call says of what may be done next. */
-export interface Verdict {
-  readonly requestOutcome: RequestOutcome;
-  readonly safeToRetry: boolean;
 }
 
 /** The one place where an exchange that failed becomes an error. */

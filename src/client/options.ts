@@ -47,7 +47,14 @@ export interface PaymentClientOptions {
    */
   maxResponseBytes?: number | undefined;
   /**
-   * An undici dispatcher to send through, such as a ProxyAgent or MockAgent. It stays yours:
+   * How many requests may wait while 256 are in flight. One more fails at once, with a
+   * `ConnectionError` that is safe to retry. From 0, which lets none wait. Not together with
+   * `dispatcher` or `fetch`, which have their own limits.
+   * @default without a limit: what waits is bounded by its deadline
+   */
+  maxQueuedRequests?: number | undefined;
+  /**
+   * A dispatcher of undici 7 to send through, such as a ProxyAgent or MockAgent. It stays yours:
    * `close()` does not close it. Not together with `fetch`.
    */
   dispatcher?: Dispatcher | undefined;
@@ -98,6 +105,7 @@ export interface ResolvedClientOptions {
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
   readonly maxResponseBytes: number;
+  readonly maxQueuedRequests: number;
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly logger: Logger | undefined;
@@ -127,6 +135,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     retryUnknownOutcome = false,
     maxResponseBytes = 1_048_576,
     dangerouslyAllowHttp = false,
+    maxQueuedRequests,
     dispatcher,
     fetch,
     logger,
@@ -147,6 +156,15 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
       'fetch must not be given together with dispatcher, but both came; choose one way to send',
     );
   }
+  if (maxQueuedRequests !== undefined) {
+    assertWholeNumber('maxQueuedRequests', maxQueuedRequests, { min: 0, unit: 'requests' });
+    if (dispatcher !== undefined || fetch !== undefined) {
+      throw new InvalidOptionError(
+        'maxQueuedRequests',
+        "maxQueuedRequests must be left out with dispatcher or fetch: it bounds the client's own queue",
+      );
+    }
+  }
   if (logger !== undefined) {
     assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'], 'a logger like console');
   }
@@ -157,6 +175,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     maxRetries,
     retryUnknownOutcome,
     maxResponseBytes,
+    maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
     dispatcher,
     fetch,
     logger,

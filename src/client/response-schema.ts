@@ -1,14 +1,9 @@
 import { describeIssues, type Issue, ResponseError } from '../errors.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
-import {
-  advise,
-  type FailureContext,
-  givenUpError,
-  joinSentences,
-  type Verdict,
-} from './failure.js';
+import { advise, type FailureContext, givenUpError, joinSentences } from './failure.js';
 import type { ServiceResponse } from './response.js';
+import type { Verdict } from './retry.js';
 
 // An answer of a megabyte can have half a million of them, and each is searched for secrets.
 const MAX_ISSUES = 100;

@@ -12,6 +12,12 @@ export interface AttemptOutcome {
   readonly bodyLost?: boolean;
 }
 
+/** What an error of a call says of what may be done next. */
+export interface Verdict {
+  readonly requestOutcome: RequestOutcome;
+  readonly safeToRetry: boolean;
+}
+
 /** What the retry decision looks at. */
 export interface FailedAttempt extends AttemptOutcome {
   /** The deadline passed or the caller's signal was aborted. */

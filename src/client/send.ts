@@ -1,15 +1,14 @@
 import { ApiError, type MerchantPaymentsError, type RequestOutcome } from '../errors.js';
-import {
-  type FailureContext,
-  givenUpError,
-  outcomeOf,
-  readRequestId,
-  toError,
-  type Verdict,
-} from './failure.js';
+import { type FailureContext, givenUpError, outcomeOf, readRequestId, toError } from './failure.js';
 import { type AttemptReport, isObserved, type Logger, observe } from './observation.js';
 import { parseBody, type ServiceResponse } from './response.js';
-import { combineOutcomes, decideRetry, isSafeToRetry, parseRetryAfter } from './retry.js';
+import {
+  combineOutcomes,
+  decideRetry,
+  isSafeToRetry,
+  parseRetryAfter,
+  type Verdict,
+} from './retry.js';
 import type { Answer, Exchange, Transport } from './transport/transport.js';
 
 export interface SendContext extends FailureContext {
@@ -86,6 +85,10 @@ function judge(
     bodyLost: bodyFailure === 'lost' || bodyFailure === 'given-up',
   };
   const verdict = { requestOutcome, safeToRetry: isSafeToRetry(failed, requestOutcome) };
+  if (exchange.kind === 'failure' && exchange.refuse !== undefined) {
+    const error = exchange.refuse(verdict);
+    return { answer, error, verdict, retryDelayMs: undefined };
+  }
   const retryDelayMs = decideRetry(
     {
       ...failed,

@@ -6,6 +6,7 @@ import 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
+import { timers } from '../../src/client/timers.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
 
 export const apiKey = 'key-4f1c9a';
@@ -174,11 +175,11 @@ export async function refusedPort(): Promise<number> {
 
 /** Lets a test decide when the call's deadline passes; recognises its timer by its length. */
 export function holdDeadline(timeoutMs = 54_321): { timeoutMs: number; expire(): void } {
-  const schedule = globalThis.setTimeout;
+  const schedule = timers.setTimeout;
   let expire = (): void => {
     throw new Error('No call has set its deadline');
   };
-  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+  const spy = vi.spyOn(timers, 'setTimeout').mockImplementation(((
     callback: (...values: unknown[]) => void,
     delayMs?: number,
     ...values: unknown[]

@@ -1,4 +1,6 @@
+import type { MerchantPaymentsError } from '../../errors.js';
 import type { Deadline } from '../deadline.js';
+import type { Verdict } from '../retry.js';
 
 /** A request as it goes on the wire. Built once per call, sent once per attempt. */
 export interface PreparedRequest {
@@ -44,6 +46,11 @@ export interface Failure {
   readonly sent: boolean;
   readonly reason: 'connection' | 'unusable' | 'given-up';
   readonly cause?: unknown;
+  /**
+   * Makes the error of a request that this machine refused to send, from what is known of the whole
+   * call. It is not retried.
+   */
+  readonly refuse?: (verdict: Verdict) => MerchantPaymentsError;
 }
 
 export interface Transport {

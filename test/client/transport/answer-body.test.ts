@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
   answerBegun,
@@ -62,6 +63,14 @@ const tooLarge: readonly { what: string; answer: Answer }[] = [
     },
   },
 ];
+
+const encoded = (body: Buffer, encoding: string) =>
+  Buffer.concat([
+    Buffer.from(
+      `${head(201, `content-type: application/json\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}`)}`,
+    ),
+    body,
+  ]);
 
 describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
   it.each(lost)(
@@ -175,10 +184,59 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     });
   });
 
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['BR', brotliCompressSync],
+  ])('in %s, although identity was asked for, is read all the same', async (encoding, compress) => {
+    const server = await startRawServer({ answer: () => encoded(compress(json), encoding) });
+    const { payment } = await createClient(server.url, options).payments.create(order);
+    expect(payment).toEqual(record);
+  });
+
+  it('in gzip that is larger than maxResponseBytes once it is read leaves the payment accepted', async () => {
+    const body = gzipSync(JSON.stringify({ filler: 'a'.repeat(100_000) }));
+    const server = await startRawServer({ answer: () => encoded(body, 'gzip') });
+    const client = createClient(server.url, { ...options, maxResponseBytes: 1024 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+    expect(error.message).toContain('with a body larger than maxResponseBytes');
+  });
+
+  it('that calls itself gzip and is not leaves the payment accepted', async () => {
+    const server = await startRawServer({ answer: () => encoded(Buffer.from(json), 'gzip') });
+    const error = await failureOf(createClient(server.url, options).payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  });
+
   it('may be missing: 204 is a success', async () => {
     const server = await startRawServer({ answer: () => head(204, 'x-nothing: 1') });
     const { payment, response } = await createClient(server.url, options).payments.create(order);
     expect(payment).toEqual({});
     expect(response).toMatchObject({ status: 204, body: '' });
   });
+});
+
+it('in an encoding that is not known leaves the payment accepted, by undici', async () => {
+  const server = await startRawServer({ answer: () => encoded(Buffer.from(json), 'x-unknown') });
+  const error = await failureOf(createClient(server.url).payments.create(order));
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  expect(error.cause).toMatchObject({ code: 'UNKNOWN_CONTENT_ENCODING' });
+});
+
+it('of an error in gzip is read too, and one without bytes has no encoding', async () => {
+  const body = gzipSync(JSON.stringify({ code: 'AMOUNT_TOO_SMALL', message: 'm' }));
+  const server = await startRawServer({
+    answer: (_request, index) =>
+      index === 0
+        ? Buffer.from(encoded(body, 'gzip').toString('latin1').replace('201', '422'), 'latin1')
+        : encoded(Buffer.alloc(0), 'gzip'),
+  });
+  const client = createClient(server.url);
+  expect(await failureOf(client.payments.create(order))).toMatchObject({
+    code: 'AMOUNT_TOO_SMALL',
+  });
+  expect((await client.payments.create(order)).payment).toEqual({});
 });

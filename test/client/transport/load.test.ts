@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -109,3 +110,39 @@ describe('the client opens', () => {
     expect(hellos[0]).toContain('\x00\x09\x08http/1.1');
   });
 });
+
+// A process of its own, whose end shows what is left open.
+const LEFT_CONNECTING = `
+  const { PaymentClient } = await import('./src/index.ts');
+  const baseUrl = process.argv[1];
+  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', maxRetries: 0 });
+  const caller = new AbortController();
+  process.stdin.once('data', () => caller.abort());
+  const { signal } = caller;
+  const error = await client.payments.create(${JSON.stringify(order)}, { signal }).catch((e) => e);
+  await client.close();
+  process.stdin.destroy();
+  const startedAtMs = performance.now();
+  process.on('exit', () => {
+    const { requestOutcome } = error;
+    console.log(JSON.stringify({ requestOutcome, heldMs: performance.now() - startedAtMs }));
+  });
+`;
+
+it('a client that is closed in a TLS handshake which the server never answers holds nothing', async () => {
+  let greeted = (): void => {};
+  const hello = new Promise<void>((resolve) => {
+    greeted = resolve;
+  });
+  const server = await startRawServer({ connected: (socket) => socket.once('data', greeted) });
+  const url = server.url.replace('http:', 'https:');
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', LEFT_CONNECTING, url];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const output = text(child.stdout);
+  await hello;
+  child.stdin.end('abort');
+  const { requestOutcome, heldMs } = JSON.parse(await output);
+  expect(requestOutcome).toBe('not-sent');
+  // undici gives a connection up after 10 s.
+  expect(heldMs).toBeLessThan(5_000);
+}, 30_000);

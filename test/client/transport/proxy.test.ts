@@ -61,6 +61,42 @@ function setEnvironment(values: Record<string, string>): void {
   Object.assign(process.env, values);
 }
 
+function setArguments(...execArgv: string[]): void {
+  const saved = process.execArgv;
+  onTestFinished(() => {
+    process.execArgv = saved;
+  });
+  process.execArgv = execArgv;
+}
+
+describe.each([
+  ['NODE_OPTIONS', '--max-http-header-size=20000 --use-env-proxy', []],
+  ['NODE_OPTIONS with underscores', '--use_env_proxy', []],
+  ['the command line', undefined, ['--use-env-proxy']],
+  ['the command line, against NODE_OPTIONS', '--no-use-env-proxy', ['--use-env-proxy']],
+])('with --use-env-proxy in %s', (_where, NODE_OPTIONS, execArgv) => {
+  it('a call goes through the proxy of the environment, as that of fetch does', async () => {
+    const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];
+    setEnvironment({ HTTP_PROXY: proxy.url, ...(NODE_OPTIONS && { NODE_OPTIONS }) });
+    setArguments(...execArgv);
+    await createClient(server.url).payments.create(order);
+    expect(proxy.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+it.each([
+  ['', ['--use-env-proxy', '--no-use-env-proxy']],
+  ['--use-env-proxy', ['--no-use-env-proxy']],
+  ['--title=--use-env-proxy', []],
+])('with NODE_OPTIONS=%j and %j a call goes straight to the service', async (options, execArgv) => {
+  const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];
+  setEnvironment({ HTTP_PROXY: proxy.url, NODE_OPTIONS: options });
+  setArguments(...execArgv);
+  await createClient(server.url).payments.create(order);
+  expect(proxy.seen).toEqual([]);
+});
+
 describe('with NODE_USE_ENV_PROXY=1', () => {
   it('a call goes through the proxy of the environment', async () => {
     const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];

@@ -1,0 +1,70 @@
+import type { Answer, ResponseHeaders } from './transport.js';
+
+/** Whether the body was compressed, although the request asks for `identity`. */
+export function isEncoded(headers: ResponseHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && encoding !== 'identity';
+}
+
+/**
+ * The same answer with its body decompressed: as bytes it would pass for a text, and the payment in it
+ * be missed. Never rejects.
+ */
+export async function decodeAnswer(answer: Answer, maxBytes: number): Promise<Answer> {
+  const encoding = String(answer.headers['content-encoding']).toLowerCase();
+  // Loaded here, since a service that keeps to the request never needs it.
+  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const decoders = {
+    br: brotliDecompressSync,
+    deflate: inflateSync,
+    gzip: gunzipSync,
+    'x-gzip': gunzipSync,
+  };
+  try {
+    if (!Object.hasOwn(decoders, encoding)) {
+      const error = new Error('The content-encoding is not known');
+      throw Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
+    }
+    const decode = decoders[encoding as keyof typeof decoders];
+    return { ...answer, body: decode(answer.body, { maxOutputLength: maxBytes }) };
+  } catch (cause) {
+    const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return { ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } };
+  }
+}
+
+/**
+ * Whether a body has broken off although its end was reported: an interceptor may drop it, and over
+ * HTTP/2 undici reports a stream that was reset like one that ended. Without an announced length only
+ * JSON shows that.
+ *
+ * @param size - how many bytes were received, before they were decompressed
+ */
+export function isCutOff({ status, headers, body }: Answer, size: number): boolean {
+  const length = headers['content-length'];
+  if (length !== undefined) return Number(length) !== size;
+  if (status === 204 || status === 205 || headers['transfer-encoding'] !== undefined) return false;
+  if (!/[/+]json\b/i.test(String(headers['content-type']))) return false;
+  try {
+    JSON.parse(new TextDecoder().decode(body));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The answer in an error that undici's `responseError` or `retry` interceptor made of it. */
+export function readInterceptedAnswer(error: unknown): Answer | undefined {
+  const { code, statusCode, headers, body } = (error ?? {}) as Record<string, unknown>;
+  if (code !== 'UND_ERR_RESPONSE' && code !== 'UND_ERR_REQ_RETRY') return undefined;
+  if (typeof statusCode !== 'number') return undefined;
+  const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
+  return {
+    kind: 'answer',
+    status: statusCode,
+    headers: (headers ?? {}) as ResponseHeaders,
+    body: Buffer.from(text),
+    // Neither hands on the body of a 2xx.
+    bodyFailure: statusCode < 300 ? { reason: 'lost', cause: error } : undefined,
+  };
+}

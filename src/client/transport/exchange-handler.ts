@@ -1,0 +1,225 @@
+import type { Dispatcher } from 'undici';
+import { InvalidOptionError } from '../../errors.js';
+import type { Deadline } from '../deadline.js';
+import { timers } from '../timers.js';
+import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
+import { isUnreadableAnswer } from './error-code.js';
+import type { RequestQueue } from './request-queue.js';
+import type {
+  Answer,
+  BodyFailure,
+  Exchange,
+  PreparedRequest,
+  ResponseHeaders,
+} from './transport.js';
+
+export interface ExchangeRules {
+  readonly maxResponseBytes: number;
+  /** The client's own queue, where the request has a place; nothing with a user's dispatcher. */
+  readonly queue: RequestQueue | undefined;
+  /** Whether the answer is a test's, which need not keep to HTTP. */
+  readonly isMock: boolean;
+}
+
+/** Whether a request may be sent twice without creating anything twice. */
+export function isRepeatable(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+const NO_BODY = new Uint8Array(0);
+
+/** Follows one request through undici and settles its exchange exactly once. */
+export class ExchangeHandler implements Dispatcher.DispatchHandler {
+  /** Cuts the connection that sends the request. Set by the client's own dispatcher. */
+  cut: ((reason: Error) => void) | undefined;
+  readonly #method: string;
+  readonly #deadline: Deadline;
+  readonly #rules: ExchangeRules;
+  readonly #resolve: (exchange: Exchange) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #hasPlace: boolean;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #body: Uint8Array = NO_BODY;
+  #chunks: Uint8Array[] | undefined;
+  #size = 0;
+
+  constructor(
+    { method }: PreparedRequest,
+    deadline: Deadline,
+    rules: ExchangeRules,
+    resolve: (exchange: Exchange) => void,
+  ) {
+    this.#method = method;
+    this.#deadline = deadline;
+    this.#rules = rules;
+    this.#resolve = resolve;
+    this.#hasPlace = rules.queue !== undefined;
+  }
+
+  giveUp(): void {
+    this.#fail('given-up', undefined);
+    if (this.#controller !== undefined) this.#abort(this.#controller, 'The call was given up');
+  }
+
+  // From here on bytes may leave this machine.
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection. Thrown, since an abort would cost the connection.
+    if (this.#settled) throw new Error('The call was given up');
+    // Sent by an interceptor a second time, which only the retry policy may do.
+    if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
+      this.#fail('connection', undefined);
+      this.#abort(controller, 'The request was sent before');
+      return;
+    }
+    this.#controller = controller;
+    this.#deadline.inFlight = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 100 Continue and 103 Early Hints come before the answer.
+    if (status < 200 || this.#settled) return;
+    this.#status = status;
+    this.#headers = headers as ResponseHeaders;
+    // The answer to a HEAD tells a length and has no body.
+    const length = Number(headers['content-length']);
+    if (this.#method !== 'HEAD' && length > this.#rules.maxResponseBytes) {
+      this.#refuseLargeBody(controller);
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#settled) return;
+    this.#size += chunk.length;
+    if (this.#size > this.#rules.maxResponseBytes) {
+      this.#refuseLargeBody(controller);
+    } else if (this.#body.length === 0) {
+      this.#body = chunk;
+    } else {
+      this.#chunks ??= [this.#body];
+      this.#chunks.push(chunk);
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) {
+      this.#leave();
+      return;
+    }
+    if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
+    this.#stopWaiting();
+    // undici takes the connection back in the event loop's next turn. A caller that went on before
+    // would find it busy and open another: calls in turn would need two.
+    timers.queueMicrotask(() => timers.setImmediate(handOn, this));
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    const answer = this.#status === 0 ? readInterceptedAnswer(error) : undefined;
+    if (answer === undefined)
+      this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);
+    else this.#settle(answer);
+    this.#leave();
+  }
+
+  /** Of the handlers that undici 6 knows. Thrown, so that the request is not sent. */
+  onConnect(): never {
+    this.onError();
+    throw new Error('The dispatcher is not of undici 7');
+  }
+
+  /** Of the handlers that undici 6 knows, which calls it instead of sending. */
+  onError(): void {
+    this.#settle({
+      kind: 'failure',
+      sent: this.#controller !== undefined,
+      reason: 'connection',
+      refuse: ({ requestOutcome }) =>
+        new InvalidOptionError(
+          'dispatcher',
+          "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and make the dispatcher with it",
+          { requestOutcome },
+        ),
+    });
+  }
+
+  /** Hands the answer on, one turn after its end. */
+  handOn(): void {
+    this.#leaveQueue();
+    const answer = this.#answer(undefined);
+    if (this.#size > 0 && isEncoded(this.#headers)) {
+      const decoding = decodeAnswer(answer, this.#rules.maxResponseBytes);
+      void decoding.then((decoded) => this.#resolve(this.#checked(decoded)));
+    } else {
+      this.#resolve(this.#checked(answer));
+    }
+  }
+
+  // undici holds its own HTTP/1.1 to the announced length. An interceptor may drop a body.
+  #checked(answer: Answer): Answer {
+    const { queue, isMock } = this.#rules;
+    if (queue !== undefined || isMock || this.#method === 'HEAD') return answer;
+    if (answer.bodyFailure !== undefined || !isCutOff(answer, this.#size)) return answer;
+    return { ...answer, bodyFailure: { reason: 'lost' } };
+  }
+
+  /** undici is done with the request, and in the next turn its connection is free, or closed. */
+  #leave(): void {
+    if (this.#hasPlace) timers.setImmediate(() => this.#leaveQueue());
+  }
+
+  #leaveQueue(): void {
+    if (!this.#hasPlace) return;
+    this.#hasPlace = false;
+    this.#rules.queue?.leave();
+  }
+
+  #refuseLargeBody(controller: Dispatcher.DispatchController): void {
+    this.#settle(this.#answer({ reason: 'too-large' }));
+    this.#abort(controller, 'The body is larger than maxResponseBytes');
+  }
+
+  #abort(controller: Dispatcher.DispatchController, why: string): void {
+    if (this.cut === undefined) controller.abort(new Error(why));
+    else this.cut(new Error(why));
+  }
+
+  #fail(reason: 'connection' | 'unusable' | 'given-up', cause: unknown): void {
+    if (this.#status !== 0) {
+      this.#settle(this.#answer({ reason: reason === 'given-up' ? reason : 'lost', cause }));
+    } else {
+      this.#settle({ kind: 'failure', sent: this.#controller !== undefined, reason, cause });
+    }
+  }
+
+  #answer(bodyFailure: BodyFailure | undefined): Answer {
+    return {
+      kind: 'answer',
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#body,
+      bodyFailure,
+    };
+  }
+
+  #settle(exchange: Exchange): void {
+    if (this.#settled) return;
+    this.#stopWaiting();
+    this.#resolve(exchange);
+  }
+
+  #stopWaiting(): void {
+    this.#settled = true;
+    this.#deadline.onGiveUp = undefined;
+    this.#deadline.inFlight = false;
+  }
+}
+
+// Shared by all requests, so that no closure is made per answer.
+function handOn(handler: ExchangeHandler): void {
+  handler.handOn();
+}

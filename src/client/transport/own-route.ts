@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net';
+import type { buildConnector, Dispatcher } from 'undici';
+import { usesEnvProxy } from './env-proxy.js';
+import { RequestQueue } from './request-queue.js';
+import type { OwnDispatchOptions, Route } from './undici.js';
+
+// Enough for a thousand calls a second at 250 ms each, and no flood of sockets when the service
+// stalls: further calls wait in the queue, inside their deadline, and are not sent when it passes.
+const MAX_IN_FLIGHT = 256;
+
+// Shorter than the usual deadline, so that there is time for another try.
+const CONNECT_TIMEOUT_MS = 10_000;
+
+type Undici = typeof import('undici');
+type Connector = buildConnector.connector;
+
+/**
+ * A dispatcher of the client's own, never the process-wide one: that may belong to another major
+ * version of undici, whose handlers differ.
+ */
+export function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route {
+  const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = undici;
+  const sockets = new Set<Socket>();
+  const agentOptions = {
+    connections: MAX_IN_FLIGHT,
+    connect: keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets),
+    // One request per connection at a time, over HTTP/1.1: a request that shares a connection
+    // shares its failure, and could not be told from one that never went out.
+    pipelining: 1,
+    allowH2: false,
+    factory: (origin: string | URL, options: object): Dispatcher =>
+      new Pool(origin, {
+        ...options,
+        factory: (url, clientOptions) => createCuttableClient(undici, url, clientOptions),
+      }),
+  };
+  const dispatcher = usesEnvProxy(process)
+    ? new EnvHttpProxyAgent({
+        ...agentOptions,
+        clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
+          new Pool(proxy, { connect: keepSockets(connect as Connector, sockets) }),
+      })
+    : new Agent(agentOptions);
+  return {
+    dispatcher,
+    queue: new RequestQueue({ limit: MAX_IN_FLIGHT, maxWaiting: maxQueuedRequests }),
+    async destroy() {
+      await dispatcher.destroy();
+      // undici leaves those alone that are still connecting, and they would keep the process alive.
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** The same connector, which keeps the sockets that are not closed yet in the set. */
+function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
+  return (options, callback) => {
+    // Returned at once by undici's own connectors, though their type does not say so.
+    const socket = connect(options, callback) as unknown as Socket;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+}
+
+/**
+ * A client that lets each request cut its connection. To abort a request through undici costs another
+ * connection: undici keeps it in its queue, and connects again for it before it is dropped.
+ */
+function createCuttableClient({ Client }: Undici, url: URL, options: object): Dispatcher {
+  const { connect } = options as { connect: Connector };
+  let socket: Socket | null = null;
+  const client = new Client(url, {
+    ...options,
+    connect: (connectOptions, callback) =>
+      connect(connectOptions, (...result: Parameters<buildConnector.Callback>) => {
+        socket = result[1];
+        callback(...result);
+      }),
+  });
+  const cut = (reason: Error): void => void socket?.destroy(reason);
+  const dispatch = client.dispatch.bind(client);
+  client.dispatch = (request: OwnDispatchOptions, handler) => {
+    request.handler.cut = cut;
+    return dispatch(request, handler);
+  };
+  return client;
+}

@@ -1,0 +1,20 @@
+// Of 127.0.0.1, self-signed, until 2126: openssl req -x509 -newkey ec -pkeyopt
+// ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=localhost
+// -addext subjectAltName=IP:127.0.0.1,DNS:localhost
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgq4tYnZW+d3/thLj6
+IAiustYoKl/xgOua/ka+eNrPu7mhRANCAATMqL7Olv73drDA5AKNsB/STY7XOZkp
+kMcbxWRybQnRMGnJnIeIfj+DwHK68yU5XmI6tVxpACvMIXoeix659+gb
+-----END PRIVATE KEY-----`;
+
+export const cert = `-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUM88gZI/tqtIxo8UjfdpEokEDJW8wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA0MjkyMVoYDzIxMjYxMDI5
+MDQyOTIxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATMqL7Olv73drDA5AKNsB/STY7XOZkpkMcbxWRybQnRMGnJnIeIfj+D
+wHK68yU5XmI6tVxpACvMIXoeix659+gbo28wbTAdBgNVHQ4EFgQURZJmAtqUfKsz
+M1uzbSyDHJ3iR0AwHwYDVR0jBBgwFoAURZJmAtqUfKszM1uzbSyDHJ3iR0AwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDRwAwRAIgf2NjT6QYxF6mxtXBe9TpPiYOWtd6WIiS489GJL0weBICIErQ
+l1wgZAoOGXm1dey8JV6HqKEzdASVJsdsyXqh10fU
+-----END CERTIFICATE-----`;

@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { Agent, type Dispatcher, interceptors, MockAgent, RetryAgent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  authorization,
+  createClient,
+  created,
+  failureOf,
+  httpAnswer,
+  noRetries,
+  order,
+  type RawRequest,
+  record,
+  startRawServer,
+} from '../raw-server.js';
+import { cert, key } from '../tls-identity.js';
+
+const eager = { methods: ['POST', 'GET'], minTimeout: 1, maxRetries: 2, retryAfter: false };
+type Interceptor = Dispatcher.DispatcherComposeInterceptor;
+
+// All that undici 7.30 has.
+const single: readonly { name: string; interceptor: Interceptor }[] = [
+  { name: 'cache', interceptor: interceptors.cache() },
+  { name: 'decompress', interceptor: interceptors.decompress() },
+  { name: 'deduplicate', interceptor: interceptors.deduplicate() },
+  { name: 'dns', interceptor: interceptors.dns() },
+  { name: 'redirect', interceptor: interceptors.redirect({ maxRedirections: 3 }) },
+  { name: 'responseError', interceptor: interceptors.responseError() },
+  { name: 'retry', interceptor: interceptors.retry(eager as never) },
+];
+const dispatchers: readonly { name: string; make: () => Dispatcher }[] = [
+  ...single.map(({ name, interceptor }) => ({ name, make: () => agent().compose(interceptor) })),
+  { name: 'RetryAgent', make: () => new RetryAgent(agent(), eager as never) },
+  { name: 'all', make: () => agent().compose(single.map(({ interceptor }) => interceptor)) },
+  {
+    name: 'all, the other way round',
+    make: () => agent().compose(single.map(({ interceptor }) => interceptor).reverse()),
+  },
+];
+
+function agent(): Agent {
+  const made = new Agent();
+  onTestFinished(() => made.destroy());
+  return made;
+}
+
+/** The same address by its name, which the dns interceptor looks up. */
+const byName = (url: string) => url.replace('127.0.0.1', 'localhost');
+
+const cutBody = ({ socket }: RawRequest) =>
+  void socket.end(
+    `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n${JSON.stringify(record)}`,
+  );
+
+it('every interceptor of undici is here', () => {
+  // Its body is thrown away by `dump`, which has a test of its own.
+  expect(Object.keys(interceptors).sort()).toEqual(
+    ['dump', ...single.map(({ name }) => name)].sort(),
+  );
+});
+
+describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
+  it('sends one request, as it is', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(byName(server.url), { dispatcher: make() });
+    const { payment, response } = await client.payments.create(order);
+    expect(payment).toEqual(record);
+    expect(response).toMatchObject({ status: 201, attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+    const [{ line, headers, body } = { line: '', headers: {}, body: '' }] = server.requests;
+    expect(line).toBe('POST /api/payments HTTP/1.1');
+    expect(JSON.parse(body)).toEqual(order);
+    expect(headers).toEqual({
+      host: byName(server.url).slice('http://'.length),
+      connection: 'keep-alive',
+      authorization,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': expect.stringContaining('merchant-payments'),
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+    });
+  });
+
+  it.each<[string, number | undefined, (request: RawRequest) => string | undefined]>([
+    ['a 503', 503, () => httpAnswer(503, '', { 'retry-after': '0' })],
+    ['a redirect', 307, () => httpAnswer(307, '', { location: '/elsewhere' })],
+    ['a reset', undefined, ({ socket }) => void socket.resetAndDestroy()],
+  ])('does not send a payment again after %s', async (_what, httpStatus, answer) => {
+    const server = await startRawServer({ answer });
+    const dispatcher = make();
+    const client = createClient(byName(server.url), { dispatcher, ...noRetries });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject(
+      httpStatus === undefined
+        ? { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }
+        : { code: 'API_ERROR', httpStatus },
+    );
+    await pass(client);
+    expect(posts(server)).toHaveLength(1);
+  });
+
+  it('does not send a payment again after a 201 whose body broke off', async () => {
+    const server = await startRawServer({ answer: cutBody });
+    const client = createClient(byName(server.url), { dispatcher: make(), ...noRetries });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+    await pass(client);
+    expect(posts(server)).toHaveLength(1);
+  });
+
+  it('does not send a DELETE without a body again either', async () => {
+    const server = await startRawServer({ answer: cutBody });
+    const client = createClient(byName(server.url), { dispatcher: make(), ...noRetries });
+    await failureOf(client.request({ method: 'DELETE', path: '/api/payments/1' }));
+    await pass(client);
+    expect(server.requests.filter(({ line }) => line.startsWith('DELETE'))).toHaveLength(1);
+  });
+
+  it('tells a 401 as what it is', async () => {
+    const body = { code: 'INVALID_CREDENTIALS', message: 'Invalid credentials.' };
+    const server = await startRawServer({ answer: () => httpAnswer(401, body) });
+    const client = createClient(byName(server.url), { dispatcher: make() });
+    expect(await failureOf(client.payments.create(order))).toMatchObject({
+      code: 'INVALID_CREDENTIALS',
+      requestOutcome: 'rejected',
+    });
+  });
+});
+
+it.each(['RetryAgent', 'retry'])('a GET may be sent again by %s', async (name) => {
+  const server = await startRawServer({
+    answer: (_request, index) =>
+      index === 0 ? httpAnswer(503, '', { 'retry-after': '0' }) : httpAnswer(200, record),
+  });
+  const dispatcher = dispatchers.find((one) => one.name === name)?.make();
+  const client = createClient(server.url, { dispatcher, ...noRetries });
+  const { body } = await client.request({ method: 'GET', path: '/api/payments/1' });
+  expect(body).toEqual(record);
+  expect(server.requests).toHaveLength(2);
+});
+
+it('a body that dump threw away leaves the payment accepted, rather than created without fields', async () => {
+  const server = await startRawServer({ answer: () => created });
+  const dispatcher = agent().compose(interceptors.dump({ maxSize: 10_000 }));
+  const error = await failureOf(createClient(server.url, { dispatcher }).payments.create(order));
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+});
+
+it('a MockAgent compares the body to a text, and its answer need not keep to HTTP', async () => {
+  const dispatcher = new MockAgent();
+  onTestFinished(() => dispatcher.close());
+  dispatcher
+    .get('https://payments.example')
+    .intercept({ path: '/api/payments', method: 'POST', body: JSON.stringify(order) })
+    .reply(201, '', { headers: { 'content-type': 'application/json', 'content-length': '5' } });
+  const client = createClient('https://payments.example', { dispatcher });
+  expect((await client.payments.create(order)).payment).toEqual({});
+});
+
+describe('over HTTP/2, by a dispatcher that allows it,', () => {
+  async function startHttp2(answer: Parameters<Http2SecureServer['on']>[1]) {
+    const server = createSecureServer({ key, cert });
+    const sessions = new Set<{ destroy(): void }>();
+    server.on('session', (session) => sessions.add(session));
+    server.on('stream', answer);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const dispatcher = new Agent({ allowH2: true, connect: { ca: cert } });
+    onTestFinished(async () => {
+      await dispatcher.destroy();
+      for (const session of sessions) session.destroy();
+      server.close();
+    });
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return createClient(url, { dispatcher, ...noRetries });
+  }
+
+  it('a payment is created', async () => {
+    const client = await startHttp2((stream) => {
+      stream.respond({ ':status': 201, 'content-type': 'application/json' });
+      stream.end(JSON.stringify(record));
+    });
+    expect((await client.payments.create(order)).payment).toEqual(record);
+  });
+
+  // 0 NO_ERROR, 2 INTERNAL_ERROR, 8 CANCEL
+  it.each([
+    [0, ''],
+    [8, ''],
+    [2, ''],
+    [0, '{"referenceNumber":'],
+    [8, '{"referenceNumber":'],
+    [2, '{"referenceNumber":'],
+  ])('RST_STREAM %i in the body of a 201, after %j, leaves it accepted', async (code, part) => {
+    const client = await startHttp2((stream) => {
+      stream.on('error', () => {});
+      stream.respond({ ':status': 201, 'content-type': 'application/json' });
+      if (part === '') setImmediate(() => stream.close(code));
+      else stream.write(part, () => setImmediate(() => stream.close(code)));
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  });
+
+  it('RST_STREAM before the announced length leaves it accepted, whatever its type', async () => {
+    const client = await startHttp2((stream) => {
+      stream.on('error', () => {});
+      stream.respond({ ':status': 201, 'content-length': '10' });
+      stream.write('part', () => setImmediate(() => stream.close(8)));
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+  });
+
+  it('a 204 needs no body', async () => {
+    const client = await startHttp2((stream) => {
+      stream.respond({ ':status': 204, 'content-type': 'application/json' }, { endStream: true });
+    });
+    expect((await client.payments.create(order)).response.status).toBe(204);
+  });
+});
+
+const posts = ({ requests }: { requests: readonly RawRequest[] }) =>
+  requests.filter(({ line }) => line.startsWith('POST'));
+
+/** Another request by the same client: what was to be sent before it has been sent. */
+async function pass(client: ReturnType<typeof createClient>): Promise<void> {
+  await client.request({ method: 'GET', path: '/barrier' }).catch(() => {});
+}

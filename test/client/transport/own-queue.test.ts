@@ -1,0 +1,269 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import diagnostics from 'node:diagnostics_channel';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Agent } from 'undici';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ConnectionError } from '../../../src/errors.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  order,
+  type RawServer,
+  record,
+  startRawServer,
+} from '../raw-server.js';
+import { cert, key } from '../tls-identity.js';
+
+const IN_FLIGHT = 256;
+const named = (merchantPaymentReference: string) => ({ ...order, merchantPaymentReference });
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A server that lets the first 256 requests hang and answers all others. */
+function startStalledServer(): Promise<RawServer> {
+  return startRawServer({ answer: (_request, index) => (index < IN_FLIGHT ? undefined : created) });
+}
+
+/** The same over TLS, with what it counts. */
+async function startStalledTlsServer() {
+  let requests = 0;
+  let connections = 0;
+  let stalled = (): void => {};
+  const isStalled = new Promise<void>((resolve) => {
+    stalled = resolve;
+  });
+  const server: Server = createServer({ key, cert }, (request, response) => {
+    requests += 1;
+    if (requests === IN_FLIGHT) stalled();
+    if (requests <= IN_FLIGHT) return;
+    request.resume();
+    response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(record));
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}`, isStalled, connections: () => connections };
+}
+
+describe('calls beyond 256 in flight', () => {
+  it('cost nothing when they are given up in the queue: 5,000 of them, then live ones', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const outage = new AbortController();
+    const { signal } = outage;
+    const lost = Array.from({ length: 5_000 }, () =>
+      failureOf(client.payments.create(order, { signal })),
+    );
+    await server.received(IN_FLIGHT);
+    outage.abort();
+    const outcomes = (await Promise.all(lost)).map(({ requestOutcome }) => requestOutcome);
+    expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(IN_FLIGHT);
+    expect(outcomes.filter((outcome) => outcome === 'not-sent')).toHaveLength(5_000 - IN_FLIGHT);
+    const live = ['a', 'b', 'c', 'd'];
+    await Promise.all(live.map((name) => client.payments.create(named(name))));
+    // The connections of the outage broke with their requests.
+    expect(server.connections.length).toBeLessThanOrEqual(IN_FLIGHT + live.length);
+    expect(server.requests).toHaveLength(IN_FLIGHT + live.length);
+  });
+
+  it('cost nothing over TLS either', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const server = await startStalledTlsServer();
+    const client = createClient(server.url);
+    const outage = new AbortController();
+    const { signal } = outage;
+    const lost = Array.from({ length: 1_000 }, () =>
+      failureOf(client.payments.create(order, { signal })),
+    );
+    await server.isStalled;
+    outage.abort();
+    await Promise.all(lost);
+    const live = ['a', 'b', 'c', 'd'];
+    await Promise.all(live.map((name) => client.payments.create(named(name))));
+    expect(server.connections()).toBeLessThanOrEqual(IN_FLIGHT + live.length);
+  });
+
+  it('go out in the order in which they were made, without those that were given up', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const { timeoutMs, expire } = holdDeadline();
+    const late = failureOf(client.payments.create(named('late'), { timeoutMs }));
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const aborted = new AbortController();
+    const calls = names.map((name) =>
+      name === 'c'
+        ? failureOf(client.payments.create(named(name), { signal: aborted.signal }))
+        : client.payments.create(named(name)),
+    );
+    expire();
+    aborted.abort();
+    expect(await late).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    server.requests[0]?.socket.write(created);
+    await Promise.all(calls);
+    const sent = server.requests.slice(IN_FLIGHT).map(({ body }) => JSON.parse(body));
+    expect(sent.map((body) => body.merchantPaymentReference)).toEqual(['a', 'b', 'd', 'e']);
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+  });
+
+  it('are not sent when they are given up in the turn in which they get a place', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const aborted = new AbortController();
+    const next = failureOf(client.payments.create(order, { signal: aborted.signal }));
+    const last = client.payments.create(named('last'));
+    // The first call's continuation runs after the place was handed on, before it is used.
+    void first[0]?.then(() => aborted.abort());
+    server.requests[0]?.socket.write(created);
+    await next;
+    await last;
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+  });
+
+  it('are dispatched in their own async context, which OpenTelemetry reads', async () => {
+    const calls = 600;
+    const server = await startRawServer({});
+    const client = createClient(server.url);
+    const context = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const expected: (string | undefined)[] = [];
+    const keep = (event: unknown): void => {
+      const { request } = event as { request: { origin: string; body: Buffer } };
+      if (request.origin !== server.url) return;
+      expected.push(JSON.parse(request.body.toString()).merchantPaymentReference);
+      seen.push(context.getStore());
+    };
+    diagnostics.subscribe('undici:request:create', keep);
+    onTestFinished(() => void diagnostics.unsubscribe('undici:request:create', keep));
+    const all = Array.from({ length: calls }, (_, index) =>
+      context.run(`order-${index}`, () => client.payments.create(named(`order-${index}`))),
+    );
+    for (let answered = 0; answered < calls; answered += 1) {
+      await server.received(answered + 1);
+      server.requests[answered]?.socket.write(created);
+    }
+    await Promise.all(all);
+    expect(seen).toHaveLength(calls);
+    expect(seen).toEqual(expected);
+  });
+
+  it('fail at once beyond maxQueuedRequests, and are safe to retry', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url, { maxQueuedRequests: 2 });
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const waiting = ['a', 'b'].map((name) => client.payments.create(named(name)));
+    const error = await failureOf(client.payments.create(named('c')));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: true });
+    expect(error.message).toBe(
+      'POST /api/payments was not sent: all connections are busy, and as many requests as maxQueuedRequests allows wait for one; try again later, or raise maxQueuedRequests',
+    );
+    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
+    await Promise.all([...first, ...waiting]);
+    expect(server.requests).toHaveLength(IN_FLIGHT + 2);
+  });
+
+  it('do not wait at all with maxQueuedRequests 0, which changes nothing below 256', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url, { maxQueuedRequests: 0 });
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    for (const { socket } of server.requests.slice(0, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+    await client.payments.create(order);
+  });
+});
+
+it('a call whose earlier attempt may have been processed stays unknown in a full queue', async () => {
+  let attempts = 0;
+  const answers: (() => void)[] = [];
+  const server = await startRawServer({
+    answer: ({ socket, body }) => {
+      if (JSON.parse(body).merchantPaymentReference !== 'first') {
+        answers.push(() => void socket.write(created));
+        return undefined;
+      }
+      attempts += 1;
+      return 'HTTP/1.1 503 Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n';
+    },
+  });
+  const others: Promise<unknown>[] = [];
+  const client = createClient(server.url, {
+    maxQueuedRequests: 0,
+    retryUnknownOutcome: true,
+    logger: {
+      debug() {},
+      info() {},
+      error() {},
+      // Before the first call's second attempt all places are taken.
+      warn() {
+        for (let index = 0; index < IN_FLIGHT; index += 1)
+          others.push(client.payments.create(order));
+      },
+    },
+  });
+  const error = await failureOf(client.payments.create(named('first')));
+  expect(error).toMatchObject({ requestOutcome: 'unknown', safeToRetry: false });
+  expect(attempts).toBe(1);
+  await server.received(IN_FLIGHT + 1);
+  for (const answer of answers) answer();
+  await Promise.all(others);
+});
+
+it('a request that was given up behind a busy connection of a dispatcher leaves it open', async () => {
+  const server = await startRawServer({
+    answer: (_request, index) => (index === 0 ? undefined : created),
+  });
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 });
+  onTestFinished(() => dispatcher.destroy());
+  const client = createClient(server.url, { dispatcher });
+  const first = client.payments.create(order);
+  await server.received(1);
+  const { signal, abort } = (() => {
+    const controller = new AbortController();
+    return { signal: controller.signal, abort: () => controller.abort() };
+  })();
+  const lost = Array.from({ length: 50 }, () =>
+    failureOf(client.payments.create(order, { signal })),
+  );
+  await nextTurn();
+  abort();
+  await Promise.all(lost);
+  server.requests[0]?.socket.write(created);
+  await first;
+  await client.payments.create(order);
+  expect(server.requests).toHaveLength(2);
+  expect(server.connections).toHaveLength(1);
+});
+
+it.each([
+  ['dispatcher', { dispatcher: new Agent() }],
+  ['fetch', { fetch: globalThis.fetch }],
+])('maxQueuedRequests is refused with %s, which has a queue of its own', (_name, options) => {
+  const client = () =>
+    createClient('https://payments.invalid', { ...options, maxQueuedRequests: 1 });
+  expect(client).toThrow('maxQueuedRequests must be left out with dispatcher or fetch');
+});
+
+it.each([[-1], [1.5], [Number.NaN], ['1']])('maxQueuedRequests %s is refused', (value) => {
+  const options = { maxQueuedRequests: value as number };
+  expect(() => createClient('https://payments.invalid', options)).toThrow(
+    'maxQueuedRequests must be a whole number',
+  );
+});
