@@ -1,41 +1,132 @@
-import { connectionLost, noConnectionInTime, transactionAborted } from './failures.js';
+import type { Row } from './answer.js';
+import {
+  connectionLost,
+  explainFailedEnd,
+  noAnswerInTime,
+  noConnectionInTime,
+  noEndInTime,
+  spoilsConnection,
+  sqlStateOf,
+  transactionAborted,
+} from './failures.js';
 import { assertClient, type PgClientLike, type PgPoolLike, type Queryable } from './pool.js';
-import { type Ending, lockTimeoutStatements, type Transactions } from './transactions.js';
+import type { Ending, Transactions } from './transactions.js';
 
 /** How long may be waited, in milliseconds. */
 export interface PgTimeouts {
   /** For a connection of the pool. */
   readonly acquireTimeoutMs: number;
-  /** By Postgres, for the next statement of a transaction. */
-  readonly idleTimeoutMs: number;
+  /** For the answer to the end of a transaction. */
+  readonly commandTimeoutMs: number;
 }
 
 /** Transactions on connections of a pool. */
 export function pgTransactions<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
-  { acquireTimeoutMs, idleTimeoutMs }: PgTimeouts,
+  { acquireTimeoutMs, commandTimeoutMs }: PgTimeouts,
 ): Transactions<Tx> {
   return {
-    async run(lockTimeoutMs, body) {
+    async run(body) {
       const lost = new AbortController();
       const { signal } = lost;
       // A client that emits an error nobody listens for ends the process.
       const onError = (error: Error) => lost.abort(connectionLost(error));
       const client = await takeConnection(pool, acquireTimeoutMs, onError);
+      const connection = new Connection(client, lost);
       let broken: Error | undefined;
       try {
-        const previousLockTimeout = await begin(client, lockTimeoutMs, idleTimeoutMs);
-        const assertOpen = () => signal.throwIfAborted();
-        const running = body({ tx: client, signal, previousLockTimeout, assertOpen });
-        return await end(client, await unlessAborted(signal, running));
+        const begin = (statements: string, timeoutMs: number) =>
+          connection.begin(statements, timeoutMs);
+        const ending = await unlessAborted(signal, body({ tx: client, signal, begin }));
+        if (ending.end === 'commit') await connection.commit(ending, commandTimeoutMs);
+        else broken = await connection.rollBack(commandTimeoutMs);
+        return ending.result;
       } catch (error) {
-        broken = signal.aborted ? signal.reason : await rollBack(client);
+        broken = spoilsConnection(error)
+          ? toError(error)
+          : await connection.rollBack(commandTimeoutMs);
         throw error;
       } finally {
         giveBack(client, onError, broken);
       }
     },
   };
+}
+
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
+
+/** The inbox's own statements on a connection. */
+class Connection {
+  readonly #client: Queryable;
+  readonly #lost: AbortController;
+
+  /** @param lost - aborted with its reason when the connection can't be used any more */
+  constructor(client: Queryable, lost: AbortController) {
+    this.#client = client;
+    this.#lost = lost;
+  }
+
+  // Both modes are said: the database's defaults may fail where these wait, and write.
+  async begin(statements: string, timeoutMs: number): Promise<readonly Row[]> {
+    const text = `${BEGIN}; ${statements}`;
+    const { rows } = await this.#ask(text, timeoutMs, noAnswerInTime);
+    return rows;
+  }
+
+  async commit(
+    { statements }: Extract<Ending<unknown>, { end: 'commit' }>,
+    timeoutMs: number,
+  ): Promise<void> {
+    this.#lost.signal.throwIfAborted();
+    const text = statements === undefined ? 'COMMIT' : `${statements}; COMMIT`;
+    const { command } = await this.#ask(text, timeoutMs, noEndInTime).catch((error) => {
+      throw explainFailedEnd(error);
+    });
+    // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
+    if (command !== undefined && command !== 'COMMIT') throw transactionAborted();
+  }
+
+  /** Gives why the connection can't be used again, if so. */
+  async rollBack(timeoutMs: number): Promise<Error | undefined> {
+    const { signal } = this.#lost;
+    if (signal.aborted) return toError(signal.reason);
+    try {
+      await this.#ask('ROLLBACK', timeoutMs, noAnswerInTime);
+      return undefined;
+    } catch (error) {
+      return toError(error);
+    }
+  }
+
+  /** Gives what the last statement of the text gave. */
+  async #ask(
+    text: string,
+    timeoutMs: number,
+    createTimeout: (timeoutMs: number) => Error,
+  ): Promise<LastResult> {
+    const timer = setTimeout(() => this.#lost.abort(createTimeout(timeoutMs)), timeoutMs);
+    try {
+      const results: unknown = await unlessAborted(this.#lost.signal, this.#client.query(text));
+      // For several statements pg gives a list.
+      return (Array.isArray(results) ? results.at(-1) : results) as LastResult;
+    } catch (error) {
+      // Not an answer of Postgres: nobody knows what its next one will be to.
+      if (sqlStateOf(error) === undefined) this.#lost.abort(toError(error));
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+interface LastResult {
+  readonly rows: readonly Row[];
+  readonly command?: string;
+}
+
+function toError(reason: unknown): Error {
+  if (reason instanceof Error) return reason;
+  return new Error('the driver rejected with no Error', { cause: reason });
 }
 
 type OnError = (error: Error) => void;
@@ -107,38 +198,4 @@ function unlessAborted<Result>(signal: AbortSignal, running: Promise<Result>): P
     signal.addEventListener('abort', giveUp, { once: true });
     running.then(resolve, reject);
   });
-}
-
-/** Gives the `lock_timeout` of before. */
-async function begin(
-  client: Queryable,
-  lockTimeoutMs: number,
-  idleTimeoutMs: number,
-): Promise<string> {
-  // Both modes are said: the database's defaults may fail where these wait, and write.
-  const results: unknown = await client.query(
-    `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${lockTimeoutStatements(lockTimeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
-  );
-  // For several statements pg gives a list.
-  const [, shown] = results as [unknown, { rows: [{ lock_timeout: string }] }];
-  return shown.rows[0].lock_timeout;
-}
-
-async function end<Result>(
-  client: Queryable,
-  { end: how, result }: Ending<Result>,
-): Promise<Result> {
-  const { command }: { rows: unknown[]; command?: string } = await client.query(how.toUpperCase());
-  // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
-  if (how === 'commit' && command !== undefined && command !== 'COMMIT') throw transactionAborted();
-  return result;
-}
-
-async function rollBack(client: Queryable): Promise<Error | undefined> {
-  try {
-    await client.query('ROLLBACK');
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error('ROLLBACK failed', { cause: error });
-  }
 }

@@ -1,8 +1,8 @@
 import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pgliteTransactions } from '../../../src/inbox/postgres/pglite-transactions.js';
-import { quoteTables } from '../../../src/inbox/postgres/schema.js';
 import { setup } from '../../../src/inbox/postgres/setup.js';
+import { quoteTables } from '../../../src/inbox/postgres/tables.js';
 
 const TABLES = quoteTables({ paymentsTable: 'p', eventsTable: 'e' });
 
