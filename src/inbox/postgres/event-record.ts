@@ -62,13 +62,13 @@ export class EventRecord {
    * `no functions`, another call in another transaction does without them.
    */
   async claim(
-    { begin }: Pick<OpenTransaction<unknown>, 'begin'>,
+    transaction: Pick<OpenTransaction<unknown>, 'begin'>,
     event: StoredEvent,
     { commandTimeoutMs, ...timeouts }: ClaimTimeouts & { readonly commandTimeoutMs: number },
   ): Promise<Claim> {
     const form = this.#hasFunctions ? this.#called : this.#written;
     try {
-      const rows = await begin(
+      const rows = await transaction.begin(
         form.claim(event, timeouts),
         timeouts.lockTimeoutMs + commandTimeoutMs,
       );

@@ -143,8 +143,16 @@ export function postgresInbox<Tx extends Queryable>(
           lockTimeoutMs: leftMs,
         });
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
-        const { tx, signal } = transaction;
-        await work({ tx, signal, stale: claim.stale });
+        const { tx } = transaction;
+        const { stale } = claim;
+        await work({
+          tx,
+          // Made when it is asked for.
+          get signal() {
+            return transaction.signal;
+          },
+          stale,
+        });
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );

@@ -22,9 +22,9 @@ export async function prune(
   assertDate('olderThan', olderThan);
   const deleteAll = async (option: string, statement: string): Promise<number> => {
     for (let total = 0; ; ) {
-      const deleted = await transactions.run(async ({ tx, begin }) => {
-        await begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
-        const { rows } = await tx
+      const deleted = await transactions.run(async (transaction) => {
+        await transaction.begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
+        const { rows } = await transaction.tx
           .query(statement, [olderThan.getTime() / 1000])
           .catch((error) => explainMissing(option, error));
         return { end: 'commit', result: Number(onlyText(rows)) };

@@ -23,9 +23,10 @@ export function setup(
   tables: QuotedTables,
   { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
 ): Promise<void> {
-  return transactions.run(async ({ tx, begin }) => {
+  return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
-    await begin(maintenanceSettings(SETUP_LOCK_TIMEOUT_MS), commandTimeoutMs);
+    await transaction.begin(maintenanceSettings(SETUP_LOCK_TIMEOUT_MS), commandTimeoutMs);
+    const { tx } = transaction;
     // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to
     // create may not even say it.
     if ((await findMissing(tx, tables)).length === 0) return done;
@@ -53,8 +54,8 @@ export async function explainMissingTable(
   { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
   cause: unknown,
 ): Promise<never> {
-  const option = await transactions.run(async ({ begin }) => {
-    const rows = await begin(
+  const option = await transactions.run(async (transaction) => {
+    const rows = await transaction.begin(
       `SELECT CASE WHEN to_regclass('${payments}') IS NULL THEN 'paymentsTable' ELSE 'eventsTable' END`,
       commandTimeoutMs,
     );
