@@ -96,10 +96,11 @@ type Answer =
 
 function parseAnswer(answer: string): Answer {
   if (answer === 'duplicate') return { found: 'duplicate' };
-  const [found, transactionId, role, searchPath] = parseList(answer);
+  const [found, transactionId = '', role = '', searchPath = '', schema, ...more] =
+    parseList(answer);
   if (found !== 'claimed' && found !== 'stale') throw unknownAnswer();
-  if (!transactionId || role === undefined || searchPath === undefined) throw unknownAnswer();
-  return { found, held: { transactionId, role, searchPath } };
+  if (schema === undefined || more.length > 0) throw unknownAnswer();
+  return { found, held: { transactionId, role, searchPath, schema } };
 }
 
 function parseList(answer: string): readonly (string | undefined)[] {

@@ -10,7 +10,8 @@ const PARAMETERS = {
 const DECLARED = 'of_payment text, with_key text, happened_at_us bigint';
 
 /** The statement that makes the function behind `BEGIN`. */
-export function createClaim({ payments, events, claim }: QuotedTables): string {
+export function createClaim({ payments, events, claim, record }: QuotedTables): string {
+  const schema = `(SELECT pronamespace::regnamespace::text FROM pg_proc WHERE oid = '${record}'::regproc)`;
   return `-- Has the changes of a payment wait for each other, and looks what is known of this one.
 CREATE OR REPLACE FUNCTION ${claim}(
   in_table regclass, ${DECLARED}, lock_timeout text, idle_timeout text
@@ -31,7 +32,7 @@ BEGIN
     ignored := pg_advisory_xact_lock(lock_key);
     ignored := set_config('lock_timeout', lock_timeout_before, true);
   END IF;
-  RETURN ${claimAnswer({ payments, events }, PARAMETERS)};
+  RETURN ${claimAnswer({ payments, events }, PARAMETERS, schema)};
 END $$`;
 }
 
@@ -40,11 +41,17 @@ export function createRecord({ payments, events, record }: QuotedTables): string
   const [outsideClaim] = OUTSIDE_CLAIM;
   return `-- Marks a change as processed, in the transaction that claimed it and in no other.
 CREATE OR REPLACE FUNCTION ${record}(
-  ${DECLARED}, claimed_by bigint
+  ${DECLARED}, claimed_by bigint, path_of_claim text
 ) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  ignored text;
 BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = '${outsideClaim}';
+  END IF;
+  -- The work may have changed it, and the tables are those of the claim.
+  IF current_setting('search_path') <> path_of_claim THEN
+    ignored := set_config('search_path', path_of_claim, true);
   END IF;
   ${recordEvent({ payments, events }, PARAMETERS).replaceAll('\n', '\n  ')};
 END $$`;

@@ -50,17 +50,23 @@ BEGIN
     ELSE json_build_array(
       CASE WHEN (SELECT occurred_at_us > happened_at_us FROM "payment_inbox_payments" WHERE payment_reference = of_payment)
         THEN 'stale' ELSE 'claimed' END,
-      txid_current()::text, current_setting('role'), current_setting('search_path'))::text
+      txid_current()::text, current_setting('role'), current_setting('search_path'), (SELECT pronamespace::regnamespace::text FROM pg_proc WHERE oid = '"payment_inbox_events_record"'::regproc))::text
   END;
 END $$;
 
 -- Marks a change as processed, in the transaction that claimed it and in no other.
 CREATE OR REPLACE FUNCTION "payment_inbox_events_record"(
-  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint
+  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint, path_of_claim text
 ) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  ignored text;
 BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = 'MP001';
+  END IF;
+  -- The work may have changed it, and the tables are those of the claim.
+  IF current_setting('search_path') <> path_of_claim THEN
+    ignored := set_config('search_path', path_of_claim, true);
   END IF;
   INSERT INTO "payment_inbox_events" (payment_reference, key, occurred_at_us)
     VALUES (of_payment, with_key, happened_at_us);

@@ -1,4 +1,4 @@
-import type { QuotedTables } from './tables.js';
+import { inSchema, type QuotedTables } from './tables.js';
 
 /** An event as the tables keep it. */
 export interface StoredEvent {
@@ -12,9 +12,11 @@ export interface StoredEvent {
 /** What is needed to record a claimed event, as it was when it was claimed. */
 export interface HeldClaim {
   readonly transactionId: string;
-  /** The work may change both for its transaction. */
+  /** The work may change role and path for its transaction. */
   readonly role: string;
   readonly searchPath: string;
+  /** Where the functions are, quoted; empty without them. */
+  readonly schema: string;
 }
 
 /** How long Postgres waits, in milliseconds. */
@@ -32,7 +34,7 @@ export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
 
 /**
  * Statements that claim an event. The last one gives `duplicate`, or a JSON list: `claimed` or
- * `stale`, and then what a {@link HeldClaim} holds.
+ * `stale`, and then the fields of a {@link HeldClaim}.
  */
 export type ClaimStatements = (event: StoredEvent, timeouts: ClaimTimeouts) => string;
 
@@ -44,8 +46,10 @@ export function callFunctions({ payments, claim, record }: QuotedTables) {
   return {
     claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) =>
       `SELECT ${claim}('${payments}', ${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${lockTimeoutMs}', '${idleTimeoutMs}')`,
-    record: ({ reference, key, occurredAtUs }, held) => `${restoreSettings(held)};
-SELECT ${record}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${held.transactionId}')`,
+    // The function puts the path back by itself, which costs less.
+    record: ({ reference, key, occurredAtUs }, { role, schema, searchPath, transactionId }) =>
+      `SET LOCAL ROLE ${literal(role)};
+SELECT ${inSchema(schema, record)}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${literal(searchPath)})`,
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
 
@@ -99,13 +103,14 @@ export function lockKey(reference: string, payments: string): string {
 export function claimAnswer(
   { payments, events }: Tables,
   { reference, key, occurredAtUs }: EventExpressions,
+  schema = "''",
 ): string {
   return `CASE
     WHEN EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key}) THEN 'duplicate'
     ELSE json_build_array(
       CASE WHEN (SELECT occurred_at_us > ${occurredAtUs} FROM ${payments} WHERE payment_reference = ${reference})
         THEN 'stale' ELSE 'claimed' END,
-      txid_current()::text, current_setting('role'), current_setting('search_path'))::text
+      txid_current()::text, current_setting('role'), current_setting('search_path'), ${schema})::text
   END`;
 }
 
