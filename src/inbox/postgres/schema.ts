@@ -1,4 +1,8 @@
-import { assertOptionsObject } from '../../protocol/assert-option.js';
+import {
+  assertKnownOptions,
+  assertOptionsObject,
+  type OptionNames,
+} from '../../protocol/assert-option.js';
 import { createClaim, createRecord } from './functions.js';
 import {
   type PostgresInboxTables,
@@ -7,15 +11,18 @@ import {
   withoutSchema,
 } from './tables.js';
 
+const NAMES: OptionNames<PostgresInboxTables> = { paymentsTable: true, eventsTable: true };
+
 /**
  * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
  * role than the application's. Tables that exist are kept, those of version 0.1 too. With the default
  * names it is what `schema.sql` holds.
  *
- * @throws {InvalidOptionError} when a name is not plain, or both are the same
+ * @throws {InvalidOptionError} when a name is not plain, both are the same, or an option is unknown
  */
 export function postgresInboxSchema(options: PostgresInboxTables = {}): string {
   assertOptionsObject('options', options, 'paymentsTable and eventsTable');
+  assertKnownOptions(options, NAMES);
   const statements = schemaParts(quoteTables(options)).map(({ create }) => create);
   return `${statements.join(';\n\n')};\n`;
 }

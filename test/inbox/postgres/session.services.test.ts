@@ -174,13 +174,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
   });
 
   it('gives rows as arrays: the work runs, and once', async () => {
-    class ArrayClient extends pg.Client {
-      override query(...args: never[]): never {
-        const [text] = args as unknown[];
-        if (typeof text === 'string') args[0] = { text, rowMode: 'array' } as never;
-        return super.query(...args) as never;
-      }
-    }
+    class ArrayClient extends pg.Client {}
+    const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
+    Object.assign(ArrayClient.prototype, {
+      query(this: pg.Client, text: unknown, ...more: unknown[]) {
+        const asked = typeof text === 'string' ? { text, rowMode: 'array' } : text;
+        return query.call(this, asked, ...more);
+      },
+    });
     const pool = openWith({ Client: ArrayClient } as never);
     const inbox = postgresInbox(pool);
     expect(await inbox.process(change('as-arrays'), nothing)).toBe('processed');
