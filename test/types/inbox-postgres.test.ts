@@ -33,28 +33,45 @@ describe('the transaction', () => {
 });
 
 describe('postgresInbox', () => {
-  it('takes a pool of pg; its client is typed when one says so', () => {
+  it('takes a pool of pg, whose client is its tx', () => {
     const inbox = postgresInbox(pool);
-    expectTypeOf(inbox).toEqualTypeOf<PostgresInbox<Queryable>>();
-    expectTypeOf(inbox).toExtend<CallbackInbox<Queryable>>();
-    const typed = postgresInbox<pg.PoolClient>(pool);
-    expectTypeOf<TxOf<typeof typed>>().toEqualTypeOf<pg.PoolClient>();
-    expectTypeOf(typed.process)
+    expectTypeOf(inbox).toEqualTypeOf<PostgresInbox<pg.PoolClient>>();
+    expectTypeOf(inbox.process)
       .parameter(1)
       .parameter(0)
       .toEqualTypeOf<InboxContext<pg.PoolClient>>();
+    const count = async ({ tx }: InboxContext<pg.PoolClient>) =>
+      (await tx.query('UPDATE orders SET paid = true')).rowCount;
+    expectTypeOf(count).returns.resolves.toEqualTypeOf<number | null>();
+    expect(count).toBeTypeOf('function');
   });
 
-  it('takes a PGlite; its transaction is typed when one says so', () => {
+  it('takes a PGlite, whose transaction is its tx', () => {
     const open = (database: PGlite) => postgresInbox(database);
-    expectTypeOf<TxOf<ReturnType<typeof open>>>().toExtend<Queryable>();
-    const typed = (database: PGlite) => postgresInbox<Transaction>(database);
-    expectTypeOf<TxOf<ReturnType<typeof typed>>>().toEqualTypeOf<Transaction>();
+    expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Transaction>();
+    expect(open).toBeTypeOf('function');
+  });
+
+  it('takes the client of any other pool', () => {
+    type Client = pg.PoolClient & { own: true };
+    const ofPromise = (one: { connect(): Promise<Client> }) => postgresInbox(one);
+    expectTypeOf<TxOf<ReturnType<typeof ofPromise>>>().toEqualTypeOf<Client>();
+    class TypedPool extends pg.Pool {}
+    const ofSubclass = (one: TypedPool) => postgresInbox(one);
+    expectTypeOf<TxOf<ReturnType<typeof ofSubclass>>>().toEqualTypeOf<pg.PoolClient>();
+    expect([ofPromise, ofSubclass]).toHaveLength(2);
+  });
+
+  it('takes the type of tx that one names', () => {
+    const typed = postgresInbox<pg.PoolClient>(pool);
+    expectTypeOf<TxOf<typeof typed>>().toEqualTypeOf<pg.PoolClient>();
+    const ofPglite = (database: PGlite) => postgresInbox<Transaction>(database);
+    expectTypeOf<TxOf<ReturnType<typeof ofPglite>>>().toEqualTypeOf<Transaction>();
     // @ts-expect-error a PGlite has no client of pg to give
     const wrong = (database: PGlite) => postgresInbox<pg.PoolClient>(database);
     // @ts-expect-error a pool of pg has no transaction of PGlite to give
     expect(() => postgresInbox<Transaction>(pool)).not.toThrow();
-    expect([open, typed, wrong]).toHaveLength(3);
+    expect([ofPglite, wrong]).toHaveLength(2);
   });
 
   it('takes no single client', () => {

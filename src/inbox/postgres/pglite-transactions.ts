@@ -1,6 +1,6 @@
-import { noConnectionInTime, transactionEnded } from './failures.js';
+import { explainFailedEnd, noConnectionInTime, transactionEnded } from './failures.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
-import { lockTimeoutStatements, type Transactions } from './transactions.js';
+import type { Transactions } from './transactions.js';
 
 /** Transactions on PGlite, where each waits until the one before has ended. */
 export function pgliteTransactions<Tx extends Queryable>(
@@ -8,20 +8,24 @@ export function pgliteTransactions<Tx extends Queryable>(
   acquireTimeoutMs: number,
 ): Transactions<Tx> {
   return {
-    run(lockTimeoutMs, body) {
+    run(body) {
       return startInTime(database, acquireTimeoutMs, async (tx) => {
-        const results: unknown = await tx.exec(lockTimeoutStatements(lockTimeoutMs));
-        const [shown] = results as [{ rows: [{ lock_timeout: string }] }];
-        const { end, result } = await body({
+        const ending = await body({
           tx,
           signal: new AbortController().signal,
-          previousLockTimeout: shown.rows[0].lock_timeout,
-          assertOpen() {
-            if (tx.closed) throw transactionEnded();
+          async begin(statements) {
+            const results = await tx.exec(statements);
+            return results.at(-1)?.rows ?? [];
           },
         });
-        if (end === 'rollback') await tx.rollback();
-        return result;
+        if (ending.end === 'rollback') await tx.rollback();
+        else if (ending.statements !== undefined) {
+          if (tx.closed) throw transactionEnded();
+          await tx.exec(ending.statements).catch((error) => {
+            throw explainFailedEnd(error);
+          });
+        }
+        return ending.result;
       });
     },
   };

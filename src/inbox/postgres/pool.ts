@@ -55,6 +55,27 @@ export interface PgliteLike<Tx extends Queryable = Queryable> {
   transaction<Result>(body: (tx: Tx & PgliteTransactionLike) => Promise<Result>): Promise<Result>;
 }
 
+/** What the promise of one of two overloads of `connect()` gives, or that of the only one. */
+type ConnectedBy<Connect> = Connect extends {
+  (...args: never): infer First;
+  (...args: never): infer Last;
+}
+  ? unknown extends First
+    ? Awaited<Last>
+    : Awaited<Exclude<First | Last, void>>
+  : never;
+
+/** What `work` writes through: the client that a pool gives, or PGlite's transaction. */
+export type TransactionOf<Pool> = (
+  Pool extends { transaction(body: (tx: infer Tx) => Promise<unknown>): unknown }
+    ? Tx
+    : Pool extends { connect: infer Connect }
+      ? ConnectedBy<Connect>
+      : never
+) extends infer Tx extends Queryable
+  ? Tx
+  : Queryable;
+
 /** Tells PGlite, which has no connections to take, from a pool. */
 export function isPglite<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,

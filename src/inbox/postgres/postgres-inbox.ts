@@ -1,56 +1,39 @@
 import {
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-} from '../../protocol/assert-option.js';
-import {
   type CallbackInbox,
+  type InboxContext,
   type InboxEvent,
   type InboxOutcome,
   toEpochMicroseconds,
 } from '../inbox.js';
 import { toStoredName } from '../stored-name.js';
-import { EventRecord, type StoredEvent } from './event-record.js';
+import { EventRecord, type Unclaimed } from './event-record.js';
+import { type PostgresInboxOptions, resolveOptions } from './options.js';
 import { pgTransactions } from './pg-transactions.js';
 import { pgliteTransactions } from './pglite-transactions.js';
-import { assertPool, isPglite, type PgliteLike, type PgPoolLike, type Queryable } from './pool.js';
+import {
+  assertPool,
+  isPglite,
+  type PgliteLike,
+  type PgPoolLike,
+  type Queryable,
+  type TransactionOf,
+} from './pool.js';
 import { prune } from './prune.js';
-import { type PostgresInboxTables, quoteTables } from './schema.js';
-import { setup } from './setup.js';
-import type { Ending } from './transactions.js';
+import { explainMissingTable, setup } from './setup.js';
+import type { StoredEvent } from './statements.js';
 import { Turns } from './turns.js';
-
-/** Options of {@link postgresInbox}. */
-export interface PostgresInboxOptions extends PostgresInboxTables {
-  /**
-   * How long a callback waits for another one of its payment, in milliseconds, before it is `busy`.
-   * Keep it shorter than the service waits for an answer. A whole number from 1 to 2_147_483_647.
-   * @default 5_000
-   */
-  lockTimeoutMs?: number | undefined;
-  /**
-   * How long a callback waits for a connection of the pool, in milliseconds; a pool by itself waits
-   * for ever. A whole number from 1 to 2_147_483_647.
-   * @default 5_000
-   */
-  acquireTimeoutMs?: number | undefined;
-  /**
-   * How long the work may go without a statement, in milliseconds, before Postgres ends its
-   * transaction (`TRANSACTION_LOST`, and the signal aborts). Without a limit a machine that vanished
-   * would keep its payment locked until the server notices, which can take hours. A whole number
-   * from 1 to 2_147_483_647. PGlite, which shares the process, has none.
-   * @default 60_000
-   */
-  idleTimeoutMs?: number | undefined;
-}
 
 /** An inbox in Postgres. */
 export interface PostgresInbox<Tx extends Queryable = Queryable> extends CallbackInbox<Tx> {
   /**
-   * Makes the tables and their indexes where they do not exist. Any number of processes may do so
-   * at once, and where everything exists it locks nothing and needs no right to create. Where the
+   * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
+   * so at once, and where everything exists it locks nothing and needs no right to create. Where the
    * application has no such right, let a migration run `postgresInboxSchema()`, or
-   * `merchant-payments/inbox/postgres/schema.sql`.
+   * `merchant-payments/inbox/postgres/schema.sql`. Without the functions the inbox sends longer
+   * statements, which cost Postgres more.
+   *
+   * The tables of 0.1 are kept. Stop its instances before those of this version start: they do not
+   * wait for each other, and one payment's changes could overlap.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table is in use for more
    * than 2 seconds
@@ -86,8 +69,8 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * `work` that uses the pool instead of `tx` while all of its connections are taken by such work waits
  * for a connection that comes free only when `work` has ended, until `idleTimeoutMs` ends that.
  *
- * Concurrent callbacks for one payment wait for each other, `lockTimeoutMs` at most. When the
- * connection is lost, the callback fails at once and does not wait for `work`: stop it by its
+ * Concurrent callbacks for one payment run one after another in the order in which they reached
+ * Postgres, from any number of processes; each waits `lockTimeoutMs` at most. When the connection is lost, the callback fails at once and does not wait for `work`: stop it by its
  * `signal`, as a later delivery may run meanwhile.
  *
  * A PGlite is one connection: everything waits for everything, and `work` that uses the database
@@ -118,49 +101,86 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * ```
  *
  * @param pool - a `Pool` of `pg` or a PGlite
- * @throws {InvalidOptionError} when `pool` is neither, or an option can't be right
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
  */
-export function postgresInbox<Tx extends Queryable = Queryable>(
+export function postgresInbox<Pool extends PgPoolLike | PgliteLike>(
+  pool: Pool,
+  options?: PostgresInboxOptions,
+): PostgresInbox<TransactionOf<Pool>>;
+/**
+ * The same, with a `tx` of a type that you name.
+ *
+ * @param pool - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function postgresInbox<Tx extends Queryable>(
+  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+  options?: PostgresInboxOptions,
+): PostgresInbox<Tx>;
+export function postgresInbox<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,
   options: PostgresInboxOptions = {},
 ): PostgresInbox<Tx> {
   assertPool(pool);
-  assertOptionsObject(
-    'options',
-    options,
-    'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs and idleTimeoutMs',
-  );
-  const { lockTimeoutMs = 5_000, acquireTimeoutMs = 5_000, idleTimeoutMs = 60_000 } = options;
-  const range = { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
-  assertWholeNumber('lockTimeoutMs', lockTimeoutMs, range);
-  assertWholeNumber('acquireTimeoutMs', acquireTimeoutMs, range);
-  assertWholeNumber('idleTimeoutMs', idleTimeoutMs, range);
-  const tables = quoteTables(options);
-
+  const { tables, ...timeouts } = resolveOptions(options);
+  const { lockTimeoutMs, acquireTimeoutMs } = timeouts;
+  const single = isPglite(pool);
   const transactions = isPglite(pool)
     ? pgliteTransactions(pool, acquireTimeoutMs)
-    : pgTransactions(pool, { acquireTimeoutMs, idleTimeoutMs });
+    : pgTransactions(pool, timeouts);
   const record = new EventRecord(tables);
   const turns = new Turns();
+
+  const processInTurn = async (
+    event: StoredEvent,
+    leftMs: number,
+    work: (context: InboxContext<Tx>) => Promise<void>,
+  ): Promise<InboxOutcome> => {
+    const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
+      async (transaction) => {
+        const claim = await record.claim(transaction, event, {
+          ...timeouts,
+          lockTimeoutMs: leftMs,
+        });
+        if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
+        const { tx } = transaction;
+        const { stale } = claim;
+        await work({
+          tx,
+          // Made when it is asked for.
+          get signal() {
+            return transaction.signal;
+          },
+          stale,
+        });
+        return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
+      },
+    );
+    if (ended.found === 'no tables')
+      return explainMissingTable(transactions, tables, timeouts, ended.cause);
+    // From now on the record does without them.
+    if (ended.found === 'no functions') return processInTurn(event, leftMs, work);
+    return ended.found;
+  };
 
   return {
     async process(event, work) {
       const stored = toStoredEvent(event);
-      const outcome = await turns.take(stored.reference, lockTimeoutMs, (leftMs) =>
-        transactions.run(leftMs, async (transaction): Promise<Ending<InboxOutcome>> => {
-          const claim = await record.claim(transaction, stored);
-          if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
-          const { tx, signal } = transaction;
-          await work({ tx, signal, stale: false });
-          await record.record(transaction, stored, claim.held);
-          return { end: 'commit', result: 'processed' };
-        }),
+      const { reference, key } = stored;
+      // Other changes of the payment wait at Postgres, where those of all processes are in one order.
+      // PGlite has one connection, so that whatever waits there makes everything wait.
+      const name = single ? reference : `${reference} ${key}`;
+      const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
+        processInTurn(stored, leftMs, work),
       );
       return outcome ?? 'busy';
     },
 
-    setup: () => setup(transactions, tables),
-    prune: (olderThan) => prune(transactions, lockTimeoutMs, tables, olderThan),
+    async setup() {
+      await setup(transactions, tables, timeouts);
+      record.expectFunctions();
+    },
+    prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
   };
 }
 

@@ -1,8 +1,9 @@
 import { assertDate } from '../../protocol/assert-option.js';
+import { onlyText } from './answer.js';
 import { explainMissing } from './failures.js';
 import type { Queryable } from './pool.js';
-import type { QuotedTables } from './schema.js';
-import type { Transactions } from './transactions.js';
+import type { QuotedTables } from './tables.js';
+import { maintenanceSettings, type Transactions } from './transactions.js';
 
 // A callback for one of a batch's payments waits until the batch is deleted.
 const BATCH_SIZE = 1_000;
@@ -14,19 +15,19 @@ const BATCH_SIZE = 1_000;
  */
 export async function prune(
   transactions: Transactions<Queryable>,
-  lockTimeoutMs: number,
+  { lockTimeoutMs, commandTimeoutMs }: { lockTimeoutMs: number; commandTimeoutMs: number },
   { payments, events }: QuotedTables,
   olderThan: Date,
 ): Promise<number> {
   assertDate('olderThan', olderThan);
   const deleteAll = async (option: string, statement: string): Promise<number> => {
     for (let total = 0; ; ) {
-      const deleted = await transactions.run(lockTimeoutMs, async ({ tx }) => {
-        const { rows } = await tx
-          .query<{ deleted: number }>(statement, [olderThan.getTime() / 1000])
+      const deleted = await transactions.run(async (transaction) => {
+        await transaction.begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
+        const { rows } = await transaction.tx
+          .query(statement, [olderThan.getTime() / 1000])
           .catch((error) => explainMissing(option, error));
-        const [counted] = rows as [{ deleted: number }];
-        return { end: 'commit', result: counted.deleted };
+        return { end: 'commit', result: Number(onlyText(rows)) };
       });
       total += deleted;
       if (deleted < BATCH_SIZE) return total;
@@ -49,5 +50,5 @@ function batchStatement(table: string, key: string, time: string): string {
 ), deleted AS (
   DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM old) RETURNING 1
 )
-SELECT count(*)::int AS deleted FROM deleted`;
+SELECT count(*)::text FROM deleted`;
 }

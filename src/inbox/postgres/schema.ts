@@ -1,74 +1,47 @@
-import { InvalidOptionError } from '../../errors.js';
-import { assertOptionsObject } from '../../protocol/assert-option.js';
-import { describeValue } from '../../protocol/describe-value.js';
+import {
+  assertKnownOptions,
+  assertOptionsObject,
+  type OptionNames,
+} from '../../protocol/assert-option.js';
+import { createClaim, createRecord } from './functions.js';
+import {
+  type PostgresInboxTables,
+  type QuotedTables,
+  quoteTables,
+  withoutSchema,
+} from './tables.js';
 
-/** The names of the tables of a `postgresInbox`. */
-export interface PostgresInboxTables {
-  /**
-   * The table with one row for each payment: ASCII letters, digits and underscores, 50 at most, not
-   * starting with a digit; with a schema in front if it is not on the `search_path`:
-   * `billing.inbox_payments`. Case matters.
-   * @default 'payment_inbox_payments'
-   */
-  paymentsTable?: string | undefined;
-  /**
-   * The table with one row for each processed change, named by the same rules.
-   * @default 'payment_inbox_events'
-   */
-  eventsTable?: string | undefined;
-}
-
-/** Checked names, quoted for SQL. */
-export interface QuotedTables {
-  readonly payments: string;
-  readonly events: string;
-}
-
-// Postgres cuts a name at 63 bytes, and the index of a table has 13 more than the table.
-const NAME = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,49}$/i;
-
-/** @throws {InvalidOptionError} when a name is not plain, or both are the same */
-export function quoteTables(options: PostgresInboxTables): QuotedTables {
-  const { paymentsTable = 'payment_inbox_payments', eventsTable = 'payment_inbox_events' } =
-    options;
-  assertName('paymentsTable', paymentsTable);
-  assertName('eventsTable', eventsTable);
-  if (paymentsTable === eventsTable) {
-    throw new InvalidOptionError(
-      'eventsTable',
-      'eventsTable must be another table than paymentsTable, but both have the same name',
-    );
-  }
-  return { payments: quote(paymentsTable), events: quote(eventsTable) };
-}
+const NAMES: OptionNames<PostgresInboxTables> = { paymentsTable: true, eventsTable: true };
 
 /**
- * The SQL that makes the tables of a `postgresInbox`, for migrations run by another role than the
- * application's. It changes nothing where they exist. With the default names it is what
- * `schema.sql` holds.
+ * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
+ * role than the application's. Tables that exist are kept, those of version 0.1 too. With the default
+ * names it is what `schema.sql` holds.
  *
- * @throws {InvalidOptionError} when a name is not plain, or both are the same
+ * @throws {InvalidOptionError} when a name is not plain, both are the same, or an option is unknown
  */
 export function postgresInboxSchema(options: PostgresInboxTables = {}): string {
   assertOptionsObject('options', options, 'paymentsTable and eventsTable');
+  assertKnownOptions(options, NAMES);
   const statements = schemaParts(quoteTables(options)).map(({ create }) => create);
   return `${statements.join(';\n\n')};\n`;
 }
 
-/** A table or an index. */
+/** A table, an index or a function. */
 export interface SchemaPart {
-  /** An SQL condition: whether it is there. */
+  /** An SQL condition: whether it is there, or may be left out. */
   readonly exists: string;
   /** The statement that makes it where it is not. */
   readonly create: string;
 }
 
-/** What the tables consist of, in the order in which it is made. */
-export function schemaParts({ payments, events }: QuotedTables): SchemaPart[] {
+/** What the schema consists of, in the order in which it is made. */
+export function schemaParts(tables: QuotedTables): SchemaPart[] {
+  const { payments, events, claim, record } = tables;
   return [
     {
       exists: tableExists(payments),
-      create: `-- One row for each payment. Its lock makes the changes of the payment wait for each other.
+      create: `-- One row for each payment.
 CREATE TABLE IF NOT EXISTS ${payments} (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
@@ -101,24 +74,9 @@ CREATE TABLE IF NOT EXISTS ${events} (
 CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
   ON ${events} (processed_at)`,
     },
+    { exists: functionExists(claim, events), create: createClaim(tables) },
+    { exists: functionExists(record, events), create: createRecord(tables) },
   ];
-}
-
-function assertName(option: string, name: unknown): void {
-  if (typeof name === 'string' && NAME.test(name)) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be a name of letters, digits and underscores, with a schema if need be ('billing.inbox_events'), 50 characters each at most, but ${describeValue(name)} came`,
-  );
-}
-
-function quote(name: string): string {
-  return `"${name.replace('.', '"."')}"`;
-}
-
-/** The table's name with another schema in front, or its own again. */
-export function inSchema(quotedSchema: string, table: string): string {
-  return `${quotedSchema}.${withoutSchema(table)}`;
 }
 
 // Names are plain, so no quote needs to be doubled.
@@ -132,12 +90,14 @@ function indexExists(table: string, column: string): string {
   WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
 }
 
+// Without it the same is done by longer messages, so a role that may not make it can do without.
+function functionExists(name: string, events: string): string {
+  return `EXISTS (SELECT FROM pg_class WHERE pg_class.oid = to_regclass('${events}') AND (
+  EXISTS (SELECT FROM pg_proc WHERE pronamespace = relnamespace AND proname = '${withoutSchema(name).slice(1, -1)}')
+  OR NOT has_schema_privilege(relnamespace, 'CREATE')))`;
+}
+
 // Without the schema: an index lives in that of its table.
 function indexName(table: string, column: string): string {
   return `${withoutSchema(table).slice(0, -1)}_${column}"`;
-}
-
-function withoutSchema(table: string): string {
-  const [name = table] = table.split('.').reverse();
-  return name;
 }

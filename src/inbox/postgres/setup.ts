@@ -1,7 +1,10 @@
-import { setupBlocked, sqlStateOf } from './failures.js';
+import { onlyText } from './answer.js';
+import { explainMissing, setupBlocked, sqlStateOf } from './failures.js';
+import type { ResolvedOptions } from './options.js';
 import type { Queryable } from './pool.js';
-import { type QuotedTables, schemaParts } from './schema.js';
-import type { Transactions } from './transactions.js';
+import { schemaParts } from './schema.js';
+import { inSchema, type QuotedTables } from './tables.js';
+import { maintenanceSettings, type Transactions } from './transactions.js';
 
 // Any number will do that nobody else locks.
 const SETUP_LOCK = 7_161_998_226_001;
@@ -11,21 +14,28 @@ const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Makes the tables and indexes that do not exist.
+ * Makes the tables, indexes and functions that do not exist.
  *
  * @throws {InboxError} `INBOX_TIMEOUT` when a table is in use for too long
  */
-export function setup(transactions: Transactions<Queryable>, tables: QuotedTables): Promise<void> {
-  return transactions.run(SETUP_LOCK_TIMEOUT_MS, async ({ tx }) => {
+export function setup(
+  transactions: Transactions<Queryable>,
+  tables: QuotedTables,
+  { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
+): Promise<void> {
+  return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
+    await transaction.begin(maintenanceSettings(SETUP_LOCK_TIMEOUT_MS), commandTimeoutMs);
+    const { tx } = transaction;
     // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to
     // create may not even say it.
     if ((await findMissing(tx, tables)).length === 0) return done;
     // CREATE TABLE IF NOT EXISTS fails where two of them meet.
     await tx.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
     await tx.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
-    for (const statement of await findMissing(tx, tables)) {
-      await tx.query(statement).catch((error) => {
+    for (const part of await findMissing(tx, tables)) {
+      const create = schemaParts(await inTheirSchema(tx, tables))[part]?.create ?? '';
+      await tx.query(create).catch((error) => {
         throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? setupBlocked(error) : error;
       });
     }
@@ -33,12 +43,45 @@ export function setup(transactions: Transactions<Queryable>, tables: QuotedTable
   });
 }
 
-/** The statements that make what is not there. */
-async function findMissing(tx: Queryable, tables: QuotedTables): Promise<string[]> {
-  const parts = schemaParts(tables);
-  const { rows } = await tx.query<{ present: boolean[] }>(
-    `SELECT ARRAY[${parts.map(({ exists }) => exists).join(', ')}] AS present`,
+/**
+ * Says which option names a table that does not exist.
+ *
+ * @throws {InvalidOptionError} always
+ */
+export async function explainMissingTable(
+  transactions: Transactions<Queryable>,
+  { payments }: QuotedTables,
+  { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
+  cause: unknown,
+): Promise<never> {
+  const option = await transactions.run(async (transaction) => {
+    const rows = await transaction.begin(
+      `SELECT CASE WHEN to_regclass('${payments}') IS NULL THEN 'paymentsTable' ELSE 'eventsTable' END`,
+      commandTimeoutMs,
+    );
+    return { end: 'rollback', result: onlyText(rows) };
+  });
+  return explainMissing(option, cause);
+}
+
+/** Which parts of the schema are not there. */
+async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[]> {
+  const looks = schemaParts(tables).map(
+    ({ exists }, part) => `CASE WHEN ${exists} THEN NULL ELSE ${part} END`,
   );
-  const [{ present }] = rows as [{ present: boolean[] }];
-  return parts.filter((_part, index) => !present[index]).map(({ create }) => create);
+  const { rows } = await tx.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
+  const missing = onlyText(rows);
+  return missing === '' ? [] : missing.split(' ').map(Number);
+}
+
+/** The functions are made beside the table, which may be in a later schema of the `search_path`. */
+async function inTheirSchema(tx: Queryable, tables: QuotedTables): Promise<QuotedTables> {
+  const { rows } = await tx.query(
+    `SELECT coalesce((SELECT relnamespace::regnamespace::text FROM pg_class
+WHERE oid = to_regclass('${tables.events}')), '')`,
+  );
+  const schema = onlyText(rows);
+  if (schema === '') return tables;
+  const { claim, record } = tables;
+  return { ...tables, claim: inSchema(schema, claim), record: inSchema(schema, record) };
 }

@@ -1,34 +1,43 @@
-/** A transaction that has begun. */
+import type { Row } from './answer.js';
+
+/** A transaction, from before its beginning to before its end. */
 export interface OpenTransaction<Tx> {
   readonly tx: Tx;
   /** Aborts when the connection is lost, with an InboxError as its reason. */
   readonly signal: AbortSignal;
-  /** What `lock_timeout` was before the transaction set its own, in Postgres' words: `5s`. */
-  readonly previousLockTimeout: string;
-  /** @throws {InboxError} `TRANSACTION_LOST` when the transaction is known to have ended */
-  assertOpen(): void;
+  /**
+   * Begins the READ COMMITTED transaction and runs the statements, in one message. To be called
+   * once, before anything else is sent. Gives the rows of the last statement.
+   *
+   * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`
+   */
+  begin(statements: string, timeoutMs: number): Promise<readonly Row[]>;
 }
 
 /** How a body wants its transaction to end when it does not throw, and what it gives. */
-export interface Ending<Result> {
-  readonly end: 'commit' | 'rollback';
-  readonly result: Result;
-}
+export type Ending<Result> =
+  | { readonly end: 'rollback'; readonly result: Result }
+  | {
+      readonly end: 'commit';
+      readonly result: Result;
+      /** Statements that are sent in one message with COMMIT, which none of them gets to if one fails. */
+      readonly statements?: string;
+    };
 
 /** Runs bodies in transactions of their own: what pg's pool and PGlite are reduced to. */
 export interface Transactions<Tx> {
   /**
-   * Runs `body` in a READ COMMITTED transaction whose statements wait for a lock `lockTimeoutMs`
-   * at most. It is committed or rolled back as `body` says, and rolled back when it throws.
-   * Rejects without waiting for `body` when the connection is lost.
+   * Runs `body` in a transaction, which is committed or rolled back as `body` says, and rolled back
+   * when it throws. Rejects without waiting for `body` when the connection is lost.
+   *
+   * @throws {InboxError} `INBOX_TIMEOUT` when there is no connection, or no answer, in time;
+   * `TRANSACTION_LOST` when the connection is lost, or `body` has ended or broken the transaction
    */
-  run<Result>(
-    lockTimeoutMs: number,
-    body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
-  ): Promise<Result>;
+  run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>): Promise<Result>;
 }
 
-/** The statements that remember `lock_timeout` and set it until the transaction ends. */
-export function lockTimeoutStatements(lockTimeoutMs: number): string {
-  return `SHOW lock_timeout; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+/** The statement with which maintenance begins. */
+export function maintenanceSettings(lockTimeoutMs: number): string {
+  return `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true),
+  set_config('idle_in_transaction_session_timeout', '60000', true)`;
 }

@@ -33,17 +33,20 @@ describe('the pool', () => {
   });
 });
 
-describe.each(['lockTimeoutMs', 'acquireTimeoutMs', 'idleTimeoutMs'])('%s', (option) => {
-  it.each([0, -1, 1.5, Number.NaN, 2_147_483_648, '5'])('can not be %s', (value) => {
-    const error = failureOf(() => postgresInbox(pool, { [option]: value }));
-    expect(error.option).toBe(option);
-    expect(error.message).toContain('whole number of milliseconds from 1 to 2147483647');
-  });
+describe.each(['lockTimeoutMs', 'acquireTimeoutMs', 'commandTimeoutMs', 'idleTimeoutMs'])(
+  '%s',
+  (option) => {
+    it.each([0, -1, 1.5, Number.NaN, 2_147_483_648, '5'])('can not be %s', (value) => {
+      const error = failureOf(() => postgresInbox(pool, { [option]: value }));
+      expect(error.option).toBe(option);
+      expect(error.message).toContain('whole number of milliseconds from 1 to 2147483647');
+    });
 
-  it.each([1, 2_147_483_647, undefined])('can be %s', (value) => {
-    expect(() => postgresInbox(pool, { [option]: value })).not.toThrow();
-  });
-});
+    it.each([1, 2_147_483_647, undefined])('can be %s', (value) => {
+      expect(() => postgresInbox(pool, { [option]: value })).not.toThrow();
+    });
+  },
+);
 
 describe.each(['paymentsTable', 'eventsTable'])('%s', (option) => {
   it.each([
@@ -89,11 +92,18 @@ describe('the options', () => {
     expect(error.message).toContain('must be another table than paymentsTable');
   });
 
+  it('hold none that is not known', () => {
+    const error = failureOf(() => postgresInbox(pool, { lockTimeout: 5 } as never));
+    expect(error.message).toBe('lockTimeout is not a known option; use lockTimeoutMs');
+    const ofSchema = failureOf(() => postgresInboxSchema({ eventTable: 'a' } as never));
+    expect(ofSchema.message).toBe('eventTable is not a known option; use eventsTable');
+  });
+
   it('are an object', () => {
     const error = failureOf(() => postgresInbox(pool, null as never));
     expect(error.option).toBe('options');
     expect(error.message).toContain(
-      'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs and idleTimeoutMs',
+      'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs, commandTimeoutMs, idleTimeoutMs',
     );
     const ofSchema = failureOf(() => postgresInboxSchema('a' as never));
     expect(ofSchema.option).toBe('options');

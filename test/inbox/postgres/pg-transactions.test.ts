@@ -2,38 +2,52 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { pgTransactions } from '../../../src/inbox/postgres/pg-transactions.js';
 import type { Queryable } from '../../../src/inbox/postgres/pool.js';
-import type { Ending } from '../../../src/inbox/postgres/transactions.js';
+import type { Ending, OpenTransaction } from '../../../src/inbox/postgres/transactions.js';
 import { deferred } from './payment-change.js';
 
 const LONG_MS = 60_000;
-const LONG = { acquireTimeoutMs: LONG_MS, idleTimeoutMs: LONG_MS };
-const SHORT = { acquireTimeoutMs: 5, idleTimeoutMs: LONG_MS };
+const LONG = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: LONG_MS };
+const SHORT = { acquireTimeoutMs: 5, commandTimeoutMs: LONG_MS };
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-const done: Ending<string> = { end: 'commit', result: 'done' };
+type Body = (transaction: OpenTransaction<ScriptedClient>) => Promise<Ending<string>>;
+const done: Body = async (transaction) => {
+  await transaction.begin('SELECT 1', LONG_MS);
+  return { end: 'commit', result: 'done', statements: 'SELECT 2' };
+};
+const failing = (reason: unknown): Body => {
+  return async (transaction) => {
+    await done(transaction);
+    throw reason;
+  };
+};
 
-type Answer = Error | { command: string | undefined };
+type Answer = Error | { command: string | undefined } | undefined;
 
-/** A client that notes what is asked of it, and answers as told by the first word. */
+/** A client that notes what is asked of it, and answers as told by the last word, or never. */
 class ScriptedClient extends EventEmitter implements Queryable {
   readonly calls: string[] = [];
   constructor(readonly answers: Record<string, Answer> = {}) {
     super();
   }
   async query<Row>(text: string): Promise<{ rows: Row[] }> {
-    const [command = ''] = text.split(' ');
-    this.calls.push(command);
-    const answer = this.answers[command] ?? { command };
+    const [last = ''] = text.split('; ').reverse();
+    this.calls.push(text);
+    const answer = last in this.answers ? this.answers[last] : { command: last };
+    if (answer === undefined) return new Promise(() => undefined);
     if (answer instanceof Error) throw answer;
-    if (command !== 'BEGIN') return { rows: [], ...answer };
-    return [{}, { rows: [{ lock_timeout: '7s' }] }, {}] as never;
+    const result = { rows: [] as Row[], ...answer };
+    return text === last ? result : ([{ rows: [] }, result] as never);
   }
   release(error?: Error): void {
     this.calls.push(error ? `release(${error.message})` : 'release()');
   }
 }
 
-const over = (client: ScriptedClient, acquireTimeoutMs = LONG_MS) =>
-  pgTransactions({ connect: async () => client }, { acquireTimeoutMs, idleTimeoutMs: LONG_MS });
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT 1';
+const COMMIT = 'SELECT 2; COMMIT';
+const answered = (code: string) => Object.assign(new Error('answered'), { code });
+const over = (client: ScriptedClient, timeouts = LONG) =>
+  pgTransactions<ScriptedClient>({ connect: async () => client }, timeouts);
 
 describe('a connection that ends in one piece with its beginning', () => {
   it('is lost, and does not end the process', async () => {
@@ -45,8 +59,8 @@ describe('a connection that ends in one piece with its beginning', () => {
         client.emit('error', new Error('terminated'));
       },
     };
-    const transactions = pgTransactions(pool as never, LONG);
-    await expect(transactions.run(1, async () => done)).rejects.toMatchObject({
+    const transactions = pgTransactions<ScriptedClient>(pool as never, LONG);
+    await expect(transactions.run(done)).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
       cause: { message: 'terminated' },
     });
@@ -63,70 +77,156 @@ describe('a connection that ends in one piece with its beginning', () => {
         connected(error, client);
       },
     };
-    const running = pgTransactions(pool as never, LONG).run(1, async () => done);
+    const running = pgTransactions<ScriptedClient>(pool as never, LONG).run(done);
     await expect(running).rejects.toThrow(message);
   });
 });
 
 describe('a transaction on a connection of a pool', () => {
-  it('is committed and its connection given back', async () => {
+  it('is begun and committed in one message each, and its connection given back', async () => {
     const client = new ScriptedClient();
     const before = timers();
-    expect(await over(client).run(1, async () => done)).toBe('done');
-    expect(client.calls).toEqual(['BEGIN', 'COMMIT', 'release()']);
+    expect(await over(client).run(done)).toBe('done');
+    expect(client.calls).toEqual([BEGIN, COMMIT, 'release()']);
     expect(timers()).toBe(before);
     expect(client.listenerCount('error')).toBe(0);
+  });
+
+  it('is committed alone when there is nothing to send with it', async () => {
+    const client = new ScriptedClient();
+    await over(client).run(async () => ({ end: 'commit', result: undefined }));
+    expect(client.calls).toEqual(['COMMIT', 'release()']);
   });
 
   it('is rolled back when the body says so', async () => {
     const client = new ScriptedClient();
     const body = async () => ({ end: 'rollback', result: 'no' }) as const;
-    expect(await over(client).run(1, body)).toBe('no');
-    expect(client.calls).toEqual(['BEGIN', 'ROLLBACK', 'release()']);
+    expect(await over(client).run(body)).toBe('no');
+    expect(client.calls).toEqual(['ROLLBACK', 'release()']);
   });
 
-  it('hands on the client itself and the lock_timeout of before', async () => {
+  it('keeps what the body says when it can not be rolled back, and is closed', async () => {
+    const client = new ScriptedClient({ ROLLBACK: new Error('no answer') });
+    const body = async () => ({ end: 'rollback', result: 'no' }) as const;
+    expect(await over(client).run(body)).toBe('no');
+    expect(client.calls).toEqual(['ROLLBACK', 'release(no answer)']);
+  });
+
+  it('hands on the client itself', async () => {
     const client = new ScriptedClient();
-    await over(client).run(1, async ({ tx, previousLockTimeout }) => {
-      expect(tx).toBe(client);
-      expect(previousLockTimeout).toBe('7s');
-      return done;
+    await over(client).run(async (transaction) => {
+      expect(transaction.tx).toBe(client);
+      return done(transaction);
     });
   });
 
-  it.each(['BEGIN', 'COMMIT'])('is rolled back when %s fails', async (command) => {
-    const failure = new Error('it failed');
-    const client = new ScriptedClient({ [command]: failure });
-    await expect(over(client).run(1, async () => done)).rejects.toBe(failure);
-    expect(client.calls.slice(-3)).toEqual([command, 'ROLLBACK', 'release()']);
+  it.each([
+    ['BEGIN', { 'SELECT 1': answered('53100') }],
+    ['COMMIT', { COMMIT: answered('23505') }],
+  ])('is rolled back when Postgres refuses %s', async (_, answers) => {
+    const client = new ScriptedClient(answers);
+    await expect(over(client).run(done)).rejects.toThrow('answered');
+    expect(client.calls.slice(-2)).toEqual(['ROLLBACK', 'release()']);
+  });
+
+  it('is not used again when BEGIN fails with no answer of Postgres', async () => {
+    const failure = Object.assign(new Error('broken pipe'), { code: 'EPIPE' });
+    const client = new ScriptedClient({ 'SELECT 1': failure });
+    await expect(over(client).run(done)).rejects.toBe(failure);
+    expect(client.calls).toEqual([BEGIN, 'release(broken pipe)']);
+  });
+
+  it.each([
+    ['the way to Postgres', new Error('Connection terminated unexpectedly')],
+    ['a pipe', Object.assign(new Error('broken pipe'), { code: 'EPIPE' })],
+    ['Postgres by an administrator', answered('57P01')],
+    ['Postgres by a protocol error', answered('08P01')],
+  ])('may have been committed when COMMIT is ended by %s', async (_, failure) => {
+    const client = new ScriptedClient({ COMMIT: failure });
+    await expect(over(client).run(done)).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('whether it was recorded is not known'),
+      cause: failure,
+    });
+  });
+
+  it('may have been committed when the connection is lost before the answer', async () => {
+    const failure = new Error('terminated');
+    const client = new ScriptedClient({ COMMIT: undefined });
+    const running = over(client).run(done);
+    await vi.waitFor(() => expect(client.calls).toContain(COMMIT));
+    client.emit('error', failure);
+    await expect(running).rejects.toMatchObject({
+      message: expect.stringContaining('whether it was recorded is not known'),
+      cause: failure,
+    });
+  });
+
+  it.each([
+    ['MP001', 'Leave the end to the inbox'],
+    ['2201G', 'Leave the end to the inbox'],
+    ['25P02', 'SAVEPOINT before a statement'],
+  ])('that Postgres ends with %s at the record is lost', async (state, message) => {
+    const client = new ScriptedClient({ COMMIT: answered(state) });
+    await expect(over(client).run(done)).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ['BEGIN', { 'SELECT 1': undefined }, 'no answer within 5 ms'],
+    ['COMMIT', { COMMIT: undefined }, 'no answer to COMMIT within commandTimeoutMs (5 ms)'],
+  ])('does not wait longer for %s than it is told', async (_, answers, message) => {
+    const client = new ScriptedClient(answers);
+    const timeouts = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: 5 };
+    const running = over(client, timeouts).run<string>(async (transaction) => {
+      await transaction.begin('SELECT 1', 5);
+      return { end: 'commit', result: 'done' };
+    });
+    await expect(running).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining(message),
+    });
+    // Closed, without a ROLLBACK that would get no answer either.
+    expect(client.calls.at(-2)).not.toBe('ROLLBACK');
+    expect(client.calls.at(-1)).toContain(message);
+  });
+
+  it('does not wait longer for ROLLBACK, and is closed', async () => {
+    const client = new ScriptedClient({ ROLLBACK: undefined });
+    const timeouts = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: 5 };
+    await expect(over(client, timeouts).run(failing('text'))).rejects.toBe('text');
+    expect(client.calls.at(-1)).toContain('release(Postgres gave no answer');
+  });
+
+  it.each(['25006', '0A000'])('is closed after %s: the server has changed', async (state) => {
+    const client = new ScriptedClient();
+    const failure = answered(state);
+    await expect(over(client).run(failing(failure))).rejects.toBe(failure);
+    expect(client.calls.at(-1)).toBe('release(answered)');
   });
 
   it('rejects with what the body throws, whatever that is', async () => {
     const client = new ScriptedClient();
-    await expect(over(client).run(1, () => Promise.reject('text'))).rejects.toBe('text');
-    expect(client.calls).toEqual(['BEGIN', 'ROLLBACK', 'release()']);
-  });
-
-  it('has its connection closed when it can not be rolled back', async () => {
-    const failure = new Error('it failed');
-    const client = new ScriptedClient({ ROLLBACK: new Error('no answer') });
-    await expect(over(client).run(1, () => Promise.reject(failure))).rejects.toBe(failure);
-    expect(client.calls).toEqual(['BEGIN', 'ROLLBACK', 'release(no answer)']);
+    await expect(over(client).run(failing('text'))).rejects.toBe('text');
+    expect(client.calls).toEqual([BEGIN, 'ROLLBACK', 'release()']);
   });
 
   it('has its connection closed with an error, whatever its driver rejects with', async () => {
     const client = new ScriptedClient();
-    const failure = new Error('it failed');
     const query = client.query.bind(client);
     client.query = (text) => (text === 'ROLLBACK' ? Promise.reject('no answer') : query(text));
     const release = vi.spyOn(client, 'release');
-    await expect(over(client).run(1, () => Promise.reject(failure))).rejects.toBe(failure);
-    expect(release.mock.calls).toEqual([[new Error('ROLLBACK failed', { cause: 'no answer' })]]);
+    await expect(over(client).run(failing('text'))).rejects.toBe('text');
+    expect(release.mock.calls).toEqual([
+      [new Error('the driver rejected with no Error', { cause: 'no answer' })],
+    ]);
   });
 
   it('is lost when Postgres answers COMMIT with ROLLBACK', async () => {
     const client = new ScriptedClient({ COMMIT: { command: 'ROLLBACK' } });
-    await expect(over(client).run(1, async () => done)).rejects.toMatchObject({
+    await expect(over(client).run(done)).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
       message: expect.stringContaining('SAVEPOINT'),
     });
@@ -134,39 +234,38 @@ describe('a transaction on a connection of a pool', () => {
 
   it('is committed with a driver that does not say what it did', async () => {
     const client = new ScriptedClient({ COMMIT: { command: undefined } });
-    expect(await over(client).run(1, async () => done)).toBe('done');
+    expect(await over(client).run(done)).toBe('done');
   });
 
-  it('aborts its signal when the connection is lost, and is not open then', async () => {
+  it.each(['before', 'after'])('aborts a signal that is asked for %s the loss', async (when) => {
     const failure = new Error('terminating connection');
     const client = new ScriptedClient();
-    // What is thrown in the body would not be seen: the transaction is lost by then.
-    const ended = deferred<unknown>();
-    const running = over(client).run(1, async ({ signal, assertOpen }) => {
-      assertOpen();
-      const before = signal.aborted;
+    const seen = deferred<AbortSignal>();
+    const running = over(client).run(async (transaction) => {
+      if (when === 'before') expect(transaction.signal.aborted).toBe(false);
       client.emit('error', failure);
       // A second error of the same client must find a listener too.
-      client.emit('error', failure);
-      const thrown = await (async () => assertOpen())().catch((error: unknown) => error);
-      ended.resolve({ before, reason: signal.reason, thrown });
-      return done;
+      client.emit('error', new Error('another'));
+      seen.resolve(transaction.signal);
+      return { end: 'commit', result: 'done' };
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST', cause: failure });
-    const reason = expect.objectContaining({ code: 'TRANSACTION_LOST', cause: failure });
-    expect(await ended.promise).toEqual({ before: false, reason, thrown: reason });
+    const { aborted, reason } = await seen.promise;
+    expect(aborted).toBe(true);
+    expect(reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: failure });
+    // Nothing was sent on it.
+    expect(client.calls).toHaveLength(1);
   });
 
   it.each(['hangs', 'fails later'])('is not kept by a body that %s', async (name) => {
     const client = new ScriptedClient();
     const body = deferred<Ending<string>>();
-    const running = over(client).run(1, () => {
+    const running = over(client).run(() => {
       setImmediate(() => client.emit('error', new Error('terminating connection')));
       return body.promise;
     });
     await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
     expect(client.calls).toEqual([
-      'BEGIN',
       expect.stringMatching(/^release\(The connection to Postgres was lost/),
     ]);
     expect(client.listenerCount('error')).toBe(0);
@@ -180,7 +279,7 @@ describe('a connection of a pool', () => {
     const client = new ScriptedClient();
     const connecting = deferred<ScriptedClient>();
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
-    const running = transactions.run(1, async () => done);
+    const running = transactions.run(done);
     await expect(running).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs (5 ms)'),
@@ -194,19 +293,19 @@ describe('a connection of a pool', () => {
   it('that fails too late is nobody’s failure', async () => {
     const connecting = deferred<ScriptedClient>();
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
-    await expect(transactions.run(1, async () => done)).rejects.toThrow('acquireTimeoutMs');
+    await expect(transactions.run(done)).rejects.toThrow('acquireTimeoutMs');
     connecting.reject(new Error('refused'));
   });
 
   it('that the pool refuses is the failure', async () => {
     const failure = new Error('refused');
     const transactions = pgTransactions({ connect: () => Promise.reject(failure) }, LONG);
-    await expect(transactions.run(1, async () => done)).rejects.toBe(failure);
+    await expect(transactions.run(done)).rejects.toBe(failure);
   });
 
   it('that has no release tells that the pool is none', async () => {
     const connect = async () => ({ query: async () => ({ rows: [] }) }) as never;
-    await expect(pgTransactions({ connect }, LONG).run(1, async () => done)).rejects.toMatchObject({
+    await expect(pgTransactions({ connect }, LONG).run(done)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'pool',
       message: expect.stringMatching(

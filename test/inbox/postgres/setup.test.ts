@@ -1,33 +1,42 @@
 import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pgliteTransactions } from '../../../src/inbox/postgres/pglite-transactions.js';
-import { quoteTables } from '../../../src/inbox/postgres/schema.js';
+import type { Queryable } from '../../../src/inbox/postgres/pool.js';
 import { setup } from '../../../src/inbox/postgres/setup.js';
+import { quoteTables } from '../../../src/inbox/postgres/tables.js';
+import type {
+  Ending,
+  OpenTransaction,
+  Transactions,
+} from '../../../src/inbox/postgres/transactions.js';
 
 const TABLES = quoteTables({ paymentsTable: 'p', eventsTable: 'e' });
 
-/** Sets up where the first look and the second find this, and CREATE fails with that. */
-async function setUp(looks: boolean[][], failure?: Error) {
+/** Sets up where the first look and the second find these parts missing, and CREATE fails with that. */
+async function setUp(looks: string[], failure?: Error) {
   const statements: string[] = [];
   const tx = {
     async query<Row>(text: string): Promise<{ rows: Row[] }> {
-      if (text.startsWith('SELECT ARRAY')) {
+      if (text.startsWith('SELECT concat_ws')) {
         statements.push('look');
-        return { rows: [{ present: looks.shift() }] as Row[] };
+        return { rows: [{ missing: looks.shift() }] as Row[] };
       }
-      const [, statement = text] = /(CREATE.* ".*?")/.exec(text) ?? [];
+      if (text.startsWith('SELECT coalesce')) return { rows: [{ schema: '"s"' }] as Row[] };
+      const [, statement = text] = /(CREATE.*? ".*?")[ (\n]/.exec(text) ?? [];
       statements.push(statement);
       if (text.includes('CREATE') && failure) throw failure;
       return { rows: [] };
     },
   };
   const signal = new AbortController().signal;
-  const transaction = { tx, signal, previousLockTimeout: '0', assertOpen: () => undefined };
-  await setup({ run: async (_ms, body) => (await body(transaction)).result }, TABLES);
+  const transaction = { tx, signal, begin: async () => [] };
+  const transactions = { run: async (body: Body) => (await body(transaction)).result };
+  await setup(transactions as Transactions<Queryable>, TABLES, TIMEOUTS);
   return statements;
 }
 
-const ALL = [true, true, true, true];
+type Body = (transaction: OpenTransaction<Queryable>) => Promise<Ending<unknown>>;
+const TIMEOUTS = { commandTimeoutMs: 60_000 };
 const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock_timeout = 2000'];
 
 describe('setup', () => {
@@ -41,7 +50,7 @@ describe('setup', () => {
       );
       return rows as { name: string; oid: number }[];
     };
-    await setup(transactions, TABLES);
+    await setup(transactions, TABLES, TIMEOUTS);
     const first = await made();
     expect(first.map(({ name }) => name)).toEqual([
       'e',
@@ -54,31 +63,32 @@ describe('setup', () => {
     // A role that may not create anything, as CREATE … IF NOT EXISTS would need it to.
     await database.exec('CREATE ROLE reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
     await database.exec('SET ROLE reader');
-    await setup(transactions, TABLES);
+    await setup(transactions, TABLES, TIMEOUTS);
     expect(await made()).toEqual(first);
   });
 
   it('only looks where everything exists', async () => {
-    expect(await setUp([ALL])).toEqual(['look']);
+    expect(await setUp([''])).toEqual(['look']);
   });
 
   it('makes what is missing, in turn with others, with a short wait for the tables', async () => {
-    const missing = [true, false, false, true];
+    const missing = '1 2 4';
     expect(await setUp([missing, missing])).toEqual([
       'look',
       ...LOCKS,
       'look',
       'CREATE INDEX IF NOT EXISTS "p_changed_at"',
       'CREATE TABLE IF NOT EXISTS "e"',
+      'CREATE OR REPLACE FUNCTION "s"."e_claim"',
     ]);
   });
 
   it('makes nothing when another process has done so meanwhile', async () => {
-    expect(await setUp([[false, false, false, false], ALL])).toEqual(['look', ...LOCKS, 'look']);
+    expect(await setUp(['0 1 2 3 4 5', ''])).toEqual(['look', ...LOCKS, 'look']);
   });
 
   it('says what to do when a table is in use for too long', async () => {
-    const missing = [true, false, true, true];
+    const missing = '1';
     const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
     await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
@@ -88,7 +98,7 @@ describe('setup', () => {
   });
 
   it('rejects with any other error of Postgres as it is', async () => {
-    const missing = [false, true, true, true];
+    const missing = '0';
     const failure = Object.assign(new Error('permission denied'), { code: '42501' });
     await expect(setUp([missing, missing], failure)).rejects.toBe(failure);
   });

@@ -1,0 +1,143 @@
+import { inSchema, type QuotedTables } from './tables.js';
+
+/** An event as the tables keep it. */
+export interface StoredEvent {
+  readonly reference: string;
+  readonly key: string;
+  /** When it happened, in epoch microseconds: digits, as a bigint is beyond what a number holds. */
+  readonly occurredAtUs: string;
+  readonly processStale: boolean;
+}
+
+/** What is needed to record a claimed event, as it was when it was claimed. */
+export interface HeldClaim {
+  readonly transactionId: string;
+  /** The work may change role and path for its transaction. */
+  readonly role: string;
+  readonly searchPath: string;
+  /** Where the functions are, quoted; empty without them. */
+  readonly schema: string;
+}
+
+/** How long Postgres waits, in milliseconds. */
+export interface ClaimTimeouts {
+  readonly lockTimeoutMs: number;
+  /** For the next statement of the transaction; 0 for ever. */
+  readonly idleTimeoutMs: number;
+}
+
+/**
+ * The SQLSTATE with which recording fails outside the claim's transaction, by our function and,
+ * without functions, by `width_bucket`, whose own it is: nothing else fails with it.
+ */
+export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
+
+/**
+ * Statements that claim an event. The last one gives `duplicate`, or a JSON list: `claimed` or
+ * `stale`, and then the fields of a {@link HeldClaim}.
+ */
+export type ClaimStatements = (event: StoredEvent, timeouts: ClaimTimeouts) => string;
+
+/** Statements that record a claimed event, or fail. */
+export type RecordStatements = (event: StoredEvent, held: HeldClaim) => string;
+
+/** By the functions of the schema, which Postgres plans once for each connection. */
+export function callFunctions({ payments, claim, record }: QuotedTables) {
+  return {
+    claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) =>
+      `SELECT ${claim}('${payments}', ${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${lockTimeoutMs}', '${idleTimeoutMs}')`,
+    // The function puts the path back by itself, which costs less.
+    record: ({ reference, key, occurredAtUs }, { role, schema, searchPath, transactionId }) =>
+      `SET LOCAL ROLE ${literal(role)};
+SELECT ${inSchema(schema, record)}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${literal(searchPath)})`,
+  } satisfies { claim: ClaimStatements; record: RecordStatements };
+}
+
+/** The same where the functions are not there. */
+export function withoutFunctions({ payments, events }: QuotedTables) {
+  return {
+    // Settings and the look are statements beside the lock's: the snapshot of one statement is from
+    // before the wait.
+    claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) => {
+      const payment = literal(reference);
+      return `SELECT set_config('merchant_payments.lock_timeout', current_setting('lock_timeout'), true),
+  set_config('lock_timeout', '${lockTimeoutMs}', true),
+  set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true),
+  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true);
+SELECT pg_advisory_xact_lock(${lockKey(payment, `'${payments}'::regclass`)});
+SELECT ${claimAnswer({ payments, events }, { reference: payment, key: literal(key), occurredAtUs: `'${occurredAtUs}'` })},
+  set_config('lock_timeout', current_setting('merchant_payments.lock_timeout'), true)`;
+    },
+    record: ({ reference, key, occurredAtUs }, held) => {
+      const event = {
+        reference: literal(reference),
+        key: literal(key),
+        occurredAtUs: `'${occurredAtUs}'`,
+      };
+      return `${restoreSettings(held)};
+SELECT width_bucket(0, 0, 1, (txid_current() = '${held.transactionId}')::int);
+${recordEvent({ payments, events }, event)}`;
+    },
+  } satisfies { claim: ClaimStatements; record: RecordStatements };
+}
+
+/** SQL expressions for an event's fields. */
+interface EventExpressions {
+  readonly reference: string;
+  readonly key: string;
+  readonly occurredAtUs: string;
+}
+
+type Tables = Pick<QuotedTables, 'payments' | 'events'>;
+
+/**
+ * What the changes of a payment wait for. Those that wait for such a lock get it in the order in
+ * which they came, which those that wait for a row's do not. Of the table's oid, as its name may be
+ * written with and without its schema.
+ */
+export function lockKey(reference: string, payments: string): string {
+  return `hashtextextended(${reference}, ${payments}::oid::bigint)`;
+}
+
+/** What a claim gives when it has the lock. */
+export function claimAnswer(
+  { payments, events }: Tables,
+  { reference, key, occurredAtUs }: EventExpressions,
+  schema = "''",
+): string {
+  return `CASE
+    WHEN EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key}) THEN 'duplicate'
+    ELSE json_build_array(
+      CASE WHEN (SELECT occurred_at_us > ${occurredAtUs} FROM ${payments} WHERE payment_reference = ${reference})
+        THEN 'stale' ELSE 'claimed' END,
+      txid_current()::text, current_setting('role'), current_setting('search_path'), ${schema})::text
+  END`;
+}
+
+/** The two statements that record an event. */
+export function recordEvent(
+  { payments, events }: Tables,
+  { reference, key, occurredAtUs }: EventExpressions,
+): string {
+  return `INSERT INTO ${events} (payment_reference, key, occurred_at_us)
+  VALUES (${reference}, ${key}, ${occurredAtUs});
+INSERT INTO ${payments} AS payment (payment_reference, occurred_at_us)
+  VALUES (${reference}, ${occurredAtUs})
+  ON CONFLICT (payment_reference) DO UPDATE SET
+    occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
+    changed_at = GREATEST(payment.changed_at, excluded.changed_at)`;
+}
+
+// The role first: it decides what `$user` in the path is.
+function restoreSettings({ role, searchPath }: HeldClaim): string {
+  return `SELECT set_config('role', ${literal(role)}, true), set_config('search_path', ${literal(searchPath)}, true)`;
+}
+
+/**
+ * Text as a literal of SQL. With a backslash in it as E'…', which means the same whether
+ * `standard_conforming_strings` is on or off.
+ */
+export function literal(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
+}

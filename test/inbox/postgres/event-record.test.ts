@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
+import { literal } from '../../../src/inbox/postgres/statements.js';
+import { quoteTables } from '../../../src/inbox/postgres/tables.js';
+
+const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
+const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
+const HELD = ['12', 'none', 'a, b', '"s"'];
+
+/** A claim whose answers are these, and what it sent. */
+function claimWith(...answers: unknown[]) {
+  const record = new EventRecord(quoteTables({}));
+  const sent: { statements: string; timeoutMs: number }[] = [];
+  const transaction = {
+    async begin(statements: string, timeoutMs: number) {
+      sent.push({ statements, timeoutMs });
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return [{ answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }];
+    },
+  };
+  const claim = (event = EVENT) => record.claim(transaction, event, TIMEOUTS);
+  return { record, claim, sent };
+}
+
+const failure = (code: string) => Object.assign(new Error('refused'), { code });
+
+describe('a claim', () => {
+  it.each(['55P03', '40P01', '57014'])(
+    'that Postgres ends with %s, for a lock, is busy',
+    async (code) => {
+      expect(await claimWith(failure(code)).claim()).toEqual({ found: 'busy' });
+    },
+  );
+
+  it('that Postgres ends with another state is a failure', async () => {
+    await expect(claimWith(failure('54000')).claim()).rejects.toMatchObject({ code: '54000' });
+  });
+
+  it('waits for Postgres as long as for the lock, and then for its answer', async () => {
+    const { claim, sent } = claimWith('duplicate');
+    expect(await claim()).toEqual({ found: 'duplicate' });
+    expect(sent).toMatchObject([{ timeoutMs: 1_500 }]);
+  });
+
+  it('of an older change is stale, or runs and says so', async () => {
+    const { claim } = claimWith(['stale', ...HELD], ['stale', ...HELD], ['claimed', ...HELD]);
+    expect(await claim()).toEqual({ found: 'stale' });
+    expect(await claim({ ...EVENT, processStale: true })).toMatchObject({
+      found: 'claimed',
+      stale: true,
+    });
+    expect(await claim()).toMatchObject({ found: 'claimed', stale: false });
+  });
+
+  it('records with the role, the functions and the path that it found', async () => {
+    const { claim } = claimWith(['claimed', '12', "o'role", 'a, b', '"s"']);
+    expect(await claim()).toMatchObject({
+      record: `SET LOCAL ROLE 'o''role';
+SELECT "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12', 'a, b')`,
+    });
+  });
+
+  it.each([
+    ['another text', 'processed'],
+    ['another word', ['done', ...HELD]],
+    ['too few parts', ['claimed', '12', 'none', 'a, b']],
+    ['too many parts', ['claimed', ...HELD, 'more']],
+    ['a part that is no text', ['claimed', 12, 'none', 'a, b', 's']],
+    ['no list', { found: 'claimed' }],
+    ['a boolean of a driver', 'f'],
+  ])('that is answered with %s fails', async (_, answer) => {
+    await expect(claimWith(answer).claim()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  });
+
+  it.each(['42883', '42501', '3F000'])(
+    'does without functions after %s, until setup',
+    async (code) => {
+      const { record, claim, sent } = claimWith(
+        failure(code),
+        'duplicate',
+        'duplicate',
+        'duplicate',
+      );
+      expect(await claim()).toEqual({ found: 'no functions' });
+      await claim();
+      await claim();
+      record.expectFunctions();
+      await claim();
+      const byFunction = sent.map(({ statements }) =>
+        statements.includes('payment_inbox_events_claim'),
+      );
+      expect(byFunction).toEqual([true, false, false, true]);
+    },
+  );
+
+  it('is refused for a missing table, with what Postgres said', async () => {
+    const cause = failure('42P01');
+    expect(await claimWith(cause).claim()).toEqual({ found: 'no tables', cause });
+  });
+
+  it('without functions fails when it is refused', async () => {
+    const { claim } = claimWith(failure('42883'), failure('42501'));
+    await claim();
+    await expect(claim()).rejects.toMatchObject({ code: '42501' });
+  });
+});
+
+describe('a literal', () => {
+  it.each([
+    ['PAY-1', "'PAY-1'"],
+    ['', "''"],
+    ["o'clock's", "'o''clock''s'"],
+    ['a\\b', "E'a\\\\b'"],
+    ["\\'", "E'\\\\'''"],
+  ])('of %s is %s', (text, sql) => {
+    expect(literal(text)).toBe(sql);
+  });
+});

@@ -1,0 +1,216 @@
+import pg, { type PoolClient } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, heldWork, nothing } from './payment-change.js';
+import { useSchema } from './server.js';
+
+const schema = 'mp_inbox_session';
+const { openPool, observer, waitForBlocked } = useSchema(schema);
+
+/** Once with the schema's functions and once without: a role that may not call them has none. */
+const FORMS = [
+  ['with the functions', ''],
+  ['without them', ' -c role=mp_inbox_session_plain'],
+] as const;
+const roles = ['mp_inbox_session_plain', 'mp_inbox_session_tenant'];
+const dropRoles = roles
+  .map(
+    (role) => `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
+      EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`,
+  )
+  .join(';');
+
+describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (form, options) => {
+  beforeAll(() =>
+    observer.query(`${dropRoles};
+      CREATE ROLE mp_inbox_session_plain; CREATE ROLE mp_inbox_session_tenant;
+      GRANT mp_inbox_session_tenant TO mp_inbox_session_plain;
+      GRANT USAGE ON SCHEMA ${schema} TO mp_inbox_session_plain;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO mp_inbox_session_plain;
+      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC`),
+  );
+  afterAll(() => observer.query(dropRoles));
+
+  const open = (more = '') => openPool({ options: `${options} ${more}` });
+  const name = (of: string) => `${of}-${form}`;
+
+  it('keeps the role that the work sets, and records as the one it had', async () => {
+    const pool = open();
+    const before = (await pool.query('SELECT current_user')).rows;
+    const outcome = await postgresInbox(pool).process(change(name('role')), async ({ tx }) => {
+      await tx.query('SET LOCAL ROLE mp_inbox_session_tenant');
+    });
+    expect(outcome).toBe('processed');
+    expect((await pool.query('SELECT current_user')).rows).toEqual(before);
+    expect(await postgresInbox(pool).process(change(name('role')), nothing)).toBe('duplicate');
+  });
+
+  it('writes what it commits to disk where the role’s default is not to', async () => {
+    const pool = open('-c synchronous_commit=off');
+    const show = async (client: pg.Pool | PoolClient) =>
+      (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit;
+    await postgresInbox(pool).process(change(name('commit')), async ({ tx }) => {
+      expect(await show(tx)).toBe('on');
+    });
+    expect(await show(pool)).toBe('off');
+  });
+
+  it('keeps a default that is on its way to disk', async () => {
+    const pool = open('-c synchronous_commit=local');
+    await postgresInbox(pool).process(change(name('local')), async ({ tx }) => {
+      const { rows } = await tx.query('SHOW synchronous_commit');
+      expect(rows).toEqual([{ synchronous_commit: 'local' }]);
+    });
+  });
+
+  it('has its lock_timeout back after a wait', async () => {
+    const held = heldWork();
+    const first = postgresInbox(open()).process(change(name('waited'), 1), held.work);
+    await held.started;
+    const second = postgresInbox<PoolClient>(open(), { lockTimeoutMs: 60_000 }).process(
+      change(name('waited'), 2),
+      async ({ tx }) => {
+        const { rows } = await tx.query('SHOW lock_timeout');
+        expect(rows).toEqual([{ lock_timeout: '1234ms' }]);
+      },
+    );
+    await waitForBlocked(1);
+    held.finish();
+    expect(await Promise.all([first, second])).toEqual(['processed', 'processed']);
+  });
+
+  it('sends statements that differ in their literals alone, whatever time is left', async () => {
+    const pool = openPool({ options: `${options}` });
+    const shapes = new Set<string>();
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+      Object.assign(client, {
+        query: (...args: unknown[]) => {
+          if (typeof args[0] === 'string') shapes.add(args[0].replaceAll(/E?'(?:''|[^'])*'/g, '?'));
+          return query(...args);
+        },
+      });
+    });
+    const settings = [1, 22, 333].map((lockTimeoutMs) => ({ lockTimeoutMs }));
+    const counts: number[] = [];
+    for (const [index, timeouts] of settings.entries()) {
+      const inbox = postgresInbox(pool, timeouts);
+      await inbox.process(change(name(`shape-${index}`)), nothing);
+      await inbox.process(change(name(`shape-${index}`)), nothing);
+      counts.push(shapes.size);
+    }
+    expect(counts[2]).toBe(counts[0]);
+    // Settings made by SET are one statement to pg_stat_statements for each value.
+    expect([...shapes].filter((shape) => /SET (LOCAL )?(lock|idle)/.test(shape))).toEqual([]);
+  });
+
+  it.each([
+    ['a quote', "a'b"],
+    ['a backslash', 'a\\b'],
+    ['a backslash at the end, and a quote', "a\\'; DROP TABLE orders; --\\"],
+  ])(
+    'takes %s in references and keys, whatever standard_conforming_strings is',
+    async (_, text) => {
+      for (const setting of ['on', 'off']) {
+        const options = `-c standard_conforming_strings=${setting} -c escape_string_warning=off`;
+        const inbox = postgresInbox(open(options));
+        const reference = name(text).replaceAll(' ', '');
+        const event = change(`${reference}-${setting}`, 0, { key: reference });
+        expect(await inbox.process(event, nothing)).toBe('processed');
+        const { rows } = await observer.query(
+          'SELECT key FROM payment_inbox_events WHERE payment_reference = $1',
+          [event.paymentReference],
+        );
+        expect(rows).toEqual([{ key: reference }]);
+        expect(await inbox.process(event, nothing)).toBe('duplicate');
+      }
+    },
+  );
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])(
+  'a connection whose server has become read-only',
+  () => {
+    it.each(['25006', '0A000'])('(%s) is closed and not used again', async (sqlState) => {
+      const pool = openPool({ max: 1 });
+      const failing = postgresInbox(pool).process(change(`spoiled-${sqlState}`), async ({ tx }) => {
+        await tx.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlState}'; END $$`);
+      });
+      await expect(failing).rejects.toMatchObject({ code: sqlState });
+      expect(pool.totalCount).toBe(0);
+    });
+
+    it('is kept after any other error of a statement', async () => {
+      const pool = openPool({ max: 1 });
+      const failing = postgresInbox(pool).process(change('kept'), async ({ tx }) => {
+        await tx.query('SELECT 1/0');
+      });
+      await expect(failing).rejects.toMatchObject({ code: '22012' });
+      expect(pool).toMatchObject({ totalCount: 1, idleCount: 1 });
+    });
+  },
+);
+
+describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its own way', () => {
+  const connectionString = process.env['DATABASE_URL'] ?? '';
+  const openWith = (config: pg.PoolConfig) =>
+    new pg.Pool({ connectionString, options: `-c search_path=${schema}`, ...config });
+
+  it('leaves all as text: the work runs, and once', async () => {
+    const asText = { getTypeParser: () => (value: string) => value };
+    const pool = openWith({ types: asText as never });
+    const inbox = postgresInbox(pool);
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+    };
+    expect(await inbox.process(change('as-text', 1), work)).toBe('processed');
+    expect(await inbox.process(change('as-text', 1), work)).toBe('duplicate');
+    expect(await inbox.process(change('as-text', 0), work)).toBe('stale');
+    expect(runs).toBe(1);
+    await inbox.setup();
+    expect(await inbox.prune(new Date(0))).toBe(0);
+    await pool.end();
+  });
+
+  it('gives rows as arrays: the work runs, and once', async () => {
+    class ArrayClient extends pg.Client {}
+    const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
+    Object.assign(ArrayClient.prototype, {
+      query(this: pg.Client, text: unknown, ...more: unknown[]) {
+        const asked = typeof text === 'string' ? { text, rowMode: 'array' } : text;
+        return query.call(this, asked, ...more);
+      },
+    });
+    const pool = openWith({ Client: ArrayClient } as never);
+    const inbox = postgresInbox(pool);
+    expect(await inbox.process(change('as-arrays'), nothing)).toBe('processed');
+    expect(await inbox.process(change('as-arrays'), nothing)).toBe('duplicate');
+    await pool.end();
+  });
+
+  it('gives nothing that can be read: it fails, and says so', async () => {
+    const pool = openWith({ types: { getTypeParser: () => () => 7 } as never });
+    await expect(postgresInbox(pool).process(change('as-numbers'), nothing)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('type parser'),
+    });
+    await pool.end();
+  });
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])('a change older than the last one processed', () => {
+  it('runs and is told so when stale changes are to be processed', async () => {
+    const inbox = postgresInbox(openPool());
+    const stales: boolean[] = [];
+    const run = (minute: number, processStale: boolean) =>
+      inbox.process(change('told', minute, { processStale }), async ({ stale }) => {
+        stales.push(stale);
+      });
+    expect(await run(2, true)).toBe('processed');
+    expect(await run(1, false)).toBe('stale');
+    expect(await run(1, true)).toBe('processed');
+    expect(await run(3, true)).toBe('processed');
+    expect(stales).toEqual([false, true, false]);
+  });
+});

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A server that passes everything on to another, until it is told to swallow it. */
+export interface SwallowingProxy {
+  readonly url: string;
+  /** Swallows what is sent from now on, and with it the connections: they never work again. */
+  swallow(): void;
+  /** Swallows what the server sends on the connections of now, after their next message to it. */
+  swallowNextAnswer(): void;
+  /** New connections work again. */
+  heal(): void;
+  /** Ends the connections of now, from both sides. */
+  cut(): void;
+  /** Settles when the server has been sent a message whose answer was swallowed. */
+  readonly answered: Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  /** What is swallowed: nothing, what the server sends, or all of it. */
+  mode: 'pass' | 'answers' | 'all';
+}
+
+export async function startSwallowingProxy(target: string): Promise<SwallowingProxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<Pair>();
+  let swallowing = false;
+  let answered = (): void => undefined;
+  const whenAnswered = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname);
+    const live: Pair = { client, upstream, mode: swallowing ? 'all' : 'pass' };
+    pairs.add(live);
+    client.on('data', (bytes) => {
+      if (live.mode !== 'all') upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (live.mode === 'pass') client.write(bytes);
+      if (live.mode === 'answers') answered();
+    });
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      // A network that swallows passes on no end either.
+      from.on('close', () => {
+        if (live.mode === 'pass') to.destroy();
+      });
+      from.on('error', () => undefined);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  const cut = () => {
+    for (const { client, upstream } of pairs) {
+      client.destroy();
+      upstream.destroy();
+    }
+  };
+  return {
+    url: url.href,
+    swallow() {
+      swallowing = true;
+      for (const pair of pairs) pair.mode = 'all';
+    },
+    swallowNextAnswer() {
+      for (const pair of pairs) pair.mode = 'answers';
+    },
+    heal() {
+      swallowing = false;
+    },
+    cut,
+    answered: whenAnswered,
+    async close() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
