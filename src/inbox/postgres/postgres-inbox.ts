@@ -15,6 +15,7 @@ import { pgTransactions } from './pg-transactions.js';
 import { pgliteTransactions } from './pglite-transactions.js';
 import { assertPool, isPglite, type PgliteLike, type PgPoolLike, type Queryable } from './pool.js';
 import { prune } from './prune.js';
+import { withSavepoints } from './savepoints.js';
 import { type PostgresInboxTables, quoteTables } from './schema.js';
 import { setup } from './setup.js';
 import type { Ending } from './transactions.js';
@@ -150,8 +151,8 @@ export function postgresInbox<Tx extends Queryable = Queryable>(
         transactions.run(leftMs, async (transaction): Promise<Ending<InboxOutcome>> => {
           const claim = await record.claim(transaction, stored);
           if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
-          const { tx, signal } = transaction;
-          await work({ tx, signal, stale: false });
+          const { signal } = transaction;
+          await withSavepoints(transaction.tx, (tx) => work({ tx, signal, stale: false }));
           await record.record(transaction, stored, claim.held);
           return { end: 'commit', result: 'processed' };
         }),
