@@ -77,10 +77,11 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * transaction, so the effect of a change happens exactly once. What `work` does elsewhere (a mail,
  * another database, the pool instead of `tx`) is not undone with it and may happen again.
  *
- * `tx` is the pool's own client. Do not end its transaction or release it; set a SAVEPOINT before a
- * statement that may fail, as Postgres undoes the whole transaction after an error. Await every
- * query: one that is sent after `work` has returned lands in the transaction of whoever has the
- * connection then, another payment's perhaps, and is undone with it. What is set for the session (SET
+ * `tx` is the pool's own client, on which a transaction that `work` begins is a savepoint: so are an
+ * ORM's nested ones. Put a statement that may fail in one, as Postgres undoes the whole transaction
+ * after an error. A COMMIT or ROLLBACK without a BEGIN of the work is refused, and `release()` does
+ * nothing. Await every query: `work` that returns before one has ended is undone, and one that is
+ * sent later is refused. What is set for the session (SET
  * without LOCAL, `pg_advisory_lock`, LISTEN) stays on the connection when it goes back to the pool;
  * use SET LOCAL and `pg_advisory_xact_lock`.
  *
