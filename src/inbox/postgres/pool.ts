@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { describeOrm } from './orm.js';
 
 /** What the merchant's work writes through: `pg`'s PoolClient and PGlite's Transaction both are one. */
 export interface Queryable {
@@ -85,6 +86,9 @@ export function isPglite<Tx extends Queryable>(
 
 /** @throws {InvalidOptionError} when `pool` is neither a pool nor PGlite */
 export function assertPool(pool: unknown): void {
+  // TypeORM 0.3 has a connect() as well, which would be noticed at the first callback only.
+  const orm = describeOrm(pool);
+  if (orm !== undefined) throw invalidPool(orm);
   // Only a client of pg escapes: a pool has no connection to ask.
   if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
   if (hasMethods(pool, ['transaction', 'query', 'exec']) || hasMethods(pool, ['connect'])) return;

@@ -19,8 +19,21 @@ import {
   type TransactionOf,
 } from './pool.js';
 import { prune } from './prune.js';
+
+<<<<<<< HEAD
+
 import { explainMissingTable, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
+
+=======
+
+import { withSavepoints } from './savepoints.js';
+import { type PostgresInboxTables, quoteTables } from './schema.js';
+import { setup } from './setup.js';
+import type { Ending } from './transactions.js';
+
+>>>>>>> orm
+
 import { Turns } from './turns.js';
 
 /** An inbox in Postgres. */
@@ -59,10 +72,11 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * transaction, so the effect of a change happens exactly once. What `work` does elsewhere (a mail,
  * another database, the pool instead of `tx`) is not undone with it and may happen again.
  *
- * `tx` is the pool's own client. Do not end its transaction or release it; set a SAVEPOINT before a
- * statement that may fail, as Postgres undoes the whole transaction after an error. Await every
- * query: one that is sent after `work` has returned lands in the transaction of whoever has the
- * connection then, another payment's perhaps, and is undone with it. What is set for the session (SET
+ * `tx` is the pool's own client, on which a transaction that `work` begins is a savepoint: so are an
+ * ORM's nested ones. Put a statement that may fail in one, as Postgres undoes the whole transaction
+ * after an error. A COMMIT or ROLLBACK without a BEGIN of the work is refused, and `release()` does
+ * nothing. Await every query: `work` that returns before one has ended is undone, and one that is
+ * sent later is refused. What is set for the session (SET
  * without LOCAL, `pg_advisory_lock`, LISTEN) stays on the connection when it goes back to the pool;
  * use SET LOCAL and `pg_advisory_xact_lock`.
  *
@@ -166,12 +180,24 @@ export function postgresInbox<Tx extends Queryable>(
   return {
     async process(event, work) {
       const stored = toStoredEvent(event);
+<<<<<<< HEAD
       const { reference, key } = stored;
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
       const name = single ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
         processInTurn(stored, leftMs, work),
+=======
+      const outcome = await turns.take(stored.reference, lockTimeoutMs, (leftMs) =>
+        transactions.run(leftMs, async (transaction): Promise<Ending<InboxOutcome>> => {
+          const claim = await record.claim(transaction, stored);
+          if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
+          const { signal } = transaction;
+          await withSavepoints(transaction.tx, (tx) => work({ tx, signal, stale: false }));
+          await record.record(transaction, stored, claim.held);
+          return { end: 'commit', result: 'processed' };
+        }),
+>>>>>>> orm
       );
       return outcome ?? 'busy';
     },

@@ -89,30 +89,28 @@ export function describeStore(store: () => Store): void {
       expect(await recorded('swallowed')).toEqual(NOTHING);
     });
 
-    it.each([
-      ['COMMIT', 1],
-      ['ROLLBACK', 0],
-      ['COMMIT AND CHAIN', 1],
-      ['ROLLBACK AND CHAIN', 0],
-    ])('by sending %s is told to leave the end to the inbox', async (statement, kept) => {
-      const reference = `ended-by-${statement}`;
-      const failing = open().process(change(reference), async ({ tx }) => {
-        await insertOrder(tx, reference);
-        await tx.query(statement);
-      });
-      await expect(failing).rejects.toMatchObject({
-        code: 'TRANSACTION_LOST',
-        message: expect.stringContaining('Leave the end to the inbox'),
-      });
-      expect(await orders(reference)).toBe(kept);
-      const event = change(reference);
-      expect(await open().process(event, nothing)).toBe('processed');
-    });
+    it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN', 'ROLLBACK AND CHAIN'])(
+      'by sending %s is told to leave the end to the inbox',
+      async (statement) => {
+        const reference = `ended-by-${statement}`;
+        const failing = open().process(change(reference), async ({ tx }) => {
+          await insertOrder(tx, reference);
+          await tx.query(statement);
+        });
+        await expect(failing).rejects.toMatchObject({
+          code: 'TRANSACTION_LOST',
+          message: expect.stringContaining('Leave the end to the inbox'),
+        });
+        expect(await orders(reference)).toBe(0);
+        const event = change(reference);
+        expect(await open().process(event, nothing)).toBe('processed');
+      },
+    );
 
     it('by ending it and failing then rejects with its own error', async () => {
       const failure = new Error('no stock');
       const failing = open().process(change('ended-and-failed'), async ({ tx }) => {
-        await tx.query('ROLLBACK');
+        await tx.query('ROLLBACK').catch(() => undefined);
         throw failure;
       });
       await expect(failing).rejects.toBe(failure);

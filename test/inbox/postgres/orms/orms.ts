@@ -1,0 +1,117 @@
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { pgTable, text } from 'drizzle-orm/pg-core';
+import makeKnex, { type Knex } from 'knex';
+import { Kysely, PostgresDialect, sql as rawKysely } from 'kysely';
+import type pg from 'pg';
+import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
+
+/** A handle of an ORM on a transaction. */
+export interface OrmTransaction {
+  /** Writes a row of `orders`. */
+  insert(reference: string, status: string): Promise<unknown>;
+  /** Fails, as a statement does that Postgres refuses. */
+  fail(): Promise<unknown>;
+  /** The ORM's own nested transaction: committed, or rolled back when `body` throws. */
+  nested(body: (inner: OrmTransaction) => Promise<void>): Promise<void>;
+}
+
+/** An ORM, and how it is put on the inbox's `tx`. */
+export interface Orm {
+  readonly name: string;
+  on(tx: pg.PoolClient): OrmTransaction;
+}
+
+const orders = pgTable('orders', { reference: text(), status: text() });
+
+type Drizzle = Pick<ReturnType<typeof drizzle>, 'insert' | 'execute'> & {
+  transaction(body: (inner: Drizzle) => Promise<void>): Promise<void>;
+};
+
+const overDrizzle = (db: Drizzle): OrmTransaction => ({
+  insert: (reference, status) => db.insert(orders).values({ reference, status }),
+  fail: () => db.execute(sql`SELECT 1/0`),
+  nested: (body) => db.transaction((inner) => body(overDrizzle(inner))),
+});
+
+interface Tables {
+  orders: { reference: string; status: string };
+}
+
+const overKysely = (db: Kysely<Tables>, tx: pg.PoolClient): OrmTransaction => ({
+  insert: (reference, status) => db.insertInto('orders').values({ reference, status }).execute(),
+  fail: () => rawKysely`SELECT 1/0`.execute(db),
+  // Its transactions begin no further ones; a new handle does.
+  nested: (body) =>
+    db
+      .transaction()
+      .execute((inner) => body({ ...overKysely(inner, tx), nested: onKysely(tx).nested })),
+});
+
+const onKysely = (tx: pg.PoolClient): OrmTransaction => {
+  const pool = { connect: async () => tx, end: async () => undefined };
+  return overKysely(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), tx);
+};
+
+const knex = makeKnex({ client: 'pg' });
+
+const overKnex = (db: Knex, tx: pg.PoolClient): OrmTransaction => ({
+  insert: async (reference, status) =>
+    await db('orders').insert({ reference, status }).connection(tx),
+  fail: async () => await db.raw('SELECT 1/0').connection(tx),
+  nested: (body) => db.transaction((inner) => body(overKnex(inner, tx)), { connection: tx }),
+});
+
+const order = new EntitySchema<{ reference: string; status: string }>({
+  name: 'order',
+  tableName: 'orders',
+  columns: {
+    reference: { type: 'text', primary: true },
+    status: { type: 'text', primary: true },
+  },
+});
+
+const overTypeOrm = (manager: EntityManager): OrmTransaction => ({
+  // Begins a transaction by itself.
+  insert: (reference, status) => manager.save(order, { reference, status }),
+  fail: () => manager.query('SELECT 1/0'),
+  nested: (body) => manager.transaction((inner) => body(overTypeOrm(inner))),
+});
+
+const overPg = (tx: pg.PoolClient): OrmTransaction => ({
+  insert: (reference, status) =>
+    tx.query('INSERT INTO orders VALUES ($1, $2)', [reference, status]),
+  fail: () => tx.query('SELECT 1/0'),
+  async nested(body) {
+    await tx.query('BEGIN');
+    try {
+      await body(overPg(tx));
+      await tx.query('COMMIT');
+    } catch (error) {
+      await tx.query('ROLLBACK');
+      throw error;
+    }
+  },
+});
+
+/** Those that need no connection to be made. */
+export const orms: readonly Orm[] = [
+  { name: 'pg', on: overPg },
+  { name: 'Drizzle', on: (tx) => overDrizzle(drizzle(tx)) },
+  { name: 'Kysely', on: onKysely },
+  { name: 'knex', on: (tx) => overKnex(knex, tx) },
+];
+
+/** TypeORM, with a data source that is to be ended. */
+export async function openTypeOrm(url: string): Promise<Orm & { end(): Promise<void> }> {
+  const dataSource = new DataSource({ type: 'postgres', url, entities: [order] });
+  await dataSource.initialize();
+  return {
+    name: 'TypeORM',
+    on(tx) {
+      const runner = Object.assign(dataSource.createQueryRunner(), { databaseConnection: tx });
+      return overTypeOrm(runner.manager);
+    },
+    end: () => dataSource.destroy(),
+  };
+}

@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, nothing } from './payment-change.js';
+import { useSchema } from './server.js';
+
+const { openPool, observer } = useSchema('mp_inbox_savepoints');
+
+describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
+  const pool = openPool({ max: 1 });
+  const inbox = postgresInbox<pg.PoolClient>(pool);
+
+  const statuses = async (reference: string): Promise<string[]> => {
+    const { rows } = await observer.query('SELECT status FROM orders WHERE reference = $1', [
+      reference,
+    ]);
+    return rows.map(({ status }) => status);
+  };
+  const insert = (reference: string) => `INSERT INTO orders VALUES ('${reference}', 'new')`;
+
+  it('is a client of pg, and stays the pool’s after release()', async () => {
+    const outcome = await inbox.process(change('client'), async ({ tx }) => {
+      expect(tx).toBeInstanceOf(pg.Client);
+      expect(tx.escapeIdentifier('a"b')).toBe('"a""b"');
+      const { rowCount } = await tx.query(insert('client'));
+      expect(rowCount).toBe(1);
+      tx.release();
+      await tx.query(insert('client').replace('new', 'released'));
+    });
+    expect(outcome).toBe('processed');
+    expect(await statuses('client')).toEqual(['new', 'released']);
+    expect(pool.idleCount).toBe(1);
+  });
+
+  it('hears the notices of its statements', async () => {
+    const heard: (string | undefined)[] = [];
+    await inbox.process(change('notice'), async ({ tx }) => {
+      const listen = ({ message }: { message?: string | undefined }) => heard.push(message);
+      tx.on('notice', listen);
+      await tx.query("DO $$ BEGIN RAISE NOTICE 'one'; END $$");
+      tx.off('notice', listen);
+      await tx.query("DO $$ BEGIN RAISE NOTICE 'two'; END $$");
+    });
+    expect(heard).toEqual(['one']);
+  });
+
+  it('takes a query object, which sends itself', async () => {
+    const rows = await new Promise((resolve, reject) => {
+      const reading = inbox.process(change('query-object'), async ({ tx }) => {
+        const query = new pg.Query<{ one: number }>('SELECT 1 AS one');
+        await new Promise<void>((done) => {
+          query.on('end', (result) => {
+            resolve(result.rows);
+            done();
+          });
+          tx.query(query);
+        });
+      });
+      reading.catch(reject);
+    });
+    expect(rows).toEqual([{ one: 1 }]);
+  });
+
+  it('leads the error of a statement to the work', async () => {
+    const failing = inbox.process(change('stack'), async function shipOrder({ tx }) {
+      await tx.query('SELECT 1/0');
+    });
+    const { stack } = await failing.catch((error) => error);
+    expect(stack).toContain('shipOrder');
+  });
+
+  it('sends nothing for work that has ended, as the connection may be in another’s transaction', async () => {
+    let late: pg.PoolClient | undefined;
+    await inbox.process(change('late'), async ({ tx }) => {
+      late = tx;
+    });
+    await inbox.process(change('other'), async () => {
+      await expect(late?.query(insert('late'))).rejects.toThrow('The query was not sent');
+    });
+    expect(await statuses('late')).toEqual([]);
+  });
+
+  it('is undone when the work returns before its query, and runs again', async () => {
+    const forgetful = inbox.process(change('forgotten'), async ({ tx }) => {
+      void tx.query(insert('forgotten'));
+    });
+    await expect(forgetful).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await statuses('forgotten')).toEqual([]);
+    expect(await inbox.process(change('forgotten'), nothing)).toBe('processed');
+  });
+
+  it('finds out a COMMIT among several statements after it was done', async () => {
+    const failing = inbox.process(change('several'), async ({ tx }) => {
+      await tx.query(`${insert('several')}; COMMIT`);
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('Leave the end to the inbox'),
+    });
+    expect(await statuses('several')).toEqual(['new']);
+  });
+
+  it('can not be made serializable in a nested transaction', async () => {
+    const failing = inbox.process(change('serializable'), async ({ tx }) => {
+      await tx.query('BEGIN');
+      await tx.query('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE');
+    });
+    await expect(failing).rejects.toMatchObject({ code: '25001' });
+  });
+});
