@@ -55,8 +55,8 @@ export interface VerifiedCallback {
   /** The record, with fields the interface does not show kept. */
   payment: PaymentStatusRecord;
   /**
-   * The same for every delivery of one status change: store it to recognise duplicates.
-   * Characters `[A-Za-z0-9_-]` only.
+   * The same for every delivery of one status change: store it to recognise duplicates. At most 128
+   * characters of `[A-Za-z0-9._-]`; `callbackKey` says what it is made of.
    */
   key: string;
   /** X-Timestamp: when this delivery was signed. */

@@ -4,6 +4,7 @@ import { assertOptionsObject } from '../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
+import { decideCallbackKey, toDigestKey } from './key.js';
 import {
   type CallbackRequest,
   type ResolvedPolicy,
@@ -13,7 +14,6 @@ import {
 } from './options.js';
 import {
   assertSchemaAccepts,
-  callbackKeyText,
   decodeBody,
   isPromiseLike,
   parseStatusRecord,
@@ -72,13 +72,18 @@ export function createCallbackVerifier(
 }
 
 /**
- * The key of a status change: a digest of referenceNumber, status and updatedAt, the same for
- * every delivery of that change, whenever it was signed.
+ * The key of a status change, the same for every delivery of that change: whenever it was signed,
+ * and however its `updatedAt` is spelled. `referenceNumber.status.microseconds`, the last being the
+ * instant of `updatedAt` since 1970, where reference and status hold letters, digits, hyphens and
+ * underscores only and the key has at most 128 characters; otherwise, and for an instant finer than a
+ * microsecond, `sha256.` and a digest of the three.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD` when one of the three is missing
  */
 export function callbackKey(payment: PaymentStatusRecord): string {
-  return hash('sha256', callbackKeyText(payment), 'base64url');
+  const form = decideCallbackKey(payment);
+  if (form.digestOf === undefined) return form.key;
+  return toDigestKey(hash('sha256', form.digestOf, 'base64url'));
 }
 
 function verify(

@@ -4,7 +4,8 @@ import type { CallbackOutcome, CallbackReply } from './reply.js';
 
 /**
  * What is told about one callback to subscribers of the tracing channel `merchant-payments:callback`.
- * This list is all: no secret, no header, and of the body nothing but the change's `key`.
+ * This list is all: no secret, no header, and of the body nothing but the change's `key`,
+ * which can show its referenceNumber and status.
  */
 export interface CallbackTrace {
   /** The request's method. */

@@ -4,9 +4,9 @@ import type { VerificationPolicy, VerifiedCallback } from '../callback/options.j
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
 import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { parseInstant } from '../protocol/instant.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
 import { type CallbackTrace, observe } from './observation.js';
-import { parseInstant } from './occurred-at.js';
 import {
   type Awaitable,
   type ReceiverOptions,
@@ -108,7 +108,8 @@ async function verify<Tx>(
 
 function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean): InboxEvent {
   const { referenceNumber, updatedAt } = payment;
-  return { key, paymentReference: referenceNumber, ...parseInstant(updatedAt), processStale };
+  const { occurredAt, microseconds } = parseInstant(updatedAt);
+  return { key, paymentReference: referenceNumber, occurredAt, microseconds, processStale };
 }
 
 function toReply(outcome: InboxOutcome): CallbackReply {

@@ -2,6 +2,7 @@ import { assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
+import { decideCallbackKey, toDigestKey } from '../key.js';
 import {
   type CallbackRequest,
   type ResolvedPolicy,
@@ -9,13 +10,7 @@ import {
   type VerificationPolicy,
   type VerifiedCallback,
 } from '../options.js';
-import {
-  assertSchemaAccepts,
-  callbackKeyText,
-  decodeBody,
-  parseStatusRecord,
-  runRecordSchema,
-} from '../record.js';
+import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } from '../record.js';
 import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
 import { assertUsableSecret, listSecrets, wrongSecretType } from '../signing-secret.js';
 import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
@@ -113,8 +108,10 @@ export function createCallbackVerifier(
  * @throws {CallbackVerificationError} `INVALID_RECORD` when referenceNumber, status or updatedAt is missing
  */
 export async function callbackKey(payment: PaymentStatusRecord): Promise<string> {
-  const text = encoder.encode(callbackKeyText(payment));
-  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text)));
+  const form = decideCallbackKey(payment);
+  if (form.digestOf === undefined) return form.key;
+  const text = encoder.encode(form.digestOf);
+  return toDigestKey(encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text))));
 }
 
 const encoder = new TextEncoder();
