@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
-import { assertOptionsObject } from '../protocol/assert-option.js';
+import { assertKnownOptions, assertOptionsObject } from '../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
@@ -9,6 +9,7 @@ import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerificationPolicy,
   type VerifiedCallback,
 } from './options.js';
@@ -27,7 +28,7 @@ import { assertInsideWindow, parseTimestamp } from './timestamp.js';
 export type SigningSecret = string | Uint8Array | KeyObject;
 
 /** Options of {@link verifyCallback} and {@link createCallbackVerifier}. */
-export interface VerifyCallbackOptions extends VerificationPolicy {
+export interface VerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
   /** The signing secret of the merchant account, or several while rotating: any of them may match. */
   signingSecret: SigningSecret | readonly SigningSecret[];
 }
@@ -51,10 +52,10 @@ export interface VerifyCallbackOptions extends VerificationPolicy {
  * );
  * ```
  */
-export function verifyCallback(
+export function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
-  options: VerifyCallbackOptions,
-): VerifiedCallback {
+  options: VerifyCallbackOptions<Fields>,
+): VerifiedCallback<NoInfer<Fields>> {
   return createCallbackVerifier(options)(request);
 }
 
@@ -63,12 +64,14 @@ export function verifyCallback(
  *
  * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
  */
-export function createCallbackVerifier(
-  options: VerifyCallbackOptions,
-): (request: CallbackRequest) => VerifiedCallback {
+export function createCallbackVerifier<Fields = unknown>(
+  options: VerifyCallbackOptions<Fields>,
+): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
   const policy = resolvePolicy(options);
+  assertKnownOptions(options, VERIFIER_OPTIONS);
   const keys = importSigningSecrets(options.signingSecret);
-  return (request) => verify(request, policy, keys);
+  // The schema has accepted the record as one with these fields.
+  return (request) => verify(request, policy, keys) as VerifiedCallback<Fields>;
 }
 
 /**

@@ -441,7 +441,7 @@ describe('the inbox', () => {
   it('that says processed though the work failed is not believed', async () => {
     const swallowing: CallbackInbox = {
       async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal };
+        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context).catch(() => undefined);
         return 'processed';
       },
@@ -456,7 +456,9 @@ describe('the inbox', () => {
     async (outcome) => {
       const swallowing: CallbackInbox = {
         async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal }).catch(() => {});
+          await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
+            () => {},
+          );
           return outcome;
         },
       };
@@ -469,7 +471,7 @@ describe('the inbox', () => {
   it('that says processed before the work is done is not believed', async () => {
     const hasty: CallbackInbox = {
       async process(_event, work) {
-        work({ tx: undefined, signal: new AbortController().signal });
+        work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';
       },
     };
@@ -482,7 +484,7 @@ describe('the inbox', () => {
   it('that runs the work twice is stopped', async () => {
     const repeating: CallbackInbox = {
       async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal };
+        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context);
         await work(context);
         return 'processed';
@@ -515,7 +517,7 @@ describe('the inbox', () => {
     const scene = createScene<{ id: number }>({
       inbox: {
         async process(_event, work) {
-          await work({ tx: { id: 7 }, signal: new AbortController().signal });
+          await work({ tx: { id: 7 }, signal: new AbortController().signal, stale: false });
           return 'processed';
         },
       },
@@ -542,7 +544,7 @@ describe('the signal', () => {
     const scene = createScene({
       inbox: {
         async process(_event, work) {
-          await work({ tx: undefined, signal: lease.signal });
+          await work({ tx: undefined, signal: lease.signal, stale: false });
           return 'processed';
         },
       },
@@ -579,7 +581,7 @@ describe('the signal', () => {
       const scene = createScene({
         inbox: {
           async process(_event, work) {
-            await work({ tx: undefined, signal: lease.signal });
+            await work({ tx: undefined, signal: lease.signal, stale: false });
             return 'processed';
           },
         },

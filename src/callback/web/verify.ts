@@ -1,4 +1,4 @@
-import { assertOptionsObject } from '../../protocol/assert-option.js';
+import { assertKnownOptions, assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
@@ -7,6 +7,7 @@ import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerificationPolicy,
   type VerifiedCallback,
 } from '../options.js';
@@ -48,7 +49,7 @@ export interface NodeSecretKey {
 export type WebSigningSecret = string | Uint8Array | WebCryptoKey | NodeSecretKey;
 
 /** Options of the WebCrypto `verifyCallback` and `createCallbackVerifier`. */
-export interface WebVerifyCallbackOptions extends VerificationPolicy {
+export interface WebVerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
   /** The signing secret of the merchant account, or several while rotating: any of them may match. */
   signingSecret: WebSigningSecret | readonly WebSigningSecret[];
 }
@@ -75,10 +76,10 @@ export interface WebVerifyCallbackOptions extends VerificationPolicy {
  * }
  * ```
  */
-export async function verifyCallback(
+export async function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
-  options: WebVerifyCallbackOptions,
-): Promise<VerifiedCallback> {
+  options: WebVerifyCallbackOptions<Fields>,
+): Promise<VerifiedCallback<NoInfer<Fields>>> {
   return createCallbackVerifier(options)(request);
 }
 
@@ -87,10 +88,11 @@ export async function verifyCallback(
  *
  * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
  */
-export function createCallbackVerifier(
-  options: WebVerifyCallbackOptions,
-): (request: CallbackRequest) => Promise<VerifiedCallback> {
+export function createCallbackVerifier<Fields = unknown>(
+  options: WebVerifyCallbackOptions<Fields>,
+): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   const policy = resolvePolicy(options);
+  assertKnownOptions(options, VERIFIER_OPTIONS);
   const secrets = listSecrets(options.signingSecret).map(({ secret, option }) =>
     toKeyMaterial(secret, option),
   );
@@ -99,7 +101,8 @@ export function createCallbackVerifier(
     keys ??= Promise.all(secrets.map(importKey));
     return keys;
   };
-  return (request) => verify(request, policy, importKeys);
+  // The schema has accepted the record as one with these fields.
+  return (request) => verify(request, policy, importKeys) as Promise<VerifiedCallback<Fields>>;
 }
 
 /**
