@@ -88,7 +88,7 @@ module.exports = {
         'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|options|record|signature|signing-secret|timestamp)|fetch|inbox/(inbox|memory|production-warning)|receiver/(body|observation|occurred-at|options|payment-work|receiver|rejection-log|reply|report|verifier-source|web-body)|protocol|errors)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|signing-secret|timestamp)|fetch|inbox/(inbox|memory|production-warning)|receiver/(activity|body|causes|observation|once-a-minute|options|payment-work|process-once|receiver|rejection-log|reply|report|stale-report|verifier-source|web-body)|protocol|errors)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

@@ -3,6 +3,7 @@
 //
 //   DATABASE_URL=postgres://… MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/pg-boss.ts
 
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PaymentStatusRecord } from 'merchant-payments';
@@ -53,9 +54,9 @@ await boss.work<PaymentStatusRecord>(queue, { pollingIntervalSeconds: 0.5 }, asy
   }
 });
 
-/** pg-boss wants a UUID: the first half of the key's 32 bytes, written as one. */
+/** pg-boss wants a UUID: half of a digest of the key, written as one. */
 function toUuid(key: string): string {
-  const hex = Buffer.from(key, 'base64url').toString('hex');
+  const hex = createHash('sha256').update(key).digest('hex');
   return [
     [0, 8],
     [8, 12],

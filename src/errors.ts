@@ -27,7 +27,8 @@ export type InboxErrorCode =
   | 'TRANSACTION_LOST'
   | 'INBOX_TIMEOUT'
   | 'STORE_FAILED'
-  | 'WORK_TIMEOUT';
+  | 'WORK_TIMEOUT'
+  | 'STALE_CHANGE';
 
 /**
  * Every `code` this package sets by itself. An {@link ApiError} carries the service's own code
@@ -69,6 +70,7 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze([
   'INBOX_TIMEOUT',
   'STORE_FAILED',
   'WORK_TIMEOUT',
+  'STALE_CHANGE',
   'RETRY_LATER',
 ]);
 
@@ -291,7 +293,7 @@ export class CallbackVerificationError extends MerchantPaymentsError {
 }
 
 /**
- * A callback could not be processed, and the service is to deliver it again.
+ * A callback could not be processed. The service is to deliver it again, but for `STALE_CHANGE`.
  *
  * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
  * - `TRANSACTION_LOST`: the work ended or broke the transaction it was handed, or its connection was
@@ -299,6 +301,7 @@ export class CallbackVerificationError extends MerchantPaymentsError {
  * - `INBOX_TIMEOUT`: the store did not answer in time.
  * - `STORE_FAILED`: the store answered with an error; `cause` tells it without what was sent.
  * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
+ * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  */
 export class InboxError extends MerchantPaymentsError {
   static {

@@ -3,6 +3,7 @@ import {
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertStandardSchema, type StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -19,8 +20,11 @@ export interface CallbackRequest {
   headers: CallbackHeaders;
 }
 
-/** Options that do not depend on the runtime's cryptography. */
-export interface VerificationPolicy {
+/**
+ * Options that do not depend on the runtime's cryptography. `Fields` is what `recordSchema` takes a
+ * record to hold, inferred from it.
+ */
+export interface VerificationPolicy<Fields = unknown> {
   /**
    * How far X-Timestamp may lie from the clock, in whole seconds, in both directions, inclusive.
    * A whole number from 0; 0 means the same second.
@@ -44,19 +48,19 @@ export interface VerificationPolicy {
   now?: (() => number) | undefined;
   /**
    * A further check of the record, after the package's own: any Standard Schema. It can refuse the
-   * record (`INVALID_RECORD`), and what it converts is not used: `payment` stays what was signed.
-   * What it throws is passed on as it is.
+   * record (`INVALID_RECORD`), and what it converts is not used: `payment` stays what was signed, and
+   * has the fields that the schema takes (its input type). What it throws is passed on as it is.
    */
-  recordSchema?: StandardSchemaV1 | undefined;
+  recordSchema?: StandardSchemaV1<Fields, unknown> | undefined;
 }
 
-/** A callback that is authentic, fresh, and a status record. */
-export interface VerifiedCallback {
+/** A callback that is authentic, fresh, and a status record. `Fields` are those of a `recordSchema`. */
+export interface VerifiedCallback<Fields = unknown> {
   /** The record, with fields the interface does not show kept. */
-  payment: PaymentStatusRecord;
+  payment: PaymentStatusRecord & Fields;
   /**
-   * The same for every delivery of one status change: store it to recognise duplicates.
-   * Characters `[A-Za-z0-9_-]` only.
+   * The same for every delivery of one status change: store it to recognise duplicates. At most 128
+   * characters of `[A-Za-z0-9._-]`; `callbackKey` says what it is made of.
    */
   key: string;
   /** X-Timestamp: when this delivery was signed. */
@@ -73,6 +77,20 @@ export interface ResolvedPolicy {
   readonly recordSchema: StandardSchemaV1 | undefined;
 }
 
+const POLICY_NAMES: OptionNames<VerificationPolicy> = {
+  toleranceSeconds: true,
+  signatureEncoding: true,
+  timestampUnit: true,
+  now: true,
+  recordSchema: true,
+};
+
+/** The options of a verifier. */
+export const VERIFIER_OPTIONS = { signingSecret: true, ...POLICY_NAMES } as const;
+
+// Looked up at each call: fake time may be set, or taken away, later.
+const systemClock = (): number => Date.now();
+
 /** @throws {InvalidOptionError} naming the option */
 export function resolvePolicy(options: VerificationPolicy): ResolvedPolicy {
   assertOptionsObject('options', options, 'signingSecret');
@@ -80,7 +98,7 @@ export function resolvePolicy(options: VerificationPolicy): ResolvedPolicy {
     toleranceSeconds = 300,
     signatureEncoding = 'auto',
     timestampUnit = 'seconds',
-    now = Date.now,
+    now = systemClock,
     recordSchema,
   } = options;
   assertWholeNumber('toleranceSeconds', toleranceSeconds, { min: 0, unit: 'seconds' });

@@ -1,5 +1,4 @@
 import { CallbackVerificationError, describeIssues, type Issue } from '../errors.js';
-import { describeValue } from '../protocol/describe-value.js';
 import { findStatusRecordIssues, type PaymentStatusRecord } from '../protocol/payment.js';
 import {
   type StandardSchemaResult,
@@ -59,32 +58,7 @@ export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void
   if (result.issues !== undefined) throw invalidRecord(toIssues(result.issues));
 }
 
-/**
- * The text whose digest is a callback's key. The lengths keep two different triples from sharing
- * one text. X-Timestamp and X-Signature stay out of it, since a retry may be signed anew.
- */
-export function callbackKeyText({
-  referenceNumber,
-  status,
-  updatedAt,
-}: PaymentStatusRecord): string {
-  assertKeyPart('referenceNumber', referenceNumber);
-  assertKeyPart('status', status);
-  assertKeyPart('updatedAt', updatedAt);
-  const text = `${referenceNumber.length}.${status.length}.${referenceNumber}${status}${updatedAt}`;
-  // UTF-8 has one sign for every lone surrogate. JSON writes each as it is, and begins with a quote,
-  // which no other text here does.
-  return text.isWellFormed() ? text : JSON.stringify(text);
-}
-
-function assertKeyPart(field: string, value: unknown): void {
-  if (typeof value === 'string' && value !== '') return;
-  throw invalidRecord([
-    { path: [field], message: `must be a non-empty string, but ${describeValue(value)} came` },
-  ]);
-}
-
-function invalidRecord(issues: readonly Issue[]): CallbackVerificationError {
+export function invalidRecord(issues: readonly Issue[]): CallbackVerificationError {
   return new CallbackVerificationError(
     'INVALID_RECORD',
     `The callback is authentic, but its body is not a payment status record: ${describeIssues(issues)}`,

@@ -1,19 +1,20 @@
 import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
-import { assertOptionsObject } from '../protocol/assert-option.js';
+import { assertKnownOptions, assertOptionsObject } from '../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
+import { decideCallbackKey, toDigestKey } from './key.js';
 import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerificationPolicy,
   type VerifiedCallback,
 } from './options.js';
 import {
   assertSchemaAccepts,
-  callbackKeyText,
   decodeBody,
   isPromiseLike,
   parseStatusRecord,
@@ -27,7 +28,7 @@ import { assertInsideWindow, parseTimestamp } from './timestamp.js';
 export type SigningSecret = string | Uint8Array | KeyObject;
 
 /** Options of {@link verifyCallback} and {@link createCallbackVerifier}. */
-export interface VerifyCallbackOptions extends VerificationPolicy {
+export interface VerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
   /** The signing secret of the merchant account, or several while rotating: any of them may match. */
   signingSecret: SigningSecret | readonly SigningSecret[];
 }
@@ -51,10 +52,10 @@ export interface VerifyCallbackOptions extends VerificationPolicy {
  * );
  * ```
  */
-export function verifyCallback(
+export function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
-  options: VerifyCallbackOptions,
-): VerifiedCallback {
+  options: VerifyCallbackOptions<Fields>,
+): VerifiedCallback<NoInfer<Fields>> {
   return createCallbackVerifier(options)(request);
 }
 
@@ -63,22 +64,29 @@ export function verifyCallback(
  *
  * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
  */
-export function createCallbackVerifier(
-  options: VerifyCallbackOptions,
-): (request: CallbackRequest) => VerifiedCallback {
+export function createCallbackVerifier<Fields = unknown>(
+  options: VerifyCallbackOptions<Fields>,
+): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
   const policy = resolvePolicy(options);
+  assertKnownOptions(options, VERIFIER_OPTIONS);
   const keys = importSigningSecrets(options.signingSecret);
-  return (request) => verify(request, policy, keys);
+  // The schema has accepted the record as one with these fields.
+  return (request) => verify(request, policy, keys) as VerifiedCallback<Fields>;
 }
 
 /**
- * The key of a status change: a digest of referenceNumber, status and updatedAt, the same for
- * every delivery of that change, whenever it was signed.
+ * The key of a status change, the same for every delivery of that change: whenever it was signed,
+ * and however its `updatedAt` is spelled. `referenceNumber.status.microseconds`, the last being the
+ * instant of `updatedAt` since 1970, where reference and status hold letters, digits, hyphens and
+ * underscores only and the key has at most 128 characters; otherwise, and for an instant finer than a
+ * microsecond, `sha256.` and a digest of the three.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD` when one of the three is missing
  */
 export function callbackKey(payment: PaymentStatusRecord): string {
-  return hash('sha256', callbackKeyText(payment), 'base64url');
+  const form = decideCallbackKey(payment);
+  if (form.digestOf === undefined) return form.key;
+  return toDigestKey(hash('sha256', form.digestOf, 'base64url'));
 }
 
 function verify(

@@ -4,11 +4,12 @@ import { readNodeBody } from '../receiver/node-body.js';
 import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
 import { createReceiver } from '../receiver/receiver.js';
 import type { FastifyInstanceLike } from './fastify-like.js';
-import { assertPath, type CallbackPluginOptions } from './options.js';
+import { assertPath, type CallbackPluginOptions, PLUGIN_OPTIONS } from './options.js';
 
 /**
  * A Fastify plugin (4 and 5) with a route for payment callbacks. It is encapsulated: the raw body
- * parser it needs is its own, and the rest of the application parses as before. Fastify's types
+ * parser it needs is its own, and the rest of the application parses as before. `app.close()` waits
+ * until no callback is being processed, an `onPayment` that runs on after its timeout included. Fastify's types
  * can't infer `tx` from the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option can't be right; `app.ready()` rejects with it
@@ -29,9 +30,9 @@ import { assertPath, type CallbackPluginOptions } from './options.js';
  * await app.listen({ port: 3000 });
  * ```
  */
-export function callbackPlugin<Tx>(
+export function callbackPlugin<Tx, Fields = unknown>(
   instance: FastifyInstanceLike,
-  options: CallbackPluginOptions<Tx>,
+  options: CallbackPluginOptions<Tx, Fields>,
 ): Promise<void>;
 /** What Fastify infers from: `tx` is `unknown`. */
 export function callbackPlugin(
@@ -43,8 +44,9 @@ export async function callbackPlugin(
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
   assertPath(options);
-  const receive = createReceiver(options, createCallbackVerifier);
+  const { receive, idle } = createReceiver(options, createCallbackVerifier, PLUGIN_OPTIONS);
 
+  instance.addHook('onClose', idle);
   instance.removeAllContentTypeParsers();
   // Hands the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));

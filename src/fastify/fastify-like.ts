@@ -39,6 +39,8 @@ export interface FastifyInstanceLike {
       done: (error: Error | null, body?: unknown) => void,
     ) => void,
   ): unknown;
+  /** Runs something before the application is closed. */
+  addHook(name: 'onClose', hook: () => Promise<void>): unknown;
   /** A route for every method. */
   all(
     path: string,

@@ -3,6 +3,8 @@
  *
  * @module merchant-payments/fastify
  */
+export type { RetryLaterOptions } from '../errors.js';
+export { RetryLaterError } from '../errors.js';
 export type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
 export { callbackPlugin } from './callback-plugin.js';
 export type {

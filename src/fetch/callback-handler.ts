@@ -4,8 +4,19 @@ import { createReceiver } from '../receiver/receiver.js';
 import { readWebBody } from '../receiver/web-body.js';
 
 /** Options of {@link callbackHandler}. The signing secret may be a WebCrypto `CryptoKey` too. */
-export interface FetchCallbackOptions<Tx = undefined>
-  extends ReceiverOptions<Tx, WebSigningSecret> {}
+export interface FetchCallbackOptions<Tx = undefined, Fields = unknown>
+  extends ReceiverOptions<Tx, WebSigningSecret, Fields> {}
+
+/** Handles requests to the callback endpoint. */
+export interface FetchCallbackHandler {
+  /** Answers one request. It never rejects. */
+  (request: Request): Promise<Response>;
+  /**
+   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
+   * included. Stop taking requests first; to wait for a limited time, race it with a timer.
+   */
+  idle(): Promise<void>;
+}
 
 /**
  * Makes a handler from a Fetch `Request` to a `Response`: Hono (`c.req.raw`), Next.js app routes,
@@ -26,12 +37,12 @@ export interface FetchCallbackOptions<Tx = undefined>
  * });
  * ```
  */
-export function callbackHandler<Tx = undefined>(
-  options: FetchCallbackOptions<Tx>,
-): (request: Request) => Promise<Response> {
-  const receive = createReceiver(options, createCallbackVerifier);
+export function callbackHandler<Tx = undefined, Fields = unknown>(
+  options: FetchCallbackOptions<Tx, Fields>,
+): FetchCallbackHandler {
+  const { receive, idle } = createReceiver(options, createCallbackVerifier);
 
-  return async function handlePaymentCallback(request) {
+  async function handlePaymentCallback(request: Request): Promise<Response> {
     const { status, headers } = await receive({
       method: request.method,
       headers: request.headers,
@@ -39,5 +50,6 @@ export function callbackHandler<Tx = undefined>(
       getSignal: () => request.signal,
     });
     return new Response(null, { status, headers });
-  };
+  }
+  return Object.assign(handlePaymentCallback, { idle });
 }

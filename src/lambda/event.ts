@@ -24,6 +24,12 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
+/** What is read of the context that a function is called with. */
+export interface LambdaContext {
+  /** How long the function may still run, in milliseconds. */
+  getRemainingTimeInMillis?(): number;
+}
+
 /** What API Gateway, function URLs and ALBs take for an answer. */
 export interface LambdaResult {
   /** HTTP status. */
@@ -45,6 +51,13 @@ export function readMethod({ httpMethod, requestContext }: LambdaEvent): string 
 export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
   const hasLists = Object.keys(multiValueHeaders ?? {}).length > 0;
   return (hasLists ? multiValueHeaders : headers) ?? {};
+}
+
+/** The time that is left, less what it takes to report a failure and to answer. */
+export function readTimeLimitMs(context: LambdaContext | undefined): number | undefined {
+  const remainingMs = context?.getRemainingTimeInMillis?.();
+  if (typeof remainingMs !== 'number' || Number.isNaN(remainingMs)) return undefined;
+  return Math.max(1, Math.floor(remainingMs - Math.max(500, remainingMs / 10)));
 }
 
 /** @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when the body is no longer text */

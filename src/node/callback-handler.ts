@@ -5,6 +5,17 @@ import { readNodeBody } from '../receiver/node-body.js';
 import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
 import { createReceiver } from '../receiver/receiver.js';
 
+/** Handles requests to the callback endpoint. */
+export interface CallbackHandler {
+  /** Answers one request. It never rejects. */
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /**
+   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
+   * included. Close the server first; to wait for a limited time, race it with a timer.
+   */
+  idle(): Promise<void>;
+}
+
 /**
  * Makes a request handler for node:http and what is built on it: Express 4 and 5, NestJS, Koa
  * (`ctx.req`, `ctx.res`), Next.js pages. Mount it where nothing has parsed the body before it; a
@@ -27,12 +38,15 @@ import { createReceiver } from '../receiver/receiver.js';
  * createServer(handler).listen(3000);
  * ```
  */
-export function callbackHandler<Tx = undefined>(
-  options: CallbackReceiverOptions<Tx>,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const receive = createReceiver(options, createCallbackVerifier);
+export function callbackHandler<Tx = undefined, Fields = unknown>(
+  options: CallbackReceiverOptions<Tx, Fields>,
+): CallbackHandler {
+  const { receive, idle } = createReceiver(options, createCallbackVerifier);
 
-  return async function handlePaymentCallback(request, response) {
+  async function handlePaymentCallback(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { status, headers } = await receive({
       method: request.method ?? '',
       headers: request.headers,
@@ -45,5 +59,6 @@ export function callbackHandler<Tx = undefined>(
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     closeIfUnread(request, response);
     response.end();
-  };
+  }
+  return Object.assign(handlePaymentCallback, { idle });
 }

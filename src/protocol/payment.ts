@@ -118,7 +118,8 @@ function isPlainStatusRecord(value: unknown): boolean {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isDateTime = (value: unknown): boolean =>
+/** Whether `value` is a date-time as a status record must have. */
+export const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && ISO_DATE_TIME.test(value);
 
 /** What is wrong with `value` as a payment creation; nothing when it can be sent. */

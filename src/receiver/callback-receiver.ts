@@ -6,8 +6,8 @@ import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
 
 /** Options of {@link createCallbackReceiver} and of the adapters for Node. */
-export interface CallbackReceiverOptions<Tx = undefined>
-  extends ReceiverOptions<Tx, SigningSecret> {}
+export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown>
+  extends ReceiverOptions<Tx, SigningSecret, Fields> {}
 
 /** A request to the callback endpoint, as any framework can give it. */
 export interface ReceivedRequest extends CallbackRequest {
@@ -27,6 +27,11 @@ export interface CallbackReceiver {
    * @throws {InvalidOptionError} when `request` is no object at all
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
+  /**
+   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
+   * included. Stop taking requests first; to wait for a limited time, race it with a timer.
+   */
+  idle(): Promise<void>;
 }
 
 /**
@@ -56,15 +61,15 @@ export interface CallbackReceiver {
  * });
  * ```
  */
-export function createCallbackReceiver<Tx = undefined>(
-  options: CallbackReceiverOptions<Tx>,
+export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
+  options: CallbackReceiverOptions<Tx, Fields>,
 ): CallbackReceiver {
-  const handle = createReceiver(options, createCallbackVerifier);
+  const receiver = createReceiver(options, createCallbackVerifier);
   return {
     async receive(request) {
       assertOptionsObject('request', request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = request;
-      return handle({
+      return receiver.receive({
         // Some frameworks write it in small letters.
         method: String(method).toUpperCase(),
         headers,
@@ -72,5 +77,6 @@ export function createCallbackReceiver<Tx = undefined>(
         getSignal: () => signal,
       });
     },
+    idle: receiver.idle,
   };
 }

@@ -12,7 +12,20 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** What was not read of a body would be taken for the next request on the connection. */
+/**
+ * What was not read of a body would be taken for the next request on the connection. Over HTTP/2 its
+ * stream alone is ended, which would otherwise stay open for as long as the client likes.
+ */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (!request.complete) response.shouldKeepAlive = false;
+  if (request.complete) return;
+  response.shouldKeepAlive = false;
+  const { stream } = response as { stream?: Http2Stream };
+  stream?.once('finish', () => stream.close());
+}
+
+/** What is used of the stream of an `Http2ServerResponse`. */
+interface Http2Stream {
+  once(event: 'finish', listener: () => void): unknown;
+  /** Says by its code 0 that the answer is complete. */
+  close(): void;
 }

@@ -1,10 +1,12 @@
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
+import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
 import { hasSubscribers } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 
 /**
  * What is told about one callback to subscribers of the tracing channel `merchant-payments:callback`.
- * This list is all: no secret, no header, and of the body nothing but the change's `key`.
+ * This list is all: no secret, no header, and of the body nothing but the change's `key`,
+ * which can show its referenceNumber and status.
  */
 export interface CallbackTrace {
   /** The request's method. */
@@ -48,4 +50,12 @@ export function observe(
     trace.durationMs = performance.now() - startedAtMs;
     return reply;
   }, trace);
+}
+
+/** Notes on the trace why a reply is not 200. */
+export function describeError(trace: CallbackTrace | undefined, error: unknown): void {
+  if (trace === undefined) return;
+  if (error instanceof MerchantPaymentsError) trace.code = error.code;
+  if (!(error instanceof CallbackVerificationError)) return;
+  if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
 }

@@ -1,17 +1,24 @@
 import {
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerificationPolicy,
   type VerifiedCallback,
 } from '../callback/options.js';
-import { type CallbackVerificationError, InvalidOptionError } from '../errors.js';
+import {
+  type CallbackVerificationError,
+  InvalidOptionError,
+  type RetryLaterError,
+} from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
@@ -36,10 +43,18 @@ export interface PaymentContext<Tx> {
    * or its connection. Stop then, by throwing; the service comes again.
    */
   signal: AbortSignal;
+  /**
+   * Whether a newer change of this payment was processed before. Mirror the status of an order only
+   * when this is false; do what must be done once (ship when paid) either way.
+   */
+  stale: boolean;
 }
 
-/** Options of a receiver; those of every adapter too. `Secret` is what the runtime takes as a signing secret. */
-export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
+/**
+ * Options of a receiver; those of every adapter too. `Secret` is what the runtime takes as a signing
+ * secret, `Fields` what a `recordSchema` takes a record to hold.
+ */
+export interface ReceiverOptions<Tx, Secret, Fields = unknown> extends VerificationPolicy<Fields> {
   /**
    * The signing secret of the merchant account, or several while rotating. As a function it is asked
    * for every callback, so that a secret can change without a restart: cache what is slow to get. A
@@ -49,13 +64,14 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
   /**
    * Your part: called once for each status change. When it returns, the change is recorded as
    * processed and the service gets its 200; when it throws, the service gets 500 and comes again.
-   * Return the promise of what is to be done before that.
+   * A {@link RetryLaterError} asks the service to retry (503) and is not reported. Return the promise
+   * of what is to be done before that.
    */
-  onPayment(callback: VerifiedCallback, context: PaymentContext<Tx>): Settled;
+  onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. Then the
    * signal aborts, the service gets 500, and `onError` an `InboxError` `WORK_TIMEOUT`. What
-   * does not stop then keeps its payment busy until it ends.
+   * does not stop then keeps its payment busy until it ends; when it fails, `onError` gets that too.
    * @default 60_000
    */
   onPaymentTimeoutMs?: number | undefined;
@@ -65,9 +81,10 @@ export interface ReceiverOptions<Tx, Secret> extends VerificationPolicy {
    */
   inbox?: CallbackInbox<Tx> | undefined;
   /**
-   * What to do with a change older than the last one processed for its payment: `acknowledge`
-   * answers 200 and does not call `onPayment`; `process` calls it.
-   * @default 'acknowledge'
+   * What to do with a change older than the last one processed for its payment: `process` calls
+   * `onPayment` with `stale: true`; `acknowledge` answers 200 without it, and reports an `InboxError`
+   * `STALE_CHANGE` to `onError`, once a minute at most.
+   * @default 'process'
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
@@ -111,16 +128,33 @@ export interface ResolvedReceiverOptions<Tx> {
   readonly recordSchema: StandardSchemaV1 | undefined;
 }
 
-/** @throws {InvalidOptionError} naming the option */
+const RECEIVER_OPTIONS: OptionNames<ReceiverOptions<unknown, unknown>> = {
+  ...VERIFIER_OPTIONS,
+  onPayment: true,
+  onPaymentTimeoutMs: true,
+  inbox: true,
+  onStale: true,
+  maxBodyBytes: true,
+  bodyTimeoutMs: true,
+  onError: true,
+  onRejected: true,
+};
+
+/**
+ * @param adapterOptions - names of options that an adapter has besides
+ * @throws {InvalidOptionError} naming the option
+ */
 export function resolveReceiverOptions<Tx>(
   options: ReceiverOptions<Tx, unknown>,
+  adapterOptions: Readonly<Record<string, true>>,
 ): ResolvedReceiverOptions<Tx> {
   assertOptionsObject('options', options, 'signingSecret and onPayment');
+  assertKnownOptions(options, { ...RECEIVER_OPTIONS, ...adapterOptions });
   const { recordSchema, ...policy } = resolvePolicy(options);
   const {
     onPayment,
     inbox = memoryInbox() as CallbackInbox<Tx>,
-    onStale = 'acknowledge',
+    onStale = 'process',
     maxBodyBytes = 65_536,
     bodyTimeoutMs = 10_000,
     onPaymentTimeoutMs = 60_000,

@@ -1,48 +1,54 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
+import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
 
-type WorkOptions<Tx> = Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs'>;
+interface WorkOptions<Tx>
+  extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs'> {
+  readonly activity: Activity;
+}
+
+/** What is behind a request: who sent it, and what runs this process. */
+export interface Caller {
+  /** A signal that aborts when the client goes away. Called when somebody wants to know. */
+  getSignal?(): AbortSignal | undefined;
+  /** How long `onPayment` may take before the runtime ends the request, in milliseconds. */
+  getTimeLimitMs?(): number | undefined;
+}
 
 /** One call of `onPayment`: its context, its deadline, and whether it was done. */
-export class PaymentWork<Tx> implements PaymentContext<Tx> {
-  declare tx: Tx;
+export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
   readonly #callback: VerifiedCallback;
-  readonly #getClientSignal: () => AbortSignal | undefined;
+  readonly #caller: Caller;
   #inbox: InboxContext<Tx> | undefined;
   #controller: AbortController | undefined;
   readonly #stops: (() => void)[] = [];
   #expire: ((error: InboxError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
+  /** What the inbox will answer; set when the work took too long and goes on. */
+  late: Promise<InboxOutcome> | undefined;
 
-  constructor(
-    options: WorkOptions<Tx>,
-    callback: VerifiedCallback,
-    getClientSignal: () => AbortSignal | undefined,
-  ) {
+  constructor(options: WorkOptions<Tx>, callback: VerifiedCallback, caller: Caller) {
     this.#options = options;
     this.#callback = callback;
-    this.#getClientSignal = getClientSignal;
-  }
-
-  /** Made when it is asked for: it costs as much as the rest, and most handlers never look. */
-  get signal(): AbortSignal {
-    this.#controller ??= this.#createController();
-    return this.#controller.signal;
+    this.#caller = caller;
   }
 
   /** What the inbox is to run. */
-  async run(context: InboxContext<Tx>): Promise<void> {
+  async run(inbox: InboxContext<Tx>): Promise<void> {
     if (this.#state !== 'not begun') throw new TypeError('inbox.process must run work once');
     this.#state = 'running';
-    this.#inbox = context;
-    this.tx = context.tx;
-    const { onPayment, onPaymentTimeoutMs } = this.#options;
-    const timer = setTimeout(() => this.#giveUp(), onPaymentTimeoutMs);
+    // Of its own: an inbox that has lost its lease may answer before the work has ended.
+    this.#options.activity.begin();
+    this.#inbox = inbox;
+    const timer = this.#startTimer();
     try {
-      await onPayment(this.#callback, this);
+      await this.#options.onPayment(
+        this.#callback,
+        createContext(inbox, () => this.#getSignal()),
+      );
       this.#state = 'done';
     } catch (error) {
       this.#state = 'failed';
@@ -50,6 +56,7 @@ export class PaymentWork<Tx> implements PaymentContext<Tx> {
     } finally {
       clearTimeout(timer);
       this.#stopListening();
+      this.#options.activity.end();
     }
   }
 
@@ -61,7 +68,10 @@ export class PaymentWork<Tx> implements PaymentContext<Tx> {
    */
   inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
     return new Promise((resolve, reject) => {
-      this.#expire = reject;
+      this.#expire = (error) => {
+        this.late = processing;
+        reject(error);
+      };
       // An inbox of the merchant's own may answer without a promise.
       Promise.resolve(processing).then((outcome) => {
         if (outcome === 'processed' && (this.#state === 'running' || this.#state === 'failed')) {
@@ -73,19 +83,36 @@ export class PaymentWork<Tx> implements PaymentContext<Tx> {
     });
   }
 
-  #giveUp(): void {
+  #startTimer(): ReturnType<typeof setTimeout> {
+    const { onPaymentTimeoutMs } = this.#options;
+    const limitMs = this.#caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
+    return limitMs < onPaymentTimeoutMs
+      ? setTimeout(() => this.#giveUp(limitMs, "the function's own time limit"), limitMs)
+      : setTimeout(
+          () => this.#giveUp(onPaymentTimeoutMs, 'onPaymentTimeoutMs'),
+          onPaymentTimeoutMs,
+        );
+  }
+
+  #giveUp(afterMs: number, limit: string): void {
     const error = new InboxError(
       'WORK_TIMEOUT',
-      `onPayment has not returned within ${this.#options.onPaymentTimeoutMs} ms (onPaymentTimeoutMs), so the service was told to come again. The payment stays busy until onPayment returns: give everything it waits for a deadline, stop when the signal aborts, and leave slow work to a queue`,
+      `onPayment has not returned within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: give everything it waits for a deadline, stop when the signal aborts, and leave slow work to a queue`,
     );
     this.#expire?.(error);
-    void this.signal;
+    this.#getSignal();
     this.#controller?.abort(error);
+  }
+
+  /** Made when it is asked for: it costs as much as the rest, and most handlers never look. */
+  #getSignal(): AbortSignal {
+    this.#controller ??= this.#createController();
+    return this.#controller.signal;
   }
 
   #createController(): AbortController {
     const controller = new AbortController();
-    for (const source of [this.#inbox?.signal, this.#getClientSignal()]) {
+    for (const source of [this.#inbox?.signal, this.#caller.getSignal?.()]) {
       if (source?.aborted) controller.abort(source.reason);
       else if (source !== undefined) this.#listenTo(source, controller);
     }
@@ -102,4 +129,19 @@ export class PaymentWork<Tx> implements PaymentContext<Tx> {
   #stopListening(): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+// A plain object, so that `{ ...context }` has the signal too.
+function createContext<Tx>(
+  inbox: InboxContext<Tx>,
+  getSignal: () => AbortSignal,
+): PaymentContext<Tx> {
+  return {
+    tx: inbox.tx,
+    // An inbox of the merchant's own may not know.
+    stale: inbox.stale === true,
+    get signal() {
+      return getSignal();
+    },
+  };
 }

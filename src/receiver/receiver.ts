@@ -2,56 +2,71 @@ import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerificationPolicy, VerifiedCallback } from '../callback/options.js';
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
-import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
-import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { CallbackVerificationError } from '../errors.js';
+import type { InboxEvent } from '../inbox/inbox.js';
+import { parseInstant } from '../protocol/instant.js';
+import { Activity } from './activity.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
-import { type CallbackTrace, observe } from './observation.js';
-import { parseInstant } from './occurred-at.js';
+import { type CallbackTrace, describeError, observe } from './observation.js';
 import {
   type Awaitable,
   type ReceiverOptions,
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
-import { PaymentWork } from './payment-work.js';
-import { acknowledge, askToComeAgain, type CallbackReply, fail, reject } from './reply.js';
+import type { Caller } from './payment-work.js';
+import { type AcceptedCallback, type ProcessingOptions, processOnce } from './process-once.js';
+import { type CallbackReply, fail, reject } from './reply.js';
 import { report } from './report.js';
+import { createStaleReport } from './stale-report.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request as an adapter has it. */
-export interface IncomingCallback {
+export interface IncomingCallback extends Caller {
   readonly method: string;
   readonly headers: CallbackHeaders;
   /** Called once, and only for a request whose body is wanted. */
   readBody(limits: BodyLimits): Awaitable<RawBody>;
-  /** A signal that aborts when the client goes away. Called when somebody wants to know. */
-  getSignal?(): AbortSignal | undefined;
 }
 
-interface Receiver<Tx> extends ResolvedReceiverOptions<Tx> {
+/** What every adapter calls. */
+export interface ReceivingEnd {
+  /** Request in, reply out. It never rejects. */
+  receive(incoming: IncomingCallback): Promise<CallbackReply>;
+  /** Resolves as soon as nothing is under way, work that outlived its time limit included. */
+  idle(): Promise<void>;
+}
+
+interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx> {
   readonly getVerifier: () => Awaitable<Verifier>;
 }
 
 /**
- * Makes the function that every adapter calls: request in, reply out. It never rejects.
- *
- * @throws {InvalidOptionError} when an option can't be right
+ * @param adapterOptions - names of options that an adapter has besides
+ * @throws {InvalidOptionError} when an option is invalid
  */
-export function createReceiver<Tx, Secret>(
-  options: ReceiverOptions<Tx, Secret>,
+export function createReceiver<Tx, Secret, Fields>(
+  options: ReceiverOptions<Tx, Secret, Fields>,
   createVerifier: (
     options: VerificationPolicy & { signingSecret: Secret | readonly Secret[] },
   ) => Verifier,
-): (incoming: IncomingCallback) => Promise<CallbackReply> {
-  const resolved = resolveReceiverOptions(options);
+  adapterOptions: Readonly<Record<string, true>> = {},
+): ReceivingEnd {
+  const resolved = resolveReceiverOptions(options, adapterOptions);
+  const activity = new Activity();
   // Without the schema: the receiver runs it, and can wait for one that is asynchronous.
   const create: CreateVerifier<Secret> = (signingSecret) =>
     createVerifier({ ...resolved.policy, signingSecret });
   const receiver: Receiver<Tx> = {
     ...resolved,
     getVerifier: createVerifierSource(options, create),
+    activity,
+    reportStale: createStaleReport(resolved.onError),
   };
-  return (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace));
+  return {
+    receive: (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace)),
+    idle: () => activity.idle(),
+  };
 }
 
 async function receive<Tx>(
@@ -60,34 +75,35 @@ async function receive<Tx>(
   trace: CallbackTrace | undefined,
 ): Promise<CallbackReply> {
   if (incoming.method !== 'POST') return reject(405);
-  let callback: VerifiedCallback | undefined;
+  receiver.activity.begin();
   try {
-    const verified = await verify(receiver, incoming);
-    const event = toInboxEvent(verified, receiver.processStale);
-    // After the event is made: the schema is handed the record and could write to it.
-    if (receiver.recordSchema !== undefined) {
-      assertSchemaAccepts(await runRecordSchema(receiver.recordSchema, verified.payment));
-    }
-    callback = verified;
-    if (trace !== undefined) trace.key = verified.key;
-    const work = new PaymentWork(receiver, verified, () => incoming.getSignal?.());
-    const processing = receiver.inbox.process(event, (context) => work.run(context));
-    return toReply(await work.inTime(processing));
+    const accepted = await accept(receiver, incoming);
+    if (trace !== undefined) trace.key = accepted.callback.key;
+    return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
-    if (trace !== undefined) describeError(trace, error);
-    const reply = callback === undefined ? refuse(error) : fail();
+    describeError(trace, error);
+    const reply = refuse(error);
     if (reply.status === 401) tellRejected(receiver, error as CallbackVerificationError);
     if (reply.status === 500 || reply.status === 422) {
-      await report(receiver.onError, error, callback);
+      await report(receiver.onError, error, undefined);
     }
     return reply;
+  } finally {
+    receiver.activity.end();
   }
 }
 
-function describeError(trace: CallbackTrace, error: unknown): void {
-  if (error instanceof MerchantPaymentsError) trace.code = error.code;
-  if (!(error instanceof CallbackVerificationError)) return;
-  if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
+async function accept<Tx>(
+  receiver: Receiver<Tx>,
+  incoming: IncomingCallback,
+): Promise<AcceptedCallback> {
+  const callback = await verify(receiver, incoming);
+  const event = toInboxEvent(callback, receiver.processStale);
+  // After the event is made: the schema is handed the record and could write to it.
+  if (receiver.recordSchema !== undefined) {
+    assertSchemaAccepts(await runRecordSchema(receiver.recordSchema, callback.payment));
+  }
+  return { callback, event };
 }
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
@@ -108,18 +124,8 @@ async function verify<Tx>(
 
 function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean): InboxEvent {
   const { referenceNumber, updatedAt } = payment;
-  return { key, paymentReference: referenceNumber, ...parseInstant(updatedAt), processStale };
-}
-
-function toReply(outcome: InboxOutcome): CallbackReply {
-  if (outcome === 'busy') return askToComeAgain();
-  if (outcome === 'processed' || outcome === 'duplicate' || outcome === 'stale') {
-    return acknowledge(outcome);
-  }
-  // An inbox of the merchant's own: what it did not say is not taken for done.
-  throw new TypeError(
-    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy', but ${typeof outcome} came`,
-  );
+  const { occurredAt, microseconds } = parseInstant(updatedAt);
+  return { key, paymentReference: referenceNumber, occurredAt, microseconds, processStale };
 }
 
 function refuse(error: unknown): CallbackReply {

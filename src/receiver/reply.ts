@@ -16,8 +16,8 @@ export function acknowledge(outcome: 'processed' | 'duplicate' | 'stale'): Callb
 }
 
 /** The service's own schedule is not known; one second is when it is worth asking again. */
-export function askToComeAgain(): CallbackReply {
-  return { status: 503, headers: { 'retry-after': '1' }, outcome: 'busy' };
+export function askToRetry(afterSeconds = 1): CallbackReply {
+  return { status: 503, headers: { 'retry-after': String(afterSeconds) }, outcome: 'busy' };
 }
 
 export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply {

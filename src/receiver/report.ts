@@ -1,8 +1,8 @@
 import type { VerifiedCallback } from '../callback/options.js';
+import { causesOf } from './causes.js';
 
 // A log that hangs must not keep the service waiting.
 const PATIENCE_MS = 2_000;
-const MAX_CAUSES = 5;
 
 /**
  * The default of `onError`: nothing that needs a person goes by unseen. Of an error its text and
@@ -15,12 +15,7 @@ export function reportToConsole(error: unknown, callback?: VerifiedCallback): vo
 }
 
 function describeFailure(error: unknown): string {
-  const lines: string[] = [];
-  for (let cause = error; cause !== undefined && lines.length < MAX_CAUSES; ) {
-    lines.push(describeOne(cause));
-    cause = cause instanceof Error ? cause.cause : undefined;
-  }
-  return lines.join('\n  caused by: ');
+  return [...causesOf(error)].map(describeOne).join('\n  caused by: ');
 }
 
 function describeOne(error: unknown): string {

@@ -241,6 +241,7 @@ describe.each(versions)('%s', (name, createApp) => {
     ['signingSecret', { signingSecret: '' }],
     ['onPayment', { onPayment: undefined }],
     ['maxBodyBytes', { maxBodyBytes: 0 }],
+    ['onStal', { onStal: 'process' }],
   ])('refuses to start with a wrong %s: %o', async (option, wrong) => {
     const app = createApp();
     const options = { path: PATH, signingSecret: 'a', onPayment: () => undefined };
@@ -251,6 +252,39 @@ describe.each(versions)('%s', (name, createApp) => {
       message: expect.stringContaining(option),
     });
     await app.close();
+  });
+
+  it("takes Fastify's own options for a plugin", async () => {
+    const app = createApp();
+    onTestFinished(() => app.close());
+    const options = { path: PATH, signingSecret: SECRET, onPayment: () => undefined };
+    app.register(callbackPlugin, { ...options, prefix: '/a', logLevel: 'warn' });
+    app.register(callbackPlugin, { ...options, prefix: '/b', logSerializers: {} });
+    await app.ready();
+  });
+
+  it('is closed when no work is under way, also none that outlived its time', async () => {
+    const app = createApp();
+    const gate = createGate();
+    app.register(callbackPlugin, {
+      path: PATH,
+      signingSecret: SECRET,
+      onPaymentTimeoutMs: 1,
+      onPayment: () => gate.opened,
+      onError: () => undefined,
+    });
+    const { rawBody, headers } = sign();
+    const payload = Buffer.from(rawBody);
+    const reply = await app.inject({ method: 'POST', url: PATH, headers, payload });
+    expect(reply.statusCode).toBe(500);
+    let isClosed = false;
+    const closing = app.close().then(() => {
+      isClosed = true;
+    });
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    gate.open();
+    await closing;
   });
 
   it('works under inject, with which applications are tested', async () => {

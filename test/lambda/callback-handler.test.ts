@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
 import { callbackHandler } from '../../src/lambda/callback-handler.js';
 import type { LambdaEvent } from '../../src/lambda/event.js';
@@ -174,3 +174,56 @@ it('is asked for the path by nobody: the route is for the gateway to set', async
 function capitalize(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
+
+describe('the time that the function has left', () => {
+  async function timeLimitOf(remainingMs: number, onPaymentTimeoutMs?: number): Promise<unknown> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let failure: unknown;
+    const handler = callbackHandler({
+      signingSecret: SECRET,
+      onPaymentTimeoutMs,
+      onPayment: (_callback, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+      onError: (error) => {
+        failure = error;
+      },
+    });
+    const { rawBody, headers } = sign();
+    const body = Buffer.from(rawBody).toString();
+    const answer = handler(
+      { httpMethod: 'POST', headers, body },
+      { getRemainingTimeInMillis: () => remainingMs },
+    );
+    // Until the work has begun.
+    while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+    await vi.advanceTimersToNextTimerAsync();
+    expect((await answer).statusCode).toBe(500);
+    await handler.idle();
+    expect(failure).toMatchObject({ code: 'WORK_TIMEOUT' });
+    return (failure as Error).message;
+  }
+
+  it.each([
+    [3_000, undefined, "2500 ms (the function's own time limit)"],
+    [10_000, undefined, "9000 ms (the function's own time limit)"],
+    [200, undefined, "1 ms (the function's own time limit)"],
+    [900_000, undefined, '60000 ms (onPaymentTimeoutMs)'],
+    [10_000, 100, '100 ms (onPaymentTimeoutMs)'],
+  ])('of %s ms bounds onPaymentTimeoutMs %s', async (remainingMs, timeoutMs, limit) => {
+    expect(await timeLimitOf(remainingMs, timeoutMs)).toContain(`within ${limit}`);
+  });
+
+  it('is not needed, nor is a context that has it', async () => {
+    const { handler, references } = createHandler();
+    const { rawBody, headers } = sign();
+    const event = { httpMethod: 'POST', headers, body: Buffer.from(rawBody).toString() };
+    const contexts = [undefined, {}, null, { getRemainingTimeInMillis: () => Number.NaN }];
+    for (const context of contexts) {
+      expect((await handler(event, context as never)).statusCode).toBe(200);
+    }
+    expect(references).toHaveLength(1);
+  });
+});

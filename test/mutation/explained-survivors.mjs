@@ -74,31 +74,31 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/receiver
   {
-    file: 'src/receiver/occurred-at.ts',
-    code: 'if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0 };',
+    file: 'src/protocol/instant.ts',
+    code: 'if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0, finer: '' };',
     to: 'false',
     why: 'The way of nearly every callback, cut short; the lines below come to the same.',
   },
   {
-    file: 'src/receiver/occurred-at.ts',
+    file: 'src/protocol/instant.ts',
     code: "const [, year, month, day, hour, minute, second = '0', fraction = '', sign, ...offset] =",
     to: '""',
     why: 'Number of an empty text is 0, too.',
   },
   {
-    file: 'src/receiver/occurred-at.ts',
+    file: 'src/protocol/instant.ts',
     code: 'DATE_TIME.exec(text) ?? [];',
     to: '["Stryker was here"]',
     why: 'Only texts that the verifier has taken for date-times come here.',
   },
   {
-    file: 'src/receiver/occurred-at.ts',
+    file: 'src/protocol/instant.ts',
     code: "const [offsetHours = '0', offsetMinutes = '0'] = offset;",
     to: '""',
     why: 'Number of an empty text is 0, too.',
   },
   {
-    file: 'src/receiver/occurred-at.ts',
+    file: 'src/protocol/instant.ts',
     code: "(Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);",
     to: "(Number(offsetHours) * 60 + Number(offsetMinutes)) / (sign === '-' ? -1 : 1)",
     why: 'Multiplied or divided by 1 or -1, it is the same.',

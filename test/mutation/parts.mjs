@@ -11,8 +11,8 @@ export const PARTS = {
     concurrency: 2,
   },
   callback: {
-    mutate: ['src/callback/**/*.ts'],
-    tests: ['test/callback/**/*.test.ts'],
+    mutate: ['src/callback/**/*.ts', 'src/protocol/instant.ts'],
+    tests: ['test/callback/**/*.test.ts', 'test/protocol/instant.test.ts'],
     concurrency: 2,
   },
   client: {

@@ -2,6 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
+import { RetryLaterError } from '../../src/errors.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
 import {
   NOW_SECONDS,
@@ -72,6 +73,16 @@ describe('the tracing channel merchant-payments:callback', () => {
     expect(ended).toMatchObject([{ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301 }]);
   });
 
+  it('tells the code of a RetryLaterError, wrapped or not', async () => {
+    const { ended } = subscribe();
+    const later = new RetryLaterError('not stored yet');
+    for (const reason of [later, new Error('rolled back', { cause: later })]) {
+      await createScene({ onPayment: () => Promise.reject(reason) }).receive(post());
+    }
+    const told = { status: 503, outcome: 'busy', code: 'RETRY_LATER', key };
+    expect(ended).toMatchObject([told, told]);
+  });
+
   it.each([null, Object.assign(new Error('m'), { code: 'ECONNREFUSED', skewSeconds: 1 })])(
     'tells no code but those of this package: %s',
     async (reason) => {
@@ -94,7 +105,7 @@ describe('the tracing channel merchant-payments:callback', () => {
       SECRET,
       'order-1001',
       'prov-77',
-      sampleRecord().referenceNumber,
+      sampleRecord().createdAt,
       sign(JSON.stringify(sampleRecord())),
     ]) {
       expect(shown).not.toContain(planted);

@@ -6,10 +6,13 @@ import {
   CallbackVerificationError,
   InvalidOptionError,
   type MerchantPaymentsError,
+  RetryLaterError,
 } from '../../src/errors.js';
 import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
+import type { PaymentContext } from '../../src/receiver/options.js';
 import { NOW_SECONDS, OTHER_SECRET, SECRET, sampleRecord } from '../callback/sample-callback.js';
 import { createGate, createScene, post, postBody } from './scene.js';
 
@@ -110,18 +113,81 @@ describe('the order of changes', () => {
   const older = '2026-01-31T12:00:01+00:00';
   const newer = '2026-01-31T12:00:02+00:00';
 
-  it('acknowledges an older change without processing it', async () => {
-    const scene = createScene();
-    await scene.receive(at(newer, 'paid'));
-    expect(await scene.receive(at(older, 'authorized'))).toEqual(stale);
-    expect(scene.handled.map(({ payment }) => payment.status)).toEqual(['paid']);
+  it.each([undefined, 'process'] as const)(
+    'processes an older change too, and says that it is stale: onStale %s',
+    async (onStale) => {
+      const seen: [string, boolean][] = [];
+      const scene = createScene({
+        onStale,
+        onPayment: ({ payment }, { stale }) => void seen.push([payment.status, stale]),
+      });
+      await scene.receive(at(newer, 'settled'));
+      expect(await scene.receive(at(older, 'paid'))).toEqual(processed);
+      expect(await scene.receive(at(older, 'paid'))).toEqual(duplicate);
+      expect(seen).toEqual([
+        ['settled', false],
+        ['paid', true],
+      ]);
+      expect(scene.reports).toEqual([]);
+    },
+  );
+
+  it('does not lose a change that failed when a newer one overtakes it', async () => {
+    let isDown = true;
+    const scene = createScene({
+      onPayment() {
+        if (isDown) throw new Error('the database restarts');
+      },
+    });
+    expect(await scene.receive(at(older, 'paid'))).toEqual(failed);
+    isDown = false;
+    expect(await scene.receive(at(newer, 'settled'))).toEqual(processed);
+    expect(await scene.receive(at(older, 'paid'))).toEqual(processed);
   });
 
-  it("processes it with onStale: 'process'", async () => {
-    const scene = createScene({ onStale: 'process' });
+  it("acknowledges it unseen with 'acknowledge', and reports it once a minute", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const scene = createScene({ onStale: 'acknowledge' });
     await scene.receive(at(newer, 'paid'));
-    expect(await scene.receive(at(older, 'authorized'))).toEqual(processed);
-    expect(scene.handled).toHaveLength(2);
+    for (const status of ['a', 'b', 'c']) {
+      expect(await scene.receive(at(older, status))).toEqual(stale);
+    }
+    expect(scene.handled.map(({ payment }) => payment.status)).toEqual(['paid']);
+    expect(scene.reports).toMatchObject([
+      {
+        error: { name: 'InboxError', code: 'STALE_CHANGE' },
+        callback: { payment: { status: 'a' } },
+      },
+    ]);
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(at(older, 'd'));
+    expect(scene.reports).toHaveLength(2);
+    expect(String(scene.reports[1]?.error)).toContain(
+      'A change (and 2 before it) was acknowledged',
+    );
+  });
+
+  it('is reported when an inbox drops it though it was to be processed', async () => {
+    const scene = createScene({ inbox: { process: async () => 'stale' } });
+    expect(await scene.receive(post())).toEqual(stale);
+    expect(scene.reports).toMatchObject([{ error: { code: 'STALE_CHANGE' } }]);
+  });
+
+  it('is taken for current with an inbox that does not know', async () => {
+    const seen: unknown[] = [];
+    const old: CallbackInbox = {
+      async process(_event, work) {
+        await work({ tx: undefined, signal: new AbortController().signal } as never);
+        return 'processed';
+      },
+    };
+    const scene = createScene({
+      inbox: old,
+      onPayment: (_, context) => void seen.push(context.stale),
+    });
+    await scene.receive(post());
+    expect(seen).toEqual([false]);
   });
 
   it.each([
@@ -130,7 +196,7 @@ describe('the order of changes', () => {
     ['a microsecond', '2026-01-31T12:00:01.000002Z', '2026-01-31T12:00:01.000001Z', 'stale'],
     ['nothing', '2026-01-31T12:00:01.5Z', '2026-01-31T12:00:01,500Z', 'processed'],
   ])('sees through %s', async (_, first, second, outcome) => {
-    const scene = createScene();
+    const scene = createScene({ onStale: 'acknowledge' });
     await scene.receive(at(first, 'first'));
     expect((await scene.receive(at(second, 'second'))).outcome).toBe(outcome);
   });
@@ -401,7 +467,7 @@ describe('recordSchema', () => {
         paymentReference: sampleRecord().referenceNumber,
         occurredAt: new Date('2026-01-31T12:00:05Z'),
         microseconds: 0,
-        processStale: false,
+        processStale: true,
       },
     ]);
   });
@@ -441,7 +507,7 @@ describe('the inbox', () => {
   it('that says processed though the work failed is not believed', async () => {
     const swallowing: CallbackInbox = {
       async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal };
+        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context).catch(() => undefined);
         return 'processed';
       },
@@ -456,7 +522,9 @@ describe('the inbox', () => {
     async (outcome) => {
       const swallowing: CallbackInbox = {
         async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal }).catch(() => {});
+          await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
+            () => {},
+          );
           return outcome;
         },
       };
@@ -469,7 +537,7 @@ describe('the inbox', () => {
   it('that says processed before the work is done is not believed', async () => {
     const hasty: CallbackInbox = {
       async process(_event, work) {
-        work({ tx: undefined, signal: new AbortController().signal });
+        work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';
       },
     };
@@ -482,7 +550,7 @@ describe('the inbox', () => {
   it('that runs the work twice is stopped', async () => {
     const repeating: CallbackInbox = {
       async process(_event, work) {
-        const context = { tx: undefined, signal: new AbortController().signal };
+        const context = { tx: undefined, signal: new AbortController().signal, stale: false };
         await work(context);
         await work(context);
         return 'processed';
@@ -515,7 +583,7 @@ describe('the inbox', () => {
     const scene = createScene<{ id: number }>({
       inbox: {
         async process(_event, work) {
-          await work({ tx: { id: 7 }, signal: new AbortController().signal });
+          await work({ tx: { id: 7 }, signal: new AbortController().signal, stale: false });
           return 'processed';
         },
       },
@@ -542,7 +610,7 @@ describe('the signal', () => {
     const scene = createScene({
       inbox: {
         async process(_event, work) {
-          await work({ tx: undefined, signal: lease.signal });
+          await work({ tx: undefined, signal: lease.signal, stale: false });
           return 'processed';
         },
       },
@@ -579,7 +647,7 @@ describe('the signal', () => {
       const scene = createScene({
         inbox: {
           async process(_event, work) {
-            await work({ tx: undefined, signal: lease.signal });
+            await work({ tx: undefined, signal: lease.signal, stale: false });
             return 'processed';
           },
         },
@@ -672,7 +740,7 @@ describe('onPayment that takes too long', () => {
     await vi.waitFor(() => expect(signals).toMatchObject([{ aborted: true }]));
   });
 
-  it('leaves nothing unhandled when it fails after that', async () => {
+  it('is reported too when it fails after that', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const gate = createGate();
@@ -685,9 +753,200 @@ describe('onPayment that takes too long', () => {
     await reply;
     gate.open();
     await vi.advanceTimersByTimeAsync(0);
-    expect(scene.reports).toHaveLength(1);
+    expect(scene.reports).toMatchObject([
+      { error: { code: 'WORK_TIMEOUT' } },
+      { error: new Error('too late'), callback: { payment: { status: 'paid' } } },
+    ]);
     scene.receive(post({ status: 'next' }));
     await vi.waitFor(() => expect(scene.handled).toHaveLength(2));
+  });
+});
+
+describe('onPayment that ends by its signal after its time', () => {
+  it.each([
+    ['throws the reason', (reason: unknown) => reason],
+    ['wraps it', (reason: unknown) => new Error('aborted', { cause: reason })],
+    ['asks for a retry', () => new RetryLaterError()],
+  ])('and %s is reported once', async (_, toError) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const scene = createScene({
+      onPaymentTimeoutMs: 100,
+      onPayment: (_callback, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(toError(signal.reason)));
+        }),
+    });
+    const reply = scene.receive(post());
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await reply).toEqual(failed);
+    await scene.idle();
+    expect(scene.reports).toMatchObject([{ error: { code: 'WORK_TIMEOUT' } }]);
+  });
+});
+
+describe('RetryLaterError', () => {
+  const later = new RetryLaterError('the order is not stored yet', { retryAfterSeconds: 30 });
+  const retry = { status: 503, headers: { 'retry-after': '30' }, outcome: 'busy' };
+
+  it.each([
+    ['thrown by onPayment', later],
+    ['wrapped', new Error('the transaction was rolled back', { cause: later })],
+    ['wrapped twice', new Error('a', { cause: new Error('b', { cause: later }) })],
+  ])('%s asks for a retry, is reported nowhere, and leaves the change free', async (_, error) => {
+    let isStored = false;
+    const scene = createScene({
+      onPayment() {
+        if (!isStored) throw error;
+      },
+    });
+    expect(await scene.receive(post())).toEqual(retry);
+    expect(scene.reports).toEqual([]);
+    isStored = true;
+    expect(await scene.receive(post())).toEqual(processed);
+    expect(scene.handled).toHaveLength(2);
+  });
+
+  it('of another copy of the package is one too', async () => {
+    vi.resetModules();
+    const copy = await import('../../src/errors.js');
+    expect(copy.RetryLaterError).not.toBe(RetryLaterError);
+    const scene = createScene({
+      onPayment: () => Promise.reject(new copy.RetryLaterError('not yet')),
+    });
+    expect(await scene.receive(post())).toEqual(busy);
+    expect(scene.reports).toEqual([]);
+  });
+
+  it('waits for a second unless it says otherwise', async () => {
+    const scene = createScene({ onPayment: () => Promise.reject(new RetryLaterError()) });
+    expect(await scene.receive(post())).toEqual(busy);
+  });
+
+  it('is a failure where nothing was verified yet, or no record accepted', async () => {
+    const throwing = () => {
+      throw later;
+    };
+    const recordSchema: StandardSchemaV1 = {
+      '~standard': { version: 1, vendor: 'test', validate: throwing },
+    };
+    for (const options of [{ signingSecret: throwing }, { recordSchema }]) {
+      const scene = createScene(options);
+      expect(await scene.receive(post())).toEqual(failed);
+      expect(scene.reports).toMatchObject([{ error: later }]);
+    }
+  });
+
+  it('does not hide that the inbox failed after it', async () => {
+    const trouble = new Error('the rollback failed');
+    const scene = createScene({
+      inbox: {
+        async process(_event, work) {
+          await work({ tx: undefined, signal: new AbortController().signal, stale: false }).catch(
+            () => Promise.reject(trouble),
+          );
+          return 'processed';
+        },
+      },
+      onPayment: () => Promise.reject(later),
+    });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toMatchObject([{ error: trouble }]);
+  });
+});
+
+describe('the context', () => {
+  it('can be spread and taken apart', async () => {
+    const contexts: PaymentContext<undefined>[] = [];
+    const scene = createScene({
+      onPayment: (_callback, context) => void contexts.push({ ...context }),
+    });
+    await scene.receive(post());
+    expect(contexts).toEqual([{ tx: undefined, signal: expect.any(AbortSignal), stale: false }]);
+  });
+});
+
+describe('idle', () => {
+  const isIdle = async (scene: { idle(): Promise<void> }) => {
+    let idle = false;
+    void scene.idle().then(() => {
+      idle = true;
+    });
+    await new Promise(setImmediate);
+    return idle;
+  };
+
+  it('waits for every callback that is being processed', async () => {
+    const gates = [createGate(), createGate()];
+    const scene = createScene({
+      onPayment: ({ payment }) => gates[payment.referenceNumber === 'other' ? 1 : 0]?.opened,
+    });
+    expect(await isIdle(scene)).toBe(true);
+    const replies = [scene.receive(post()), scene.receive(post({ referenceNumber: 'other' }))];
+    const waiting = scene.idle();
+    await vi.waitFor(() => expect(scene.handled).toHaveLength(2));
+    gates[0]?.open();
+    await replies[0];
+    expect(await isIdle(scene)).toBe(false);
+    gates[1]?.open();
+    await waiting;
+    expect(await Promise.all(replies)).toEqual([processed, processed]);
+    expect(await isIdle(scene)).toBe(true);
+  });
+
+  it('waits for work that runs on after its time, and for the report of its failure', async () => {
+    const gate = createGate();
+    const scene = createScene({
+      onPaymentTimeoutMs: 1,
+      onPayment: () => gate.opened.then(() => Promise.reject(new Error('too late'))),
+    });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(await isIdle(scene)).toBe(false);
+    gate.open();
+    await scene.idle();
+    expect(scene.reports).toHaveLength(2);
+  });
+
+  it('waits for work whose inbox has given it up', async () => {
+    const gate = createGate();
+    const scene = createScene({
+      inbox: {
+        async process(_event, work) {
+          const running = work({
+            tx: undefined,
+            signal: new AbortController().signal,
+            stale: false,
+          });
+          running.catch(() => undefined);
+          throw new Error('the lease was lost');
+        },
+      },
+      onPayment: () => gate.opened,
+    });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(await isIdle(scene)).toBe(false);
+    gate.open();
+    await scene.idle();
+  });
+
+  it('is reached after every refusal', async () => {
+    const scene = createScene({ signingSecret: () => SECRET });
+    await scene.receive({ ...post(), method: 'GET' });
+    await scene.receive(post({}, { secret: OTHER_SECRET }));
+    await scene.receive(postBody('{}'));
+    expect(await isIdle(scene)).toBe(true);
+  });
+});
+
+describe('the clock', () => {
+  it('is looked up at each callback: fake time may be set later, and taken away', async () => {
+    const scene = createScene({ now: undefined });
+    expect(await scene.receive(post())).toEqual(rejected(401));
+    vi.useFakeTimers({ now: NOW_SECONDS * 1000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await scene.receive(post())).toEqual(processed);
+    vi.useRealTimers();
+    expect(await scene.receive(post())).toEqual(rejected(401));
   });
 });
 
@@ -766,6 +1025,9 @@ describe('construction', () => {
     ['inbox', { ...right, inbox: {} }],
     ['inbox', { ...right, inbox: null }],
     ['onStale', { ...right, onStale: 'ignore' }],
+    ['onStal', { ...right, onStal: 'process' }],
+    ['tolerance', { ...right, tolerance: 60 }],
+    ['path', { ...right, path: '/callbacks' }],
     ['maxBodyBytes', { ...right, maxBodyBytes: 0 }],
     ['maxBodyBytes', { ...right, maxBodyBytes: Number.NaN }],
     ['bodyTimeoutMs', { ...right, bodyTimeoutMs: 0 }],
@@ -785,6 +1047,8 @@ describe('construction', () => {
 
   it.each([
     [undefined, 'options must be an object with signingSecret and onPayment, but nothing came'],
+    [{ ...right, onStal: 'process' }, 'onStal is not a known option; use onStale'],
+    [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
     [
       { ...right, onPayment: 'pay' },
       'onPayment must be a function that handles one payment callback, but a string of 3 characters came',

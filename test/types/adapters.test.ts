@@ -17,12 +17,17 @@ import { fastify as fastify4 } from 'fastify-4';
 import { Hono } from 'hono';
 import Koa from 'koa';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
 import { type CallbackInbox, memoryInbox } from '../../src/inbox/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
-import type { PaymentContext, VerifiedCallback } from '../../src/receiver/index.js';
+import {
+  createCallbackReceiver,
+  type PaymentContext,
+  type VerifiedCallback,
+} from '../../src/receiver/index.js';
 
 interface Transaction {
   query(sql: string): Promise<void>;
@@ -50,6 +55,89 @@ describe('onPayment', () => {
     });
     expectTypeOf(callbackHandler).toBeFunction();
     expect(subscribers).toHaveLength(1);
+  });
+});
+
+describe('a recordSchema', () => {
+  const recordSchema = z.object({ orderId: z.string() });
+
+  it('types the payment in onPayment, beside an inbox that types tx', () => {
+    callbackHandler({
+      signingSecret,
+      recordSchema,
+      inbox,
+      onPayment({ payment }, { tx, stale }) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+        expectTypeOf(payment.status).toExtend<string>();
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+        expectTypeOf(stale).toEqualTypeOf<boolean>();
+      },
+    });
+    createCallbackReceiver({
+      signingSecret,
+      onPayment({ payment }, { tx }) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+        expectTypeOf(tx).toEqualTypeOf<undefined>();
+      },
+      recordSchema,
+    });
+    web.callbackHandler({
+      signingSecret,
+      recordSchema,
+      inbox,
+      onPayment({ payment }, { tx }) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+    lambda.callbackHandler({
+      signingSecret,
+      recordSchema,
+      onPayment({ payment }) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+      },
+    });
+    expect(recordSchema.shape).toHaveProperty('orderId');
+  });
+
+  it('is named for Fastify, whose types infer nothing from options', async () => {
+    const app = fastify();
+    app.register(callbackPlugin<Transaction, { orderId: string }>, {
+      path: '/a',
+      signingSecret,
+      recordSchema,
+      inbox,
+      onPayment({ payment }, { tx }) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+        expectTypeOf(tx).toEqualTypeOf<Transaction>();
+      },
+    });
+    app.register(callbackPlugin, {
+      path: '/b',
+      signingSecret,
+      recordSchema,
+      onPayment({ payment }: VerifiedCallback<{ orderId: string }>) {
+        expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+      },
+    });
+    await app.ready();
+  });
+
+  it('is what gives fields: onPayment cannot ask for them without one', () => {
+    callbackHandler({
+      signingSecret,
+      onPayment({ payment }) {
+        // @ts-expect-error not a field of the interface
+        expectTypeOf(payment.orderId).toBeString();
+      },
+    });
+    callbackHandler<Transaction>({
+      signingSecret,
+      recordSchema,
+      inbox,
+      onPayment: (_callback, { tx }) => tx.query('select 1'),
+    });
+    expect(callbackHandler).toBeTypeOf('function');
   });
 });
 
@@ -202,7 +290,8 @@ describe('the handler for Fetch', () => {
     const handler = web.callbackHandler(options);
     const app = new Hono().post('/a', (context) => handler(context.req.raw));
     expect(createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })).toBeDefined();
-    expectTypeOf(handler).toEqualTypeOf<(request: Request) => Promise<Response>>();
+    expectTypeOf(handler).toExtend<(request: Request) => Promise<Response>>();
+    expectTypeOf(handler.idle).toEqualTypeOf<() => Promise<void>>();
     interface NextRequest extends Request {
       nextUrl: URL;
     }

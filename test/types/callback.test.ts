@@ -91,7 +91,9 @@ describe('the options', () => {
 
   it('reject names and values that do not exist', () => {
     // @ts-expect-error the unit is part of the name: toleranceSeconds
-    verifyCallback(sampleRequest(), { ...options, tolerance: 300 });
+    expect(() => verifyCallback(sampleRequest(), { ...options, tolerance: 300 })).toThrow(
+      'tolerance is not a known option; use toleranceSeconds',
+    );
     // @ts-expect-error the option is called signingSecret
     expect(() => verifyCallback(sampleRequest(), { secret: SECRET })).toThrow('signingSecret');
     // @ts-expect-error a number
@@ -141,6 +143,44 @@ describe('the options', () => {
     });
     expect(schemas).toHaveLength(3);
   });
+});
+
+describe('a recordSchema', () => {
+  const orders = { ...sampleRecord(), orderId: 'o-7' };
+  const request = sampleRequest({ body: JSON.stringify(orders) });
+
+  it('types the payment by what it takes', async () => {
+    const recordSchema = z.object({ orderId: z.string().transform(Number) });
+    const { payment } = verifyCallback(request, { signingSecret: SECRET, now, recordSchema });
+    // The input type: payment stays what was signed.
+    expectTypeOf(payment.orderId).toEqualTypeOf<string>();
+    expectTypeOf(payment).toExtend<PaymentStatusRecord>();
+    expect(payment.orderId).toBe('o-7');
+    const verify = createCallbackVerifier({ signingSecret: SECRET, now, recordSchema });
+    expectTypeOf(verify(request).payment.orderId).toEqualTypeOf<string>();
+    const fromWeb = await web.verifyCallback(request, { signingSecret: SECRET, now, recordSchema });
+    expectTypeOf(fromWeb.payment.orderId).toEqualTypeOf<string>();
+    const webVerify = web.createCallbackVerifier({ signingSecret: SECRET, recordSchema });
+    expectTypeOf(webVerify).returns.resolves.toExtend<VerifiedCallback<{ orderId: string }>>();
+  });
+
+  it('of zod/mini does so too, and narrows the status', () => {
+    const recordSchema = mini.object({ status: mini.enum(['paid', 'refunded']) });
+    const { payment } = verifyCallback(request, { signingSecret: SECRET, now, recordSchema });
+    expectTypeOf(payment.status).toEqualTypeOf<'paid' | 'refunded'>();
+    expect(payment.status).toBe('paid');
+  });
+
+  it('that is not there adds no fields, whatever the result is taken for', () => {
+    const { payment } = verifyCallback(request, { signingSecret: SECRET, now });
+    // @ts-expect-error not a field of the interface
+    expect(payment.orderId).toBe('o-7');
+    // @ts-expect-error nothing has checked it
+    const taken: VerifiedCallback<{ orderId: string }> = verifyCallback(request, options());
+    expect(taken.payment.orderId).toBe('o-7');
+  });
+
+  const options = () => ({ signingSecret: SECRET, now });
 });
 
 describe('the results', () => {

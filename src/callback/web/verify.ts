@@ -1,21 +1,17 @@
-import { assertOptionsObject } from '../../protocol/assert-option.js';
+import { assertKnownOptions, assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
+import { decideCallbackKey, toDigestKey } from '../key.js';
 import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerificationPolicy,
   type VerifiedCallback,
 } from '../options.js';
-import {
-  assertSchemaAccepts,
-  callbackKeyText,
-  decodeBody,
-  parseStatusRecord,
-  runRecordSchema,
-} from '../record.js';
+import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } from '../record.js';
 import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
 import { assertUsableSecret, listSecrets, wrongSecretType } from '../signing-secret.js';
 import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
@@ -53,7 +49,7 @@ export interface NodeSecretKey {
 export type WebSigningSecret = string | Uint8Array | WebCryptoKey | NodeSecretKey;
 
 /** Options of the WebCrypto `verifyCallback` and `createCallbackVerifier`. */
-export interface WebVerifyCallbackOptions extends VerificationPolicy {
+export interface WebVerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
   /** The signing secret of the merchant account, or several while rotating: any of them may match. */
   signingSecret: WebSigningSecret | readonly WebSigningSecret[];
 }
@@ -80,10 +76,10 @@ export interface WebVerifyCallbackOptions extends VerificationPolicy {
  * }
  * ```
  */
-export async function verifyCallback(
+export async function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
-  options: WebVerifyCallbackOptions,
-): Promise<VerifiedCallback> {
+  options: WebVerifyCallbackOptions<Fields>,
+): Promise<VerifiedCallback<NoInfer<Fields>>> {
   return createCallbackVerifier(options)(request);
 }
 
@@ -92,10 +88,11 @@ export async function verifyCallback(
  *
  * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
  */
-export function createCallbackVerifier(
-  options: WebVerifyCallbackOptions,
-): (request: CallbackRequest) => Promise<VerifiedCallback> {
+export function createCallbackVerifier<Fields = unknown>(
+  options: WebVerifyCallbackOptions<Fields>,
+): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   const policy = resolvePolicy(options);
+  assertKnownOptions(options, VERIFIER_OPTIONS);
   const secrets = listSecrets(options.signingSecret).map(({ secret, option }) =>
     toKeyMaterial(secret, option),
   );
@@ -104,7 +101,8 @@ export function createCallbackVerifier(
     keys ??= Promise.all(secrets.map(importKey));
     return keys;
   };
-  return (request) => verify(request, policy, importKeys);
+  // The schema has accepted the record as one with these fields.
+  return (request) => verify(request, policy, importKeys) as Promise<VerifiedCallback<Fields>>;
 }
 
 /**
@@ -113,8 +111,10 @@ export function createCallbackVerifier(
  * @throws {CallbackVerificationError} `INVALID_RECORD` when referenceNumber, status or updatedAt is missing
  */
 export async function callbackKey(payment: PaymentStatusRecord): Promise<string> {
-  const text = encoder.encode(callbackKeyText(payment));
-  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text)));
+  const form = decideCallbackKey(payment);
+  if (form.digestOf === undefined) return form.key;
+  const text = encoder.encode(form.digestOf);
+  return toDigestKey(encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text))));
 }
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallbackRequest } from '../../../src/callback/options.js';
 import {
   NOW_SECONDS,
@@ -102,6 +102,38 @@ export function describeOptions(implementation: Implementation): void {
       const error = await optionErrorOf(construct(options));
       expect(error.option).toBe('options');
       expect(error.message).toBe(`options must be an object with signingSecret, but ${came} came`);
+    });
+
+    it.each([
+      ['tolerance', 'use toleranceSeconds'],
+      ['recordschema', 'use recordSchema'],
+      [
+        'xyz',
+        'the options are signingSecret, toleranceSeconds, signatureEncoding, timestampUnit, now, recordSchema',
+      ],
+    ])('are refused with the unknown %s', async (option, remedy) => {
+      const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: 1 }));
+      expect(error.option).toBe(option);
+      expect(error.message).toBe(`${option} is not a known option; ${remedy}`);
+    });
+
+    it('may be an object of a class, which has fields of its own', async () => {
+      class Settings {
+        signingSecret = SECRET;
+        now = now;
+        further = 1;
+      }
+      await createCallbackVerifier(new Settings())(sampleRequest());
+    });
+
+    it('look the default clock up at each call: fake time may be set later', async () => {
+      const run = createCallbackVerifier({ signingSecret: SECRET });
+      await refusalOf(() => run(sampleRequest()));
+      vi.useFakeTimers({ now: NOW_SECONDS * 1000, toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      expect((await run(sampleRequest())).secretIndex).toBe(0);
+      vi.useRealTimers();
+      expect((await refusalOf(() => run(sampleRequest()))).code).toBe('TIMESTAMP_OUTSIDE_WINDOW');
     });
 
     it('are checked by verifyCallback before the request is looked at', async () => {

@@ -98,7 +98,7 @@ async function startEndpoint(): Promise<Endpoint> {
       maxBodyBytes: MAX_BODY_BYTES,
       inbox: {
         async process(_event, work) {
-          await work({ tx: undefined, signal: new AbortController().signal });
+          await work({ tx: undefined, signal: new AbortController().signal, stale: false });
           return 'processed';
         },
       },

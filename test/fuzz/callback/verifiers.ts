@@ -66,7 +66,7 @@ function createJudges(profile: (typeof profiles)[number], index: number): Judges
     // What was processed before is not the question here.
     inbox: {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal });
+        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';
       },
     },

@@ -50,7 +50,7 @@ export async function fuzzLambdaEvents(options: FuzzOptions): Promise<FuzzResult
     now,
     inbox: {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal });
+        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return 'processed';
       },
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallbackVerificationError } from '../../../src/errors.js';
+import { CallbackVerificationError, RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
 import { createGate, deliver, type MakeServer, openScene, sign } from './scene.js';
 
@@ -123,6 +123,22 @@ export function describeReplies(
       expect(await deliver(scene, callback)).toMatchObject({ status: 200, body: '' });
       expect(scene.callbacks).toHaveLength(2);
       expect(scene.reported).toHaveLength(1);
+    });
+
+    it('are 503 with Retry-After when onPayment asks for a retry, which is not reported', async () => {
+      const scene = await openScene(makeServer, {
+        onPayment() {
+          if (scene.callbacks.length === 1) {
+            throw new RetryLaterError('The order is not stored yet', { retryAfterSeconds: 7 });
+          }
+        },
+      });
+      const callback = sign();
+      const first = await deliver(scene, callback);
+      expect(first).toMatchObject({ status: 503, body: '', headers: { 'retry-after': '7' } });
+      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
+      expect(scene.callbacks).toHaveLength(2);
+      expect(scene.reported).toEqual([]);
     });
 
     it('are 503 with Retry-After while the change is being processed', async () => {

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInstant } from '../../src/receiver/occurred-at.js';
+import { parseInstant } from '../../src/protocol/instant.js';
 
-const instant = (iso: string, microseconds = 0) => ({ occurredAt: new Date(iso), microseconds });
+const instant = (iso: string, microseconds = 0, finer = '') => ({
+  occurredAt: new Date(iso),
+  microseconds,
+  finer,
+});
 
 describe('parseInstant', () => {
   it.each([
@@ -21,7 +25,10 @@ describe('parseInstant', () => {
     ['2026-01-31T12:00:05.1Z', instant('2026-01-31T12:00:05.100Z')],
     ['2026-01-31T12:00:05,25Z', instant('2026-01-31T12:00:05.250Z')],
     ['2026-01-31T12:00:05.123456Z', instant('2026-01-31T12:00:05.123Z', 456)],
-    ['2026-01-31T12:00:05.123456789Z', instant('2026-01-31T12:00:05.123Z', 456)],
+    ['2026-01-31T12:00:05.123456789Z', instant('2026-01-31T12:00:05.123Z', 456, '789')],
+    ['2026-01-31T12:00:05.1234560700Z', instant('2026-01-31T12:00:05.123Z', 456, '07')],
+    ['2026-01-31T12:00:05.123456000Z', instant('2026-01-31T12:00:05.123Z', 456)],
+    ['2026-02-30T12:00:05Z', instant('2026-03-02T12:00:05Z')],
     ['2026-01-31T12:00:05.000001Z', instant('2026-01-31T12:00:05.000Z', 1)],
     ['2026-12-31T23:59:60Z', instant('2027-01-01T00:00:00Z')],
     ['2024-02-29T00:00:00Z', instant('2024-02-29T00:00:00Z')],
@@ -51,6 +58,7 @@ describe('parseInstant', () => {
             expect(parseInstant(local + beyond + zone)).toEqual({
               occurredAt: new Date(local + zone),
               microseconds: Number(beyond),
+              finer: '',
             });
           },
         ),

@@ -1,0 +1,21 @@
+/** Counts what is under way, so that a process can wait for it before it exits. */
+export class Activity {
+  #running = 0;
+  #waiting: (() => void)[] = [];
+
+  begin(): void {
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves as soon as nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
