@@ -12,6 +12,7 @@ import { nameCases } from './cases/names.js';
 import { orderCases } from './cases/order.js';
 import { overlapCases } from './cases/overlap.js';
 import { runCases } from './cases/runs.js';
+import { staleCases } from './cases/stale.js';
 import { runUnderGuard } from './guard.js';
 import { Stage } from './stage.js';
 import type { InboxContractCase, InboxContractSubject } from './subject.js';
@@ -20,6 +21,7 @@ const ALL = [
   ...runCases,
   ...failureCases,
   ...orderCases,
+  ...staleCases,
   ...overlapCases,
   ...crashCases,
   ...nameCases,

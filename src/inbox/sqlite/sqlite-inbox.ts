@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { InboxError, InvalidOptionError } from '../../errors.js';
 import { assertDate } from '../../protocol/assert-option.js';
-import {
-  type CallbackInbox,
-  type InboxEvent,
-  type InboxOutcome,
-  toEpochMicroseconds,
-} from '../inbox.js';
+import { type ClaimAnswer, isClaimed } from '../claim-answer.js';
+import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
 import {
@@ -87,9 +83,10 @@ export function sqliteInbox(
     async process(event, work) {
       const claim = toClaim(event);
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
-      const known = claimUnlessBlocked(() => lease.claim(event.processStale));
-      if (known !== undefined) return known;
-      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale: false }));
+      const found = claimUnlessBlocked(() => lease.claim(event.processStale));
+      if (!isClaimed(found)) return found;
+      const stale = found === 'claimed-stale';
+      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
     },
     setup: () => store.createTables(),
     prune(olderThan) {
@@ -109,7 +106,7 @@ function toClaim(event: InboxEvent): StoredClaim {
   };
 }
 
-function claimUnlessBlocked(claim: () => InboxOutcome | undefined): InboxOutcome | undefined {
+function claimUnlessBlocked(claim: () => ClaimAnswer): ClaimAnswer {
   try {
     return claim();
   } catch (error) {
@@ -128,8 +125,7 @@ interface LeaseInput {
 }
 
 interface SqliteLease extends Lease {
-  /** Returns undefined when the claim is granted, else why it is not. */
-  claim(processStale: boolean): InboxOutcome | undefined;
+  claim(processStale: boolean): ClaimAnswer;
 }
 
 function createLease({
@@ -151,11 +147,11 @@ function createLease({
     claim(processStale) {
       assertNoTransaction(database);
       // Read first: most callbacks that come again need no write lock.
-      const known =
-        store.check(claim, processStale, now()) ??
-        store.claim(claim, { processStale, leaseMs, now });
+      const found = store.check(claim, processStale, now());
+      if (!isClaimed(found)) return found;
+      const answer = store.claim(claim, { processStale, leaseMs, now });
       expiresAtMs = now() + leaseMs;
-      return known;
+      return answer;
     },
     async renew() {
       assertNoTransaction(database);

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../errors.js';
-import type { InboxOutcome } from '../inbox.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../claim-answer.js';
 import {
   readValue,
   runInTransaction,
@@ -64,29 +64,31 @@ export class SqliteStore {
     waitWhileLocked(() => this.#database.exec(create));
   }
 
-  /** Why the event can't be claimed; undefined when it may be. Takes no write lock. */
-  check(event: StoredEvent, processStale: boolean, nowMs: number): InboxOutcome | undefined {
+  /** What a claim would be answered. Takes no write lock. */
+  check(event: StoredEvent, processStale: boolean, nowMs: number): ClaimAnswer {
     const { reference, key, occurredAt } = event;
     // Nothing is less than a watermark that is compared with NULL.
-    const comparable = processStale ? null : occurredAt;
-    const row = this.#statements.check.get(reference, key, comparable, nowMs, nowMs, reference);
-    return (readValue(row) as InboxOutcome | null) ?? undefined;
+    const refusable = processStale ? null : occurredAt;
+    const { check } = this.#statements;
+    const row = check.get(reference, key, refusable, nowMs, nowMs, occurredAt, reference);
+    return toClaimAnswer(row);
   }
 
-  /** Claims the event and returns undefined, or returns why it can't be claimed. */
+  /** Claims the event where it may be. */
   claim(
     claim: StoredClaim,
     { processStale, leaseMs, now }: { processStale: boolean; leaseMs: number; now: () => number },
-  ): InboxOutcome | undefined {
+  ): ClaimAnswer {
     return runInTransaction(this.#database, () => {
       // Asked here: the driver may have waited for the write lock.
       const nowMs = now();
       this.#statements.clamp.run(nowMs, claim.reference, nowMs);
-      const known = this.check(claim, processStale, nowMs);
-      if (known !== undefined) return known;
-      const { reference, owner, key } = claim;
-      this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
-      return undefined;
+      const answer = this.check(claim, processStale, nowMs);
+      if (isClaimed(answer)) {
+        const { reference, owner, key } = claim;
+        this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
+      }
+      return answer;
     });
   }
 
@@ -144,6 +146,8 @@ export class SqliteStore {
             THEN 'duplicate'
           WHEN ? < watermark THEN 'stale'
           WHEN owner_until_ms > ? AND owner_until_ms <= ? + owner_lease_ms THEN 'busy'
+          WHEN ? < watermark THEN 'claimed-stale'
+          ELSE 'claimed'
         END
         FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
       // After the clock stepped back: a claim lives for no longer than it was granted. It is not
@@ -189,6 +193,15 @@ export class SqliteStore {
     const count = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name COLLATE NOCASE IN (${names})`;
     return Number(readValue(this.#database.prepare(count).get())) === 2;
   }
+}
+
+function toClaimAnswer(row: unknown): ClaimAnswer {
+  const answer = readValue(row);
+  if (isClaimAnswer(answer)) return answer;
+  throw new InvalidOptionError(
+    'database',
+    'database must answer a query at once with its first row, but something else was received: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+  );
 }
 
 function hasChanged({ changes }: { changes: number | bigint }): boolean {

@@ -118,7 +118,7 @@ describe('inboxContract', () => {
     const wrong: CallbackInbox<undefined> = {
       async process(_, work) {
         running += 1;
-        await work({ tx: undefined, signal: AbortSignal.abort() });
+        await work({ tx: undefined, signal: AbortSignal.abort(), stale: false });
         await nextTurn();
         running -= 1;
         return 'processed';
@@ -136,7 +136,7 @@ describe('inboxContract', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const inbox: CallbackInbox = {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal });
+        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return outcome;
       },
     };
