@@ -1,8 +1,10 @@
 import { InvalidOptionError } from '../../errors.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
+  type OptionNames,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { Need } from './case.js';
@@ -26,6 +28,15 @@ const ALL = [
   ...crashCases,
   ...nameCases,
 ];
+
+const NAMES: OptionNames<InboxContractSubject<unknown>> = {
+  create: true,
+  loseClaim: true,
+  concurrent: true,
+  leaseMs: true,
+  waitMs: true,
+  timeoutMs: true,
+};
 
 const SUBJECT_FIELDS = 'create, loseClaim, concurrent, leaseMs, waitMs and timeoutMs';
 
@@ -60,6 +71,7 @@ const WHY_SKIPPED: Record<Need, string> = {
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
   assertOptionsObject('subject', subject, SUBJECT_FIELDS);
+  assertKnownOptions(subject, NAMES);
   const { loseClaim, concurrent = true, leaseMs, waitMs, timeoutMs = 30_000 } = subject;
   assertFunction('create', subject.create, 'that gives an inbox');
   if (loseClaim !== undefined) assertFunction('loseClaim', loseClaim, 'that takes an event');

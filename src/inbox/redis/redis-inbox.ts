@@ -104,6 +104,6 @@ function toClaimAnswer(answer: string): ClaimAnswer {
   if (isClaimAnswer(answer)) return answer;
   throw new InvalidOptionError(
     'client',
-    'client must answer EVALSHA with what the script returns, but something else came: give the client itself, not a pipeline or transaction of it',
+    'client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ioredis or redis (node-redis), not a pipeline or transaction of it',
   );
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { assertDatabase, isInTransaction, isLocked } from '../../../src/inbox/sqlite/database.js';
 import { resolveOptions } from '../../../src/inbox/sqlite/options.js';
 
@@ -48,8 +48,15 @@ test.each([
   [{ tablePrefix: 'sqlite_payments' }, 'tablePrefix', 'not beginning with sqlite_'],
   [{ leaseMs: 99 }, 'leaseMs', 'a whole number of milliseconds from 100 to 2147483647'],
   [{ renewForMs: 0 }, 'renewForMs', 'a whole number of milliseconds from 1'],
+  [{ prefix: 'shop_' }, 'prefix', 'prefix is not a known option; use tablePrefix'],
 ])('refuses the options %j', (options, option, says) => {
   expect(() => resolveOptions(options as object)).toThrow(
     expect.objectContaining({ option, message: expect.stringContaining(says) }),
   );
+});
+
+test('the clock is the one of the process at each call, faked or not', () => {
+  const { now } = resolveOptions({});
+  vi.spyOn(Date, 'now').mockReturnValue(7);
+  expect(now()).toBe(7);
 });
