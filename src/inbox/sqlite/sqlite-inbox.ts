@@ -19,13 +19,14 @@ import { SqliteStore, type StoredClaim } from './store.js';
 /** An inbox in SQLite. */
 export interface SqliteInbox extends CallbackInbox {
   /**
-   * Creates the two tables where they are missing. To call once, before the inbox is used. Waits,
-   * and blocks the process, for at most 5 s while another connection has the file locked.
+   * Creates the two tables and their index where they are missing. To call once, before the inbox is
+   * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
    */
   setup(): void;
   /**
    * Forgets the payments that were last changed before `olderThan`, but for those being processed
-   * right now. A callback for one of them that comes again is processed again: keep longer than the
+   * right now: the oldest 5,000 of them, since the process stands still for it. Call it until it
+   * returns 0, with a turn of the event loop in between. A callback for one of them that comes again is processed again: keep longer than the
    * service retries.
    *
    * @returns how many processed changes were forgotten

@@ -22,6 +22,9 @@ export interface StoredClaim extends StoredEvent {
   readonly owner: string;
 }
 
+/** How many payments are forgotten at a time: the process stands still for it. */
+const PRUNED_AT_ONCE = 5_000;
+
 type Statements = Record<
   'check' | 'clamp' | 'claim' | 'renew' | 'finish' | 'remember' | 'release' | 'forgetNew',
   SqliteStatement
@@ -35,12 +38,14 @@ export class SqliteStore {
   readonly #database: SqliteDatabase;
   readonly #payments: string;
   readonly #events: string;
+  readonly #byChange: string;
   #prepared: Statements | undefined;
 
   constructor(database: SqliteDatabase, tablePrefix: string) {
     this.#database = database;
     this.#payments = `"${tablePrefix}payments"`;
     this.#events = `"${tablePrefix}events"`;
+    this.#byChange = `"${tablePrefix}payments_by_change"`;
   }
 
   createTables(): void {
@@ -59,6 +64,7 @@ export class SqliteStore {
         event_key TEXT NOT NULL,
         PRIMARY KEY (reference, event_key)
       ) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS ${this.#byChange} ON ${this.#payments} (changed_at_ms);
     `;
     // Several processes may be started together.
     waitWhileLocked(() => this.#database.exec(create));
@@ -118,15 +124,22 @@ export class SqliteStore {
     });
   }
 
-  /** Forgets the payments last changed before a time, but for those being processed; counts their events. */
+  /**
+   * Forgets the payments last changed before a time, the oldest first, but for those being processed;
+   * counts their events.
+   */
   prune(olderThanMs: number, nowMs: number): number {
-    const old = 'changed_at_ms < ? AND (owner IS NULL OR owner_until_ms <= ?)';
+    const oldest = `SELECT reference FROM ${this.#payments}
+      WHERE changed_at_ms < ? AND (owner IS NULL OR owner_until_ms <= ?)
+      ORDER BY changed_at_ms, reference LIMIT ${PRUNED_AT_ONCE}`;
     return runInTransaction(this.#database, () => {
-      const { changes } = this.#prepare(
-        `DELETE FROM ${this.#events} WHERE reference IN (SELECT reference FROM ${this.#payments} WHERE ${old})`,
-      ).run(olderThanMs, nowMs);
-      this.#prepare(`DELETE FROM ${this.#payments} WHERE ${old}`).run(olderThanMs, nowMs);
-      return Number(changes);
+      const [events] = [this.#events, this.#payments].map((table) =>
+        this.#prepare(`DELETE FROM ${table} WHERE reference IN (${oldest})`).run(
+          olderThanMs,
+          nowMs,
+        ),
+      );
+      return Number(events?.changes);
     });
   }
 

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { assertDatabase, isInTransaction, isLocked } from '../../../src/inbox/sqlite/database.js';
 import { resolveOptions } from '../../../src/inbox/sqlite/options.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { sampleEvent } from '../sample-event.js';
 
 test.each([
   // better-sqlite3 tells by code, node:sqlite by errcode, whose low byte is the kind.
@@ -60,3 +62,20 @@ test('the clock is the one of the process at each call, faked or not', () => {
   vi.spyOn(Date, 'now').mockReturnValue(7);
   expect(now()).toBe(7);
 });
+
+// As drivers give that answer by a promise or a callback.
+test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { answer: 'yes' }])(
+  'runs no work when the first row is %o',
+  async (row) => {
+    const database = {
+      exec: () => undefined,
+      prepare: () => ({ run: () => ({ changes: 1 }), get: () => row }),
+    };
+    const work = vi.fn(async () => {});
+    await expect(sqliteInbox(database).process(sampleEvent(), work)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'database',
+    });
+    expect(work).not.toHaveBeenCalled();
+  },
+);
