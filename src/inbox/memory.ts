@@ -1,7 +1,9 @@
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import {
   type CallbackInbox,
@@ -34,6 +36,8 @@ export interface MemoryInboxOptions {
   now?: (() => number) | undefined;
 }
 
+const NAMES: OptionNames<MemoryInboxOptions> = { maxEntries: true, maxAgeMs: true, now: true };
+
 interface RememberedPayment {
   readonly keys: Set<string>;
   /** When the latest processed change happened, in epoch microseconds. */
@@ -53,7 +57,9 @@ interface RememberedPayment {
  */
 export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
   assertOptionsObject('options', options, 'maxEntries, maxAgeMs and now');
-  const { maxEntries = 100_000, maxAgeMs = 86_400_000, now = Date.now } = options;
+  assertKnownOptions(options, NAMES);
+  // The clock is looked up at each call, so that one that is faked later counts.
+  const { maxEntries = 100_000, maxAgeMs = 86_400_000, now = () => Date.now() } = options;
   assertWholeNumber('maxEntries', maxEntries, { min: 1, unit: 'entries' });
   assertWholeNumber('maxAgeMs', maxAgeMs, { min: 1, unit: 'milliseconds' });
   assertFunction('now', now, 'that returns epoch milliseconds');

@@ -7,6 +7,7 @@ import { startPostgresStore } from './postgres-store.js';
 import { startRedisStore } from './redis-store.js';
 import { createReport, type Report } from './report.js';
 import { seededRandom } from './seeded-random.js';
+import { startSqliteStore } from './sqlite-store.js';
 import type { Store } from './store.js';
 import { RETRY_SCHEDULE_MS } from './timing.js';
 import { runTraffic } from './traffic.js';
@@ -26,6 +27,13 @@ export interface CrashRunOptions {
   readonly seed?: number;
 }
 
+const STORES: Readonly<Record<InboxKind, () => Promise<Store>>> = {
+  postgres: startPostgresStore,
+  redis: startRedisStore,
+  sqlite: startSqliteStore,
+  memory: startPostgresStore,
+};
+
 const SIGNING_SECRET = 'the signing secret of the crash test';
 const IN_FLIGHT = 60;
 
@@ -35,7 +43,7 @@ const IN_FLIGHT = 60;
  */
 export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
   const startedAtMs = performance.now();
-  const store = await (options.inbox === 'redis' ? startRedisStore() : startPostgresStore());
+  const store = await STORES[options.inbox]();
   const { processes: size = 8, seed = randomInt(2 ** 32) } = options;
   const random = seededRandom(seed);
   const config = { inbox: options.inbox, storeUrl: store.url, signingSecret: SIGNING_SECRET };
@@ -51,9 +59,11 @@ export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
       ...events,
       seed,
       guarantee: store.guarantee,
+      isReadableWhileDown: store.isReadableWhileDown,
       fleet,
       effects: await store.readEffects(),
       orders: await store.readOrders(),
+      shipments: await store.readShipments?.(),
       durationMs: performance.now() - startedAtMs,
     });
   } finally {

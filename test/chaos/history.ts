@@ -14,6 +14,8 @@ export interface Effect {
   readonly key: string;
   readonly reference: string;
   readonly status: string;
+  /** Whether the inbox said that a newer change was processed before. */
+  readonly stale: boolean;
   /** When the function began, in epoch milliseconds. */
   readonly beganAtMs: number;
   /** When its last write was done. Infinite when it threw or died before. */
@@ -28,6 +30,8 @@ export interface History {
   readonly effects: readonly Effect[];
   /** The merchant's orders: the last status written, by the payment's reference. */
   readonly orders: ReadonlyMap<string, string>;
+  /** How often goods were shipped for a payment: once for each change, where the merchant guards it by key. */
+  readonly shipments?: ReadonlyMap<string, number> | undefined;
 }
 
 /** What the inbox promises of effects. */
@@ -41,15 +45,25 @@ interface PaymentHistory {
   readonly done: readonly number[];
   readonly effects: readonly Effect[];
   readonly order: string | undefined;
+  /** Undefined where the merchant ships nothing. */
+  readonly shipped: number | undefined;
 }
 
 type Rule = (payment: PaymentHistory) => string[];
 
 const RULES: Readonly<Record<Guarantee, readonly Rule[]>> = {
-  'exactly-once': [findLost, findOverlap, findForeign, findWrongEnd, findRepeated, findOutOfOrder],
-  // An effect is repeated, and an older one may follow, when a process died before it could say
-  // that the newer one was done.
-  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd],
+  'exactly-once': [
+    findLost,
+    findOverlap,
+    findForeign,
+    findWrongEnd,
+    findWrongStale,
+    findRepeated,
+    findUntoldStale,
+  ],
+  // An effect is repeated, and an older one may follow and not be stale, when a process died before it
+  // could say that the newer one was done.
+  'at-least-once': [findLost, findOverlap, findForeign, findWrongEnd, findWrongStale],
 };
 
 /** What must not be in a history: one line for each mistake. */
@@ -67,12 +81,12 @@ export function findMistakes(history: History, guarantee: Guarantee): string[] {
 // The service's figure is a time plus a duration, and a loaded machine pauses between the clocks.
 const CLOCK_SLACK_MS = 100;
 
-// Acknowledged means that the change is done, or that a newer one is. That one of them is done in
-// the end says nothing: until then a death of its process would have lost them.
+// Acknowledged means that the change is done. That it is done in the end says nothing: until then a
+// death of its process would have lost it.
 function findLost({ changes, done, effects }: PaymentHistory): string[] {
   return changes.flatMap(({ status, acknowledgedAtMs }, index) => {
     const doneAtMs = Math.min(
-      ...effects.filter((_, n) => Number(done[n]) >= index).map((effect) => effect.doneAtMs),
+      ...effects.filter((_, n) => done[n] === index).map((effect) => effect.doneAtMs),
     );
     if (
       acknowledgedAtMs === Number.POSITIVE_INFINITY ||
@@ -80,9 +94,7 @@ function findLost({ changes, done, effects }: PaymentHistory): string[] {
     )
       return [];
     return done.includes(index)
-      ? [
-          `${status} was acknowledged ${doneAtMs - acknowledgedAtMs} ms before it or a newer one was done`,
-        ]
+      ? [`${status} was acknowledged ${doneAtMs - acknowledgedAtMs} ms before it was done`]
       : [`${status} is lost`];
   });
 }
@@ -104,11 +116,11 @@ function findForeign({ done }: PaymentHistory): string[] {
   return done.includes(-1) ? ['effect of no change'] : [];
 }
 
-function findWrongEnd({ changes, done, order }: PaymentHistory): string[] {
+function findWrongEnd({ changes, order, shipped = changes.length }: PaymentHistory): string[] {
   const last = changes.at(-1)?.status;
   return [
-    ...(done.at(-1) === changes.length - 1 ? [] : [`the last effect is not that of ${last}`]),
     ...(order === last ? [] : [`the order is ${order}, not ${last}`]),
+    ...(shipped === changes.length ? [] : [`${shipped} shipments of ${changes.length} changes`]),
   ];
 }
 
@@ -119,13 +131,30 @@ function findRepeated({ changes, done }: PaymentHistory): string[] {
   );
 }
 
-// The same one twice is a repeated effect, not one out of order.
-function findOutOfOrder({ done }: PaymentHistory): string[] {
-  const isAscending = done.every((position, index) => position >= (done[index - 1] ?? -1));
-  return isAscending ? [] : [`effects out of order: changes ${done.join(', ')}`];
+/** Whether a newer change was done before each effect. */
+function followsNewer({ done, effects }: PaymentHistory): boolean[] {
+  return done.map((position, index) =>
+    done
+      .slice(0, index)
+      .some((earlier, n) => earlier > position && Number.isFinite(effects[n]?.doneAtMs)),
+  );
 }
 
-function splitByPayment({ changes, effects, orders }: History): PaymentHistory[] {
+function findWrongStale(payment: PaymentHistory): string[] {
+  const follows = followsNewer(payment);
+  return payment.effects.flatMap(({ status, stale }, index) =>
+    stale && !follows[index] ? [`${status} was run as stale with nothing newer done`] : [],
+  );
+}
+
+function findUntoldStale(payment: PaymentHistory): string[] {
+  const follows = followsNewer(payment);
+  return payment.effects.flatMap(({ status, stale }, index) =>
+    follows[index] && !stale ? [`${status} was not run as stale after a newer one`] : [],
+  );
+}
+
+function splitByPayment({ changes, effects, orders, shipments }: History): PaymentHistory[] {
   const effectsByPayment = groupByReference(effects);
   return [...groupByReference(changes)].map(([reference, ofPayment]) => {
     const ofEffects = effectsByPayment.get(reference) ?? [];
@@ -135,6 +164,7 @@ function splitByPayment({ changes, effects, orders }: History): PaymentHistory[]
       effects: ofEffects,
       done: ofEffects.map(({ key }) => ofPayment.findIndex((change) => change.key === key)),
       order: orders.get(reference),
+      shipped: shipments && (shipments.get(reference) ?? 0),
     };
   });
 }
@@ -145,7 +175,8 @@ export function countEffects({ changes, effects }: History) {
   return {
     effects: effects.length,
     'effects repeated': effects.length - distinct,
-    'changes without effect (stale)': changes.length - distinct,
+    'changes without effect': changes.length - distinct,
+    'effects run as stale': effects.filter(({ stale }) => stale).length,
     'effects not completed': effects.filter(
       (effect) => effect.doneAtMs === Number.POSITIVE_INFINITY,
     ).length,

@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import type { VerifiedCallback } from '../../src/callback/options.js';
+import type { CallbackInbox, InboxContext } from '../../src/inbox/inbox.js';
+import { memoryInbox } from '../../src/inbox/memory.js';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { inboxWithLostRenewals } from './lost-renewals.js';
+import { openSqliteMerchant } from './sqlite-merchant.js';
 import { LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
 import type { WorkerConfig } from './worker-config.js';
 
-// What a merchant would write who takes the inbox at its word: no guard of its own against
-// duplicates or order. Each effect is two writes with a pause between them, so that a process can
+// What a merchant would write who takes the inbox at its word: each change has its effect, the order
+// mirrors the status unless the change is stale, and nothing guards either but what the inbox promises
+// (at least once, in SQLite: there the goods are guarded by key, in one file with the inbox). Each effect is two writes with a pause between them, so that a process can
 // die in the middle. A few works throw there, and a few take longer than others wait for them.
 
 type Handler = ReturnType<typeof callbackHandler>;
@@ -25,16 +30,31 @@ const ignore = (): void => {};
 
 /** What happens between the two writes: of each delivery anew, as one that fails must succeed once. */
 async function takeTime(key: string): Promise<void> {
-  // Keys are digests: short for one, long for another, and the same in every run.
-  await pause(key.charCodeAt(0) % LONGEST_WORK_MS);
+  // Short for one change, long for another.
+  await pause(sumOf(Buffer.from(key)) % LONGEST_WORK_MS);
   const isSlow = Math.random() < 0.05;
   if (isSlow) await pause(SLOW_WORK_MS);
   if (Math.random() < (isSlow ? 0.3 : 0.03)) throw new Error('the work failed');
 }
 
+function sumOf(bytes: Uint8Array): number {
+  return bytes.reduce((sum, byte) => sum + byte, 0);
+}
+
+/** The same inbox, whose `tx` is all that it gives to the work. */
+function givingContext<Tx>(inbox: CallbackInbox<Tx>): CallbackInbox<InboxContext<Tx>> {
+  return {
+    process: (event, work) =>
+      inbox.process(event, (context) =>
+        work({ tx: context, signal: context.signal, stale: context.stale }),
+      ),
+  };
+}
+
 /** The handler of one receiver process, with connections of its own. */
 export async function createHandler(config: WorkerConfig, listeners: Listeners): Promise<Handler> {
   if (config.inbox === 'redis') return createRedisHandler(config, listeners);
+  if (config.inbox === 'sqlite') return createSqliteHandler(config, listeners);
   const { onError } = listeners;
   const pool = new pg.Pool({ connectionString: config.storeUrl, max: 5 });
   // The server ends connections that nobody uses, too.
@@ -44,36 +64,44 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
     return callbackHandler({
       signingSecret,
       onError,
-      onPayment: ({ key, payment }) => writeToPostgres(pool, key, payment),
+      onStale: 'process',
+      inbox: givingContext(memoryInbox()),
+      onPayment: (callback, { tx: { stale } }) => writeToPostgres(pool, callback, stale),
     });
   }
   return callbackHandler({
     signingSecret,
     onError,
+    onStale: 'process',
     // Less than the service waits for an answer.
-    inbox: postgresInbox<pg.PoolClient>(pool, {
-      lockTimeoutMs: LOCK_TIMEOUT_MS,
-      acquireTimeoutMs: 2_000,
-    }),
-    onPayment: ({ key, payment }, { tx }) => writeToPostgres(tx, key, payment),
+    inbox: givingContext(
+      postgresInbox<pg.PoolClient>(pool, {
+        lockTimeoutMs: LOCK_TIMEOUT_MS,
+        acquireTimeoutMs: 2_000,
+      }),
+    ),
+    onPayment: (callback, { tx: { tx, stale } }) => writeToPostgres(tx, callback, stale),
   });
 }
 
 async function writeToPostgres(
   tx: pg.Pool | pg.PoolClient,
-  key: string,
-  { referenceNumber, status }: { referenceNumber: string; status: string },
+  { key, payment: { referenceNumber, status } }: VerifiedCallback,
+  stale: boolean,
 ): Promise<void> {
   const { rows } = await tx.query(
-    'INSERT INTO effects (key, reference, status, began_at_ms) VALUES ($1, $2, $3, $4) RETURNING id',
-    [key, referenceNumber, status, Date.now()],
+    `INSERT INTO effects (key, reference, status, stale, began_at_ms)
+VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+    [key, referenceNumber, status, stale, Date.now()],
   );
   await takeTime(key);
-  await tx.query(
-    `INSERT INTO orders (reference, status) VALUES ($1, $2)
+  if (!stale) {
+    await tx.query(
+      `INSERT INTO orders (reference, status) VALUES ($1, $2)
 ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
-    [referenceNumber, status],
-  );
+      [referenceNumber, status],
+    );
+  }
   await tx.query('UPDATE effects SET done_at_ms = $2 WHERE id = $1', [rows[0].id, Date.now()]);
 }
 
@@ -96,16 +124,38 @@ async function createRedisHandler(
   return callbackHandler({
     signingSecret,
     onError,
-    inbox: inboxWithLostRenewals({ inboxClient, client, onMistake }),
-    async onPayment({ key, payment: { referenceNumber: reference, status } }) {
+    onStale: 'process',
+    inbox: givingContext(inboxWithLostRenewals({ inboxClient, client, onMistake })),
+    async onPayment({ key, payment: { referenceNumber: reference, status } }, { tx: { stale } }) {
       const run = randomUUID();
-      const effect = { run, key, reference, status, beganAtMs: Date.now() };
+      const effect = { run, key, reference, status, stale, beganAtMs: Date.now() };
       await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
       // Whoever follows a holder that lost its lease is still at work when that one ends.
       if (await client.exists(`lost:${reference}`)) await pause(SLOW_WORK_MS);
-      await client.hset('orders', reference, status);
+      if (!stale) await client.hset('orders', reference, status);
       await client.hset('ends', run, Date.now());
+    },
+  });
+}
+
+function createSqliteHandler(
+  { storeUrl, signingSecret }: WorkerConfig,
+  { onError }: Listeners,
+): Handler {
+  const { inbox, begin, finish } = openSqliteMerchant(storeUrl);
+  return callbackHandler({
+    signingSecret,
+    onError,
+    onStale: 'process',
+    inbox: givingContext(inbox),
+    async onPayment({ key, payment: { referenceNumber: reference, status } }, { tx: { stale } }) {
+      const change = { key, reference, status, stale };
+      const run = begin(change);
+      await takeTime(key);
+      finish(run, change);
+      // What fails or dies here is run again, and finds the goods shipped.
+      await takeTime(key);
     },
   });
 }

@@ -7,7 +7,7 @@ import type { Store } from './store.js';
 // No constraint that could hide what the inbox lets through.
 const MERCHANT_TABLES = `
 CREATE TABLE effects (id bigserial PRIMARY KEY, key text, reference text, status text,
-  began_at_ms bigint, done_at_ms bigint);
+  stale boolean, began_at_ms bigint, done_at_ms bigint);
 CREATE TABLE orders (reference text PRIMARY KEY, status text)`;
 
 export async function startPostgresStore(): Promise<Store> {
@@ -25,6 +25,7 @@ export async function startPostgresStore(): Promise<Store> {
   return {
     url: server.url,
     guarantee: 'exactly-once',
+    isReadableWhileDown: false,
     async cutConnections() {
       await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
@@ -33,7 +34,7 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
     restart: server.restart,
     // The inbox lets one change of a payment in at a time, so that their numbers tell the order.
     readEffects: () =>
-      query<Effect>(`SELECT key, reference, status,
+      query<Effect>(`SELECT key, reference, status, stale,
   began_at_ms::float8 AS "beganAtMs", coalesce(done_at_ms::float8, 'Infinity') AS "doneAtMs" FROM effects ORDER BY id`),
     async readOrders() {
       const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');

@@ -19,6 +19,7 @@ export async function startRedisStore(): Promise<Store> {
   return {
     url: server.url,
     guarantee: 'at-least-once',
+    isReadableWhileDown: false,
     async cutConnections() {
       await ask((client) => client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'));
     },

@@ -25,6 +25,8 @@ interface Findings {
   readonly outages: readonly Outage[];
   readonly effects: readonly Effect[];
   readonly orders: ReadonlyMap<string, string>;
+  readonly shipments: ReadonlyMap<string, number> | undefined;
+  readonly isReadableWhileDown: boolean;
   readonly durationMs: number;
 }
 
@@ -34,9 +36,9 @@ const EXPECTED_IN_OUTAGE = EXPECTED_RESULTS.filter((result) => result !== 'reply
 const SHOWN_MISTAKES = 20;
 
 export function createReport(findings: Findings): Report {
-  const { traffic, outages, fleet, guarantee, effects, orders } = findings;
+  const { traffic, outages, fleet, guarantee, effects, orders, shipments } = findings;
   const { changes, deliveries } = traffic;
-  const history = { changes, effects, orders };
+  const history = { changes, effects, orders, shipments };
   const attempts = deliveries.flatMap((delivery) => delivery.attempts);
   const inOutage = attempts.filter((attempt) =>
     outages.some((outage) => isWithin(outage, attempt)),
@@ -46,7 +48,11 @@ export function createReport(findings: Findings): Report {
     ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
     ...findUnexpected(attempts, EXPECTED_RESULTS, 'at any time'),
-    ...findUnexpected(inOutage, EXPECTED_IN_OUTAGE, 'while the store was down'),
+    ...findUnexpected(
+      inOutage,
+      findings.isReadableWhileDown ? EXPECTED_RESULTS : EXPECTED_IN_OUTAGE,
+      'while the store was down',
+    ),
     ...fleet.crashes.map((exit) => `a receiver process ended by itself: ${exit}`),
   ];
   const counts = {

@@ -1,19 +1,23 @@
 import type { Effect, Guarantee } from './history.js';
 
-/** A database server of the run's own, with the inbox and what the merchant's functions wrote. */
+/** A database of the run's own, with the inbox and what the merchant's functions wrote. */
 export interface Store {
   readonly url: string;
   /** What its inbox promises. */
   readonly guarantee: Guarantee;
-  /** Ends every connection; the server goes on. */
+  /** Whether a receiver can look up while it is down what was done before, and answer 200. */
+  readonly isReadableWhileDown: boolean;
+  /** Disturbs every connection for a moment. */
   cutConnections(): Promise<void>;
-  /** Ends the server as a crash does. */
+  /** Takes it away, as a crash of its server does. */
   crash(): Promise<void>;
-  /** Starts it again, with what it had confirmed. */
+  /** Gives it back, with what it had confirmed. */
   restart(): Promise<void>;
   /** What the merchant's functions wrote, in the order in which they did. */
   readEffects(): Promise<Effect[]>;
   /** The merchant's orders: the last status written, by the payment's reference. */
   readOrders(): Promise<Map<string, string>>;
+  /** How often goods were shipped, by the payment's reference, where the merchant guards it by key. */
+  readShipments?(): Promise<Map<string, number>>;
   stop(): Promise<void>;
 }

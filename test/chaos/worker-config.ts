@@ -1,9 +1,10 @@
 /** Which inbox a receiver process uses. */
-export type InboxKind = 'postgres' | 'redis' | 'memory';
+export type InboxKind = 'postgres' | 'redis' | 'sqlite' | 'memory';
 
 /** What a receiver process is started with. */
 export interface WorkerConfig {
   readonly inbox: InboxKind;
+  /** The server, or the file of SQLite. */
   readonly storeUrl: string;
   readonly signingSecret: string;
 }

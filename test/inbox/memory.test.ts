@@ -119,6 +119,14 @@ describe('a memory inbox', () => {
     expect(await inbox.process(sampleEvent(), done)).toBe('processed');
   });
 
+  it('follows a clock that is faked after it was made', async () => {
+    const inbox = memoryInbox();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
+    await inbox.process(sampleEvent(), done);
+    clock.mockReturnValue(24 * HOUR_MS);
+    expect(await inbox.process(sampleEvent(), done)).toBe('processed');
+  });
+
   it('never forgets what is being processed', async () => {
     let nowMs = 0;
     const inbox = memoryInbox({ maxEntries: 1, maxAgeMs: 1, now: () => nowMs });
@@ -165,6 +173,7 @@ describe('a memory inbox', () => {
     ['maxEntries', { maxEntries: Number.NaN }, 'but NaN came'],
     ['maxAgeMs', { maxAgeMs: 1.5 }, 'maxAgeMs must be a whole number of milliseconds from 1'],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
+    ['maxAge', { maxAge: 5 }, 'maxAge is not a known option; use maxAgeMs'],
   ])('refuses a wrong %s: %o', (option, options, message) => {
     expect(() => memoryInbox(options as never)).toThrow(
       expect.objectContaining({ option, message: expect.stringContaining(message) }),

@@ -1,8 +1,10 @@
 import { InvalidOptionError } from '../../errors.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
+  type OptionNames,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { Need } from './case.js';
@@ -12,6 +14,7 @@ import { nameCases } from './cases/names.js';
 import { orderCases } from './cases/order.js';
 import { overlapCases } from './cases/overlap.js';
 import { runCases } from './cases/runs.js';
+import { staleCases } from './cases/stale.js';
 import { runUnderGuard } from './guard.js';
 import { Stage } from './stage.js';
 import type { InboxContractCase, InboxContractSubject } from './subject.js';
@@ -20,10 +23,20 @@ const ALL = [
   ...runCases,
   ...failureCases,
   ...orderCases,
+  ...staleCases,
   ...overlapCases,
   ...crashCases,
   ...nameCases,
 ];
+
+const NAMES: OptionNames<InboxContractSubject<unknown>> = {
+  create: true,
+  loseClaim: true,
+  concurrent: true,
+  leaseMs: true,
+  waitMs: true,
+  timeoutMs: true,
+};
 
 const SUBJECT_FIELDS = 'create, loseClaim, concurrent, leaseMs, waitMs and timeoutMs';
 
@@ -58,6 +71,7 @@ const WHY_SKIPPED: Record<Need, string> = {
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
   assertOptionsObject('subject', subject, SUBJECT_FIELDS);
+  assertKnownOptions(subject, NAMES);
   const { loseClaim, concurrent = true, leaseMs, waitMs, timeoutMs = 30_000 } = subject;
   assertFunction('create', subject.create, 'that gives an inbox');
   if (loseClaim !== undefined) assertFunction('loseClaim', loseClaim, 'that takes an event');

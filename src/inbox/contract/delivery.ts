@@ -7,6 +7,8 @@ export class Delivery {
   runs = 0;
   /** What `process` answered. Undefined as long as it has not, and when it rejected. */
   answer: InboxOutcome | undefined;
+  /** What the work was given, once it was begun. */
+  context: InboxContext<unknown> | undefined;
   /** When the call has ended, either way. Never rejects. */
   readonly settled: Promise<void>;
 
@@ -59,6 +61,13 @@ export class Delivery {
     return outcome;
   }
 
+  /** Waits for the answer, which must be `processed`, with the work run under this `stale`. */
+  async runsWith({ stale }: { stale: boolean }): Promise<void> {
+    await this.answers('processed');
+    const why = stale ? 'a newer change was processed before' : 'no newer change was processed';
+    assert.equal(this.context?.stale, stale, `context.stale must be ${stale}: ${why}`);
+  }
+
   /** Waits for the error with which `process` rejects. */
   async rejects(): Promise<unknown> {
     let outcome: InboxOutcome;
@@ -82,6 +91,7 @@ export class Delivery {
   async #process(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<InboxOutcome> {
     const outcome = await inbox.process(event, async (context) => {
       this.runs += 1;
+      this.context = context;
       this.#begun.open(context);
       await this.#end.promise;
     });

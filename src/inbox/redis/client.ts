@@ -32,9 +32,14 @@ export function createScriptRunner(client: RedisClient): ScriptRunner {
       if (!isScriptMissing(error)) throw error;
       return evaluate(script.source, key, args);
     });
-    // A client can be set to give numbers as text, or text as bytes.
-    return String(reply);
+    return toText(reply);
   };
+}
+
+// A client can be set to give numbers as text, or text as bytes. No script gives anything else.
+function toText(reply: unknown): string {
+  if (reply instanceof Uint8Array) return Buffer.from(reply).toString();
+  return typeof reply === 'object' ? '' : String(reply);
 }
 
 interface ScriptCommands {
@@ -50,17 +55,24 @@ function toScriptCommands(client: RedisClient): ScriptCommands {
       eval: async (source, key, args) => nodeRedis.eval(source, { keys: [key], arguments: args }),
     };
   }
-  if (hasMethods(client, 'evalsha', 'eval')) {
+  if (hasMethods(client, 'evalsha', 'eval') && !isOtherLibrary(client)) {
     const ioredis = client as IoredisClient;
     return {
       evalsha: async (sha1, key, args) => ioredis.evalsha(sha1, 1, key, ...args),
       eval: async (source, key, args) => ioredis.eval(source, 1, key, ...args),
     };
   }
+  const lacks = isOtherLibrary(client) ? 'defineCommand' : 'evalsha or evalSha';
   throw new InvalidOptionError(
     'client',
-    `client must be a client of ioredis or redis (node-redis), but ${describeValue(client)} without evalsha or evalSha came`,
+    `client must be a client of ioredis or redis (node-redis), but received ${describeValue(client)} without ${lacks}`,
   );
+}
+
+// Clients over HTTP (Upstash, Vercel KV) and redis 3 have methods of the same names, with other
+// arguments. A wrapper that has nothing but evalsha and eval was made for this.
+function isOtherLibrary(client: unknown): boolean {
+  return hasMethods(client, 'evalsha', 'get') && !hasMethods(client, 'defineCommand');
 }
 
 function hasMethods(client: unknown, ...names: string[]): boolean {

@@ -1,8 +1,10 @@
 import { InvalidOptionError } from '../../errors.js';
 import {
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 
@@ -44,6 +46,14 @@ export type ResolvedRedisInboxOptions = {
   readonly [Option in keyof RedisInboxOptions]-?: NonNullable<RedisInboxOptions[Option]>;
 };
 
+const NAMES: OptionNames<RedisInboxOptions> = {
+  prefix: true,
+  leaseMs: true,
+  renewForMs: true,
+  retentionMs: true,
+  commandTimeoutMs: true,
+};
+
 /** @throws {InvalidOptionError} naming the option that can't be right */
 export function resolveOptions(options: RedisInboxOptions): ResolvedRedisInboxOptions {
   assertOptionsObject(
@@ -51,6 +61,7 @@ export function resolveOptions(options: RedisInboxOptions): ResolvedRedisInboxOp
     options,
     'prefix, leaseMs, renewForMs, retentionMs and commandTimeoutMs',
   );
+  assertKnownOptions(options, NAMES);
   const {
     prefix = 'merchant-payments:',
     leaseMs = 30_000,

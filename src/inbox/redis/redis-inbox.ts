@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionError } from '../../errors.js';
-import { type CallbackInbox, type InboxOutcome, toEpochMicroseconds } from '../inbox.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../claim-answer.js';
+import { type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
 import { type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
 import { answerWithin, retryUntil } from './answer.js';
@@ -81,12 +82,14 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
       };
 
       const answer = run(CLAIM, owner, key, occurredAt, event.processStale ? '1' : '0', lease);
-      const outcome = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
+      const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         giveBackLater(answer, claim);
         throw error;
       });
-      if (outcome !== 'claimed') return toOutcome(outcome);
-      return runUnderLease(claim, (signal) => work({ tx: undefined, signal, stale: false }));
+      const found = toClaimAnswer(text);
+      if (!isClaimed(found)) return found;
+      const stale = found === 'claimed-stale';
+      return runUnderLease(claim, (signal) => work({ tx: undefined, signal, stale }));
     },
   };
 }
@@ -97,12 +100,10 @@ function giveBackLater(answer: Promise<string>, claim: Lease): void {
   answer.then(release, release).catch(() => undefined);
 }
 
-const OUTCOMES: readonly string[] = ['duplicate', 'stale', 'busy'] satisfies InboxOutcome[];
-
-function toOutcome(answer: string): InboxOutcome {
-  if (OUTCOMES.includes(answer)) return answer as InboxOutcome;
+function toClaimAnswer(answer: string): ClaimAnswer {
+  if (isClaimAnswer(answer)) return answer;
   throw new InvalidOptionError(
     'client',
-    'client must answer EVALSHA with what the script returns, but something else came: give the client itself, not a pipeline or transaction of it',
+    'client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ioredis or redis (node-redis), not a pipeline or transaction of it',
   );
 }

@@ -27,7 +27,8 @@ export const CLAIM = toScript(`
 local done = 'done:' .. ARGV[2]
 local claim = redis.call('HMGET', KEYS[1], done, 'watermark', 'until', 'owner', 'lease')
 if claim[1] then return 'duplicate' end
-if ARGV[4] == '0' and claim[2] and tonumber(ARGV[3]) < tonumber(claim[2]) then return 'stale' end
+local isOlder = claim[2] and tonumber(ARGV[3]) < tonumber(claim[2])
+if isOlder and ARGV[4] == '0' then return 'stale' end
 ${NOW}
 if claim[3] and tonumber(claim[3]) > now and claim[4] ~= ARGV[1] then
   local latest = now + claim[5]
@@ -39,7 +40,7 @@ end
 local deadline = string.format('%.0f', now + ARGV[5])
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'key', ARGV[2], 'until', deadline, 'lease', ARGV[5])
 redis.call('PERSIST', KEYS[1])
-return 'claimed'
+return isOlder and 'claimed-stale' or 'claimed'
 `);
 
 /** ARGV: owner, leaseMs. */

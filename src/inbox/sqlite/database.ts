@@ -112,5 +112,5 @@ export function waitWhileLocked(step: () => void): void {
 
 /** The only column of a row, which is an array when the database is set to give those. */
 export function readValue(row: unknown): unknown {
-  return Object.values(row as object)[0];
+  return Object.values(row ?? {})[0];
 }

@@ -1,9 +1,11 @@
 import { InvalidOptionError } from '../../errors.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 
@@ -39,14 +41,23 @@ export type ResolvedSqliteInboxOptions = {
   readonly [Option in keyof SqliteInboxOptions]-?: NonNullable<SqliteInboxOptions[Option]>;
 };
 
+const NAMES: OptionNames<SqliteInboxOptions> = {
+  tablePrefix: true,
+  leaseMs: true,
+  renewForMs: true,
+  now: true,
+};
+
 /** @throws {InvalidOptionError} naming the option that can't be right */
 export function resolveOptions(options: SqliteInboxOptions): ResolvedSqliteInboxOptions {
   assertOptionsObject('options', options, 'tablePrefix, leaseMs, renewForMs and now');
+  assertKnownOptions(options, NAMES);
   const {
     tablePrefix = 'payment_inbox_',
     leaseMs = 30_000,
     renewForMs = 600_000,
-    now = Date.now,
+    // Looked up at each call, so that a clock that is faked later counts.
+    now = () => Date.now(),
   } = options;
   assertTablePrefix(tablePrefix);
   const milliseconds = { min: 100, max: LONGEST_TIMER_MS, unit: 'milliseconds' };

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { InboxError, InvalidOptionError } from '../../errors.js';
 import { assertDate } from '../../protocol/assert-option.js';
-import {
-  type CallbackInbox,
-  type InboxEvent,
-  type InboxOutcome,
-  toEpochMicroseconds,
-} from '../inbox.js';
+import { type ClaimAnswer, isClaimed } from '../claim-answer.js';
+import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
 import {
@@ -23,13 +19,14 @@ import { SqliteStore, type StoredClaim } from './store.js';
 /** An inbox in SQLite. */
 export interface SqliteInbox extends CallbackInbox {
   /**
-   * Creates the two tables where they are missing. To call once, before the inbox is used. Waits,
-   * and blocks the process, for at most 5 s while another connection has the file locked.
+   * Creates the two tables and their index where they are missing. To call once, before the inbox is
+   * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
    */
   setup(): void;
   /**
    * Forgets the payments that were last changed before `olderThan`, but for those being processed
-   * right now. A callback for one of them that comes again is processed again: keep longer than the
+   * right now: the oldest 5,000 of them, since the process stands still for it. Call it until it
+   * returns 0, with a turn of the event loop in between. A callback for one of them that comes again is processed again: keep longer than the
    * service retries.
    *
    * @returns how many processed changes were forgotten
@@ -87,9 +84,10 @@ export function sqliteInbox(
     async process(event, work) {
       const claim = toClaim(event);
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
-      const known = claimUnlessBlocked(() => lease.claim(event.processStale));
-      if (known !== undefined) return known;
-      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale: false }));
+      const found = claimUnlessBlocked(() => lease.claim(event.processStale));
+      if (!isClaimed(found)) return found;
+      const stale = found === 'claimed-stale';
+      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
     },
     setup: () => store.createTables(),
     prune(olderThan) {
@@ -109,7 +107,7 @@ function toClaim(event: InboxEvent): StoredClaim {
   };
 }
 
-function claimUnlessBlocked(claim: () => InboxOutcome | undefined): InboxOutcome | undefined {
+function claimUnlessBlocked(claim: () => ClaimAnswer): ClaimAnswer {
   try {
     return claim();
   } catch (error) {
@@ -128,8 +126,7 @@ interface LeaseInput {
 }
 
 interface SqliteLease extends Lease {
-  /** Returns undefined when the claim is granted, else why it is not. */
-  claim(processStale: boolean): InboxOutcome | undefined;
+  claim(processStale: boolean): ClaimAnswer;
 }
 
 function createLease({
@@ -151,11 +148,11 @@ function createLease({
     claim(processStale) {
       assertNoTransaction(database);
       // Read first: most callbacks that come again need no write lock.
-      const known =
-        store.check(claim, processStale, now()) ??
-        store.claim(claim, { processStale, leaseMs, now });
+      const found = store.check(claim, processStale, now());
+      if (!isClaimed(found)) return found;
+      const answer = store.claim(claim, { processStale, leaseMs, now });
       expiresAtMs = now() + leaseMs;
-      return known;
+      return answer;
     },
     async renew() {
       assertNoTransaction(database);

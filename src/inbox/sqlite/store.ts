@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../errors.js';
-import type { InboxOutcome } from '../inbox.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../claim-answer.js';
 import {
   readValue,
   runInTransaction,
@@ -22,6 +22,9 @@ export interface StoredClaim extends StoredEvent {
   readonly owner: string;
 }
 
+/** How many payments are forgotten at a time: the process stands still for it. */
+const PRUNED_AT_ONCE = 5_000;
+
 type Statements = Record<
   'check' | 'clamp' | 'claim' | 'renew' | 'finish' | 'remember' | 'release' | 'forgetNew',
   SqliteStatement
@@ -35,12 +38,14 @@ export class SqliteStore {
   readonly #database: SqliteDatabase;
   readonly #payments: string;
   readonly #events: string;
+  readonly #byChange: string;
   #prepared: Statements | undefined;
 
   constructor(database: SqliteDatabase, tablePrefix: string) {
     this.#database = database;
     this.#payments = `"${tablePrefix}payments"`;
     this.#events = `"${tablePrefix}events"`;
+    this.#byChange = `"${tablePrefix}payments_by_change"`;
   }
 
   createTables(): void {
@@ -59,34 +64,37 @@ export class SqliteStore {
         event_key TEXT NOT NULL,
         PRIMARY KEY (reference, event_key)
       ) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS ${this.#byChange} ON ${this.#payments} (changed_at_ms);
     `;
     // Several processes may be started together.
     waitWhileLocked(() => this.#database.exec(create));
   }
 
-  /** Why the event can't be claimed; undefined when it may be. Takes no write lock. */
-  check(event: StoredEvent, processStale: boolean, nowMs: number): InboxOutcome | undefined {
+  /** What a claim would be answered. Takes no write lock. */
+  check(event: StoredEvent, processStale: boolean, nowMs: number): ClaimAnswer {
     const { reference, key, occurredAt } = event;
     // Nothing is less than a watermark that is compared with NULL.
-    const comparable = processStale ? null : occurredAt;
-    const row = this.#statements.check.get(reference, key, comparable, nowMs, nowMs, reference);
-    return (readValue(row) as InboxOutcome | null) ?? undefined;
+    const refusable = processStale ? null : occurredAt;
+    const { check } = this.#statements;
+    const row = check.get(reference, key, refusable, nowMs, nowMs, occurredAt, reference);
+    return toClaimAnswer(row);
   }
 
-  /** Claims the event and returns undefined, or returns why it can't be claimed. */
+  /** Claims the event where it may be. */
   claim(
     claim: StoredClaim,
     { processStale, leaseMs, now }: { processStale: boolean; leaseMs: number; now: () => number },
-  ): InboxOutcome | undefined {
+  ): ClaimAnswer {
     return runInTransaction(this.#database, () => {
       // Asked here: the driver may have waited for the write lock.
       const nowMs = now();
       this.#statements.clamp.run(nowMs, claim.reference, nowMs);
-      const known = this.check(claim, processStale, nowMs);
-      if (known !== undefined) return known;
-      const { reference, owner, key } = claim;
-      this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
-      return undefined;
+      const answer = this.check(claim, processStale, nowMs);
+      if (isClaimed(answer)) {
+        const { reference, owner, key } = claim;
+        this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
+      }
+      return answer;
     });
   }
 
@@ -116,15 +124,22 @@ export class SqliteStore {
     });
   }
 
-  /** Forgets the payments last changed before a time, but for those being processed; counts their events. */
+  /**
+   * Forgets the payments last changed before a time, the oldest first, but for those being processed;
+   * counts their events.
+   */
   prune(olderThanMs: number, nowMs: number): number {
-    const old = 'changed_at_ms < ? AND (owner IS NULL OR owner_until_ms <= ?)';
+    const oldest = `SELECT reference FROM ${this.#payments}
+      WHERE changed_at_ms < ? AND (owner IS NULL OR owner_until_ms <= ?)
+      ORDER BY changed_at_ms, reference LIMIT ${PRUNED_AT_ONCE}`;
     return runInTransaction(this.#database, () => {
-      const { changes } = this.#prepare(
-        `DELETE FROM ${this.#events} WHERE reference IN (SELECT reference FROM ${this.#payments} WHERE ${old})`,
-      ).run(olderThanMs, nowMs);
-      this.#prepare(`DELETE FROM ${this.#payments} WHERE ${old}`).run(olderThanMs, nowMs);
-      return Number(changes);
+      const [events] = [this.#events, this.#payments].map((table) =>
+        this.#prepare(`DELETE FROM ${table} WHERE reference IN (${oldest})`).run(
+          olderThanMs,
+          nowMs,
+        ),
+      );
+      return Number(events?.changes);
     });
   }
 
@@ -144,6 +159,8 @@ export class SqliteStore {
             THEN 'duplicate'
           WHEN ? < watermark THEN 'stale'
           WHEN owner_until_ms > ? AND owner_until_ms <= ? + owner_lease_ms THEN 'busy'
+          WHEN ? < watermark THEN 'claimed-stale'
+          ELSE 'claimed'
         END
         FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
       // After the clock stepped back: a claim lives for no longer than it was granted. It is not
@@ -189,6 +206,15 @@ export class SqliteStore {
     const count = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name COLLATE NOCASE IN (${names})`;
     return Number(readValue(this.#database.prepare(count).get())) === 2;
   }
+}
+
+function toClaimAnswer(row: unknown): ClaimAnswer {
+  const answer = readValue(row);
+  if (isClaimAnswer(answer)) return answer;
+  throw new InvalidOptionError(
+    'database',
+    'database must answer a query at once with its first row, but something else was received: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+  );
 }
 
 function hasChanged({ changes }: { changes: number | bigint }): boolean {

@@ -118,7 +118,7 @@ describe('inboxContract', () => {
     const wrong: CallbackInbox<undefined> = {
       async process(_, work) {
         running += 1;
-        await work({ tx: undefined, signal: AbortSignal.abort() });
+        await work({ tx: undefined, signal: AbortSignal.abort(), stale: false });
         await nextTurn();
         running -= 1;
         return 'processed';
@@ -136,7 +136,7 @@ describe('inboxContract', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const inbox: CallbackInbox = {
       async process(_event, work) {
-        await work({ tx: undefined, signal: new AbortController().signal });
+        await work({ tx: undefined, signal: new AbortController().signal, stale: false });
         return outcome;
       },
     };
@@ -187,6 +187,7 @@ describe('inboxContract', () => {
     ['leaseMs', { create, leaseMs: 26, timeoutMs: 100 }, 'from 1 to 25, but 26 came'],
     ['waitMs', { create, waitMs: -1 }, 'waitMs must be a whole number of milliseconds from 0 to'],
     ['waitMs', { create, waitMs: 26, timeoutMs: 100 }, 'from 0 to 25, but 26 came'],
+    ['wait', { create, wait: 0 }, 'wait is not a known option; use waitMs'],
     ['timeoutMs', { create, timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds'],
   ])('refuses a wrong %s', (option, subject, message) => {
     expect(() => inboxContract(subject as never)).toThrow(

@@ -18,6 +18,8 @@ export class Store {
 
 export interface Claim {
   readonly controller: AbortController;
+  /** Whether a newer change was processed when it was granted. */
+  readonly stale: boolean;
   readonly ended: Promise<void>;
   end(): void;
 }
@@ -87,8 +89,12 @@ export class RightInbox implements CallbackInbox {
     return this.isStale(change) ? 'stale' : undefined;
   }
 
-  protected isStale({ payment, at, processStale }: Change): boolean {
-    return !processStale && at < (this.store.watermarks.get(payment) ?? 0);
+  protected isStale(change: Change): boolean {
+    return !change.processStale && this.isOlder(change);
+  }
+
+  protected isOlder({ payment, at }: Change): boolean {
+    return at < (this.store.watermarks.get(payment) ?? 0);
   }
 
   protected async endsInTime({ ended }: Claim): Promise<boolean> {
@@ -106,14 +112,18 @@ export class RightInbox implements CallbackInbox {
     return this.store.claims.get(payment);
   }
 
-  protected claim({ payment }: Change): Claim {
-    const claim = createClaim();
-    this.store.claims.set(payment, claim);
+  protected claim(change: Change): Claim {
+    return this.grant(change, this.isOlder(change));
+  }
+
+  protected grant(change: Change, stale: boolean): Claim {
+    const claim = createClaim(stale);
+    this.store.claims.set(change.payment, claim);
     return claim;
   }
 
-  protected async run(work: Work, { controller }: Claim): Promise<void> {
-    await work({ tx: undefined, signal: controller.signal });
+  protected async run(work: Work, { controller, stale }: Claim): Promise<void> {
+    await work({ tx: undefined, signal: controller.signal, stale });
   }
 
   protected fail(change: Change, claim: Claim): void {
@@ -161,10 +171,10 @@ export class ProcessBoundInbox extends RightInbox {
   }
 }
 
-function createClaim(): Claim {
+function createClaim(stale: boolean): Claim {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  return { controller: new AbortController(), ended, end };
+  return { controller: new AbortController(), stale, ended, end };
 }

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { expect, test, vi } from 'vitest';
+import type { RedisClient } from '../../../src/inbox/redis/client.js';
 import { resolveOptions } from '../../../src/inbox/redis/options.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 
 const never = () => new Promise<never>(() => {});
 const client = { evalsha: never, eval: never };
+const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
 
 test.each([
   [{ prefix: 'a{b' }, 'prefix', 'must be text without braces, but one with braces came'],
@@ -24,6 +28,7 @@ test.each([
   ],
   [{ leaseMs: 1_000, commandTimeoutMs: 1_001 }, 'commandTimeoutMs', 'less than leaseMs (1000)'],
   [null, 'options', 'must be an object with prefix, leaseMs'],
+  [{ lease: 1_000 }, 'lease', 'lease is not a known option; use leaseMs'],
 ])('refuses the options %j', (options, option, says) => {
   expect(() => redisInbox(client, options as object)).toThrow(
     expect.objectContaining({
@@ -49,12 +54,17 @@ test.each([
 });
 
 test.each([
-  [undefined, 'but nothing'],
-  [null, 'but null'],
-  [{}, 'but an object without evalsha or evalSha came'],
-  ['redis://127.0.0.1', 'but a string'],
-  [{ evalsha: never }, 'but an object'],
-  [{ get: never, set: never }, 'but an object'],
+  [undefined, 'but received nothing'],
+  [null, 'but received null'],
+  [{}, 'but received an object without evalsha or evalSha'],
+  ['redis://127.0.0.1', 'but received a string'],
+  [{ evalsha: never }, 'but received an object'],
+  [{ get: never, set: never }, 'but received an object without evalsha or evalSha'],
+  // As Upstash's, which takes the keys and the arguments as arrays.
+  [
+    { evalsha: never, eval: never, get: never, pipeline: never, createScript: never },
+    'client must be a client of ioredis or redis (node-redis), but received an object without defineCommand',
+  ],
 ])('refuses %j as a client', (wrong, says) => {
   expect(() => redisInbox(wrong as never)).toThrow(
     expect.objectContaining({
@@ -65,10 +75,57 @@ test.each([
   );
 });
 
+test('takes a wrapper with the two methods alone, and clients of ioredis', () => {
+  const ioredis = new Redis({ lazyConnect: true });
+  for (const one of [client, ioredis, new Proxy(ioredis, {})]) redisInbox(one);
+});
+
+test.each([
+  ['a number', 1],
+  ['a big integer', 1n],
+  ['text', '1'],
+  ['bytes', Buffer.from('1')],
+  ['plain bytes', Uint8Array.of(0x31)],
+])('takes the answer of a script as %s', async (_, one) => {
+  const asOne: RedisClient = {
+    evalsha: async (sha1) => {
+      if (sha1 !== CLAIM.sha1) return one;
+      const text = 'claimed-stale';
+      return typeof one === 'object' ? new TextEncoder().encode(text) : text;
+    },
+    eval: never,
+  };
+  const work = vi.fn(async () => {});
+  expect(await redisInbox(asOne).process(event, work)).toBe('processed');
+  expect(work).toHaveBeenCalledWith(expect.objectContaining({ stale: true }));
+});
+
+test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK', ['1', '1'], {}])(
+  'does not take the answer %o to a finish for yes',
+  async (answer) => {
+    const wrong: RedisClient = {
+      evalsha: async (sha1) => (sha1 === CLAIM.sha1 ? 'claimed' : answer),
+      eval: never,
+    };
+    const delivered = redisInbox(wrong).process(event, async () => {});
+    await expect(delivered).rejects.toMatchObject({ code: 'LEASE_LOST' });
+  },
+);
+
+test.each([1, 1n, true, null, undefined, 'OK', 'processed', '__proto__', ['claimed'], {}])(
+  'runs no work when the answer to a claim is %o',
+  async (answer) => {
+    const wrong: RedisClient = { evalsha: async () => answer, eval: never };
+    const work = vi.fn(async () => {});
+    const delivered = redisInbox(wrong).process(event, work);
+    await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
+    expect(work).not.toHaveBeenCalled();
+  },
+);
+
 test('refuses a pipeline, whose methods return itself, when it is used', async () => {
   const pipeline = { evalsha: () => pipeline, eval: () => pipeline };
   const inbox = redisInbox(pipeline as never);
-  const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
   const delivered = inbox.process(event, () => Promise.reject(new Error('the work was run')));
   await expect(delivered).rejects.toMatchObject({
     code: 'INVALID_OPTION',

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { assertDatabase, isInTransaction, isLocked } from '../../../src/inbox/sqlite/database.js';
 import { resolveOptions } from '../../../src/inbox/sqlite/options.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { sampleEvent } from '../sample-event.js';
 
 test.each([
   // better-sqlite3 tells by code, node:sqlite by errcode, whose low byte is the kind.
@@ -48,8 +50,32 @@ test.each([
   [{ tablePrefix: 'sqlite_payments' }, 'tablePrefix', 'not beginning with sqlite_'],
   [{ leaseMs: 99 }, 'leaseMs', 'a whole number of milliseconds from 100 to 2147483647'],
   [{ renewForMs: 0 }, 'renewForMs', 'a whole number of milliseconds from 1'],
+  [{ prefix: 'shop_' }, 'prefix', 'prefix is not a known option; use tablePrefix'],
 ])('refuses the options %j', (options, option, says) => {
   expect(() => resolveOptions(options as object)).toThrow(
     expect.objectContaining({ option, message: expect.stringContaining(says) }),
   );
 });
+
+test('the clock is the one of the process at each call, faked or not', () => {
+  const { now } = resolveOptions({});
+  vi.spyOn(Date, 'now').mockReturnValue(7);
+  expect(now()).toBe(7);
+});
+
+// As drivers give that answer by a promise or a callback.
+test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { answer: 'yes' }])(
+  'runs no work when the first row is %o',
+  async (row) => {
+    const database = {
+      exec: () => undefined,
+      prepare: () => ({ run: () => ({ changes: 1 }), get: () => row }),
+    };
+    const work = vi.fn(async () => {});
+    await expect(sqliteInbox(database).process(sampleEvent(), work)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'database',
+    });
+    expect(work).not.toHaveBeenCalled();
+  },
+);

@@ -600,6 +600,47 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(inbox, second)).toBe('duplicate');
     });
 
+    test('finds what is old by an index, which setup adds to tables of 0.1.0', async () => {
+      const { inbox, database } = openInbox();
+      await deliver(inbox, first);
+      database.exec('DROP INDEX payment_inbox_payments_by_change');
+      inbox.setup();
+      expect(await deliver(inbox, first)).toBe('duplicate');
+      const prepare = vi.spyOn(database, 'prepare');
+      inbox.prune(new Date(0));
+      const statements = prepare.mock.calls.map(([sql]) => sql);
+      expect(statements).toHaveLength(2);
+      for (const sql of statements) {
+        const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`) as unknown as {
+          all(...parameters: number[]): object[];
+        };
+        const plan = rows.all(0, 0).flatMap((row) => Object.values(row).map(String));
+        expect(plan.join('\n')).toMatch(
+          /payment_inbox_payments USING INDEX payment_inbox_payments_by_change \(changed_at_ms<\?\)/,
+        );
+      }
+    });
+
+    test('forgets the oldest 5,000 payments at a time, so that the process does not stand still', () => {
+      const { inbox, database } = openInbox();
+      database.exec(`
+        WITH RECURSIVE numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < 5002)
+        INSERT INTO payment_inbox_payments (reference, watermark, changed_at_ms)
+        SELECT 'payment-' || n, 0, n FROM numbers;
+        INSERT INTO payment_inbox_events SELECT reference, 'key' FROM payment_inbox_payments;`);
+      const later = new Date(nowMs);
+      expect(inbox.prune(later)).toBe(5_000);
+      expect(
+        readAll(database, 'SELECT min(changed_at_ms), count(*) FROM payment_inbox_payments').map(
+          Number,
+        ),
+      ).toEqual([5_001, 2]);
+      expect(readAll(database, 'SELECT count(*) FROM payment_inbox_events').map(Number)).toEqual([
+        2,
+      ]);
+      expect([inbox.prune(later), inbox.prune(later)]).toEqual([2, 0]);
+    });
+
     test('forgets a claim that a dead process left', async () => {
       const { inbox, database } = openInbox();
       const dead = await hold(inbox, first);

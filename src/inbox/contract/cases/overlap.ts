@@ -1,4 +1,6 @@
+import type { InboxEvent } from '../../inbox.js';
 import type { ContractCase } from '../case.js';
+import type { Delivery } from '../delivery.js';
 import { createPayment, seconds } from '../payment.js';
 
 /** One payment at a time, many payments at once. */
@@ -18,6 +20,36 @@ export const overlapCases: readonly ContractCase[] = [
       for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
       const ran = early.some(({ answer }) => answer === 'processed');
       await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
+    },
+  },
+  {
+    name: 'runs every change that came while another was being processed, in the order in which they came',
+    run: async (stage) => {
+      const change = createPayment();
+      const inbox = await stage.open();
+      const [second, third] = [1, 2].map((count) =>
+        change({ occurredAt: seconds(count), processStale: true }),
+      ) as [InboxEvent, InboxEvent];
+      const first = await stage.begin(inbox, change());
+      const early: Delivery[] = [];
+      for (const event of [second, third]) {
+        const delivery = stage.deliver(await stage.open(), event);
+        early.push(delivery);
+        // The store has it before the next.
+        await stage.pause();
+        delivery.assertHeldOff();
+      }
+      first.complete();
+      await first.answers('processed');
+      for (const delivery of early) {
+        const answer = await delivery.answers('processed', 'busy');
+        // Stale would mean that the newer one went first.
+        if (answer === 'processed') await delivery.runsWith({ stale: false });
+      }
+      for (const [index, event] of [second, third].entries()) {
+        const ran = early[index]?.answer === 'processed';
+        await stage.deliver(inbox, event).answers(ran ? 'duplicate' : 'processed');
+      }
     },
   },
   {

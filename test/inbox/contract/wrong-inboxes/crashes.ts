@@ -92,8 +92,8 @@ export const wrongCrashes: readonly WrongInbox[] = [
     caughtBy: 'aborts the signal of a holder that has lost its event',
     says: /a signal that should abort has not/,
     inbox: class extends RightInbox {
-      protected override async run(work: Work): Promise<void> {
-        await work({ tx: undefined, signal: new AbortController().signal });
+      protected override async run(work: Work, { stale }: Claim): Promise<void> {
+        await work({ tx: undefined, signal: new AbortController().signal, stale });
       }
     },
   },

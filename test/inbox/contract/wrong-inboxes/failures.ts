@@ -58,10 +58,10 @@ export const wrongFailures: readonly WrongInbox[] = [
     caughtBy: 'takes work that throws before it gives a promise for work that failed',
     says: /must reject with the error of the work itself/,
     inbox: class extends RightInbox {
-      protected override async run(work: Work, { controller }: Claim): Promise<void> {
+      protected override async run(work: Work, { controller, stale }: Claim): Promise<void> {
         let running: Promise<void>;
         try {
-          running = work({ tx: undefined, signal: controller.signal });
+          running = work({ tx: undefined, signal: controller.signal, stale });
         } catch (cause) {
           throw new Error('The work threw', { cause });
         }
@@ -75,9 +75,9 @@ export const wrongFailures: readonly WrongInbox[] = [
     says: /must answer 'processed', but answered 'busy'/,
     inbox: class extends RightInbox {
       #threwAtOnce = false;
-      protected override async run(work: Work, { controller }: Claim): Promise<void> {
+      protected override async run(work: Work, { controller, stale }: Claim): Promise<void> {
         this.#threwAtOnce = true;
-        const running = work({ tx: undefined, signal: controller.signal });
+        const running = work({ tx: undefined, signal: controller.signal, stale });
         this.#threwAtOnce = false;
         await running;
       }

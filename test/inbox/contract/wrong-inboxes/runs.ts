@@ -77,8 +77,8 @@ export const wrongRuns: readonly WrongInbox[] = [
     caughtBy: 'gives the work a signal that is not aborted',
     says: /is aborted though nothing was lost/,
     inbox: class extends RightInbox {
-      protected override async run(work: Work): Promise<void> {
-        await work({ tx: undefined, signal: AbortSignal.abort() });
+      protected override async run(work: Work, { stale }: Claim): Promise<void> {
+        await work({ tx: undefined, signal: AbortSignal.abort(), stale });
       }
     },
   },

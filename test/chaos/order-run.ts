@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { CallbackInbox } from '../../src/inbox/inbox.js';
+import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
+import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
+import { startPostgresStore } from './postgres-store.js';
+import { startRedisStore } from './redis-store.js';
+import { openSqlite } from './sqlite-file.js';
+import { startSqliteStore } from './sqlite-store.js';
+import type { Store } from './store.js';
+
+export type OrderedInbox = 'postgres' | 'redis' | 'sqlite';
+
+export interface OrderRunOptions {
+  readonly inbox: OrderedInbox;
+  /** @default 200 */
+  readonly payments?: number;
+}
+
+const INSTANCES = 4;
+const STATUSES = ['authorized', 'paid', 'settled'] as const;
+const BETWEEN_CHANGES_MS = 30;
+const WORK_MS = 80;
+const REDELIVERY_MS = 100;
+const IN_FLIGHT = 8;
+
+interface Instance {
+  readonly inbox: CallbackInbox<unknown>;
+  close(): unknown;
+}
+
+const STORES: Readonly<Record<OrderedInbox, () => Promise<Store>>> = {
+  postgres: startPostgresStore,
+  redis: startRedisStore,
+  sqlite: startSqliteStore,
+};
+
+const OPEN: Readonly<Record<OrderedInbox, (url: string) => Instance>> = {
+  postgres(connectionString) {
+    const pool = new pg.Pool({ connectionString });
+    return { inbox: postgresInbox(pool), close: () => pool.end() };
+  },
+  redis(url) {
+    const client = new Redis(url);
+    return { inbox: redisInbox(client), close: () => client.disconnect() };
+  },
+  sqlite(file) {
+    const database = openSqlite(file, { timeoutMs: 10 });
+    return { inbox: sqliteInbox(database), close: () => database.close() };
+  },
+};
+
+/** How a run went, in figures. */
+export interface OrderCounts {
+  /** How often the work ran, by status. */
+  readonly runs: Record<string, number>;
+  /** How often it ran as stale, after a newer change. */
+  stale: number;
+  /** Deliveries that were answered busy, and repeated. */
+  busy: number;
+  /** Payments whose changes all ran in the order in which they were sent. */
+  inOrder: number;
+  /** Payments of which two works ran at once. */
+  overlapping: number;
+}
+
+/**
+ * Sends three changes of each payment 30 ms apart, each to another of four instances on one store,
+ * while the work takes 80 ms, and again 100 ms after each `busy`.
+ */
+export async function runOrderTest({ inbox, payments = 200 }: OrderRunOptions) {
+  const store = await STORES[inbox]();
+  const instances = Array.from({ length: INSTANCES }, () => OPEN[inbox](store.url));
+  const runs = Object.fromEntries(STATUSES.map((status) => [status, 0]));
+  const counts: OrderCounts = { runs, stale: 0, busy: 0, inOrder: 0, overlapping: 0 };
+  const startedAtMs = performance.now();
+  try {
+    let next = 0;
+    const takeOneAfterAnother = async (): Promise<void> => {
+      while (next < payments) {
+        next += 1;
+        await changeStatuses(instances, counts, next);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, takeOneAfterAnother));
+    return { payments, ...counts, durationMs: Math.round(performance.now() - startedAtMs) };
+  } finally {
+    for (const { close } of instances) await close();
+    await store.stop();
+  }
+}
+
+async function changeStatuses(
+  instances: readonly Instance[],
+  counts: OrderCounts,
+  number: number,
+): Promise<void> {
+  const paymentReference = randomUUID();
+  const begun: string[] = [];
+  let running = 0;
+  let isOverlapping = false;
+  const deliver = async (status: string, index: number): Promise<void> => {
+    const { inbox } = instances[(number + index) % instances.length] as Instance;
+    const occurredAt = new Date(Date.UTC(2026, 0, 1) + index * BETWEEN_CHANGES_MS);
+    const event = { key: status, paymentReference, occurredAt, processStale: true };
+    const work = async ({ stale }: { stale: boolean }): Promise<void> => {
+      begun.push(status);
+      running += 1;
+      isOverlapping ||= running > 1;
+      counts.runs[status] = (counts.runs[status] ?? 0) + 1;
+      if (stale) counts.stale += 1;
+      await pause(WORK_MS);
+      running -= 1;
+    };
+    while ((await inbox.process(event, work)) === 'busy') {
+      counts.busy += 1;
+      await pause(REDELIVERY_MS);
+    }
+  };
+  const deliveries: Promise<void>[] = [];
+  for (const [index, status] of STATUSES.entries()) {
+    deliveries.push(deliver(status, index));
+    await pause(BETWEEN_CHANGES_MS);
+  }
+  await Promise.all(deliveries);
+  if (begun.join() === STATUSES.join()) counts.inOrder += 1;
+  if (isOverlapping) counts.overlapping += 1;
+}
