@@ -107,6 +107,39 @@ describe.concurrent('an endpoint on callbackHandler', () => {
   });
 });
 
+it.concurrent('passes the shop of the guides, which ships each order once and is counted by order', async () => {
+  const orders = new Map<string, string>();
+  const shipments = new Set<string>();
+  let made = 0;
+  const listener = callbackHandler({
+    signingSecret: SECRET,
+    inbox: memoryInbox(),
+    onPayment({ payment: { merchantPaymentReference: reference, status } }, { stale }) {
+      if (!orders.has(reference)) throw new RetryLaterError('order not stored yet');
+      if (!stale) orders.set(reference, status);
+      if (status === 'paid') shipments.add(reference);
+    },
+    onRejected: () => undefined,
+  });
+  const { checks } = await checkCallbackEndpoint(await listen(listener), {
+    signingSecret: SECRET,
+    merchantPaymentReference() {
+      made += 1;
+      orders.set(`order-${made}`, 'new');
+      return `order-${made}`;
+    },
+    overtaking: ({ merchantPaymentReference }) => void orders.set(merchantPaymentReference, 'new'),
+    countEffects: ({ merchantPaymentReference: reference }) => ({
+      effects: shipments.has(reference) ? 1 : 0,
+      status: orders.get(reference),
+    }),
+  });
+  const rest = checks.filter(({ outcome }) => outcome !== 'passed');
+  expect(rest.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ['second-payment-effect', 'skipped'],
+  ]);
+});
+
 describe.concurrent('the option overtaking', () => {
   it('passes a right endpoint written by hand', async () => {
     const { listener, orders, options } = new StrictShop();
