@@ -1,5 +1,5 @@
-// Slow work in a queue: the callback is acknowledged when its job is in Redis, and a worker does the
-// rest. BullMQ keeps, retries and schedules; `key` as the job's id lets it know duplicates as well.
+// Slow work in a queue: the status is set when the callback is handled, and a worker ships. BullMQ
+// keeps, retries and schedules; `key` as the job's id lets it know duplicates as well.
 //
 //   REDIS_URL=redis://127.0.0.1:6379 MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/bullmq.ts
 
@@ -7,35 +7,40 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { PaymentStatusRecord } from 'merchant-payments';
+import { RetryLaterError } from 'merchant-payments';
 import { redisInbox } from 'merchant-payments/inbox/redis';
 import { callbackHandler } from 'merchant-payments/node';
 
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
-const name = process.env.QUEUE ?? 'payment-callbacks';
+const name = process.env.QUEUE ?? 'shipments';
 
-// Without an offline queue `add` fails at once while Redis is away: the service gets 500 and comes again.
-const queue = new Queue<PaymentStatusRecord>(name, {
+// Without an offline queue `add` fails at once while Redis is away: the service gets 500 and retries.
+const queue = new Queue<{ reference: string }>(name, {
   connection: { url, enableOfflineQueue: false },
   defaultJobOptions: {
     // Over about six days: after the 200 the queue is the only one that has the change.
     attempts: 20,
     backoff: { type: 'exponential', delay: 1000 },
-    // A job's id is taken only as long as the job is kept: longer than the service repeats itself.
+    // A job's id is taken only as long as the job is kept: longer than the service retries.
     removeOnComplete: { age: 30 * 24 * 3600 },
   },
 });
 await queue.waitUntilReady();
 
-const worker = new Worker<PaymentStatusRecord>(
+// The orders: hashes, stored before their payments are created.
+const redis = new Redis(url);
+
+const worker = new Worker<{ reference: string }>(
   name,
-  async ({ data }) => {
-    console.log(`${data.merchantPaymentReference} is ${data.status}`);
+  async ({ data: { reference } }) => {
+    // An order of two payments has two jobs: the field is written once.
+    if (await redis.hsetnx(`order:${reference}`, 'shippedAt', Date.now())) {
+      console.log(`${reference} is shipped`);
+    }
   },
   { connection: { url, maxRetriesPerRequest: null } },
 );
 
-const redis = new Redis(url);
 // They reconnect by themselves.
 const report = (error: Error) => console.error(error);
 redis.on('error', report);
@@ -47,8 +52,17 @@ worker.on('failed', (job, error) => {
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox: redisInbox(redis),
-  async onPayment({ payment, key }) {
-    await queue.add('payment-changed', payment, { jobId: key });
+  async onPayment({ payment, key }, { stale }) {
+    const reference = payment.merchantPaymentReference;
+    // Not left to the worker: a job that waits for its order would be given up at some time.
+    if ((await redis.exists(`order:${reference}`)) === 0) {
+      throw new RetryLaterError('order not stored yet');
+    }
+    if (payment.status === 'paid') await queue.add('ship', { reference }, { jobId: key });
+    if (!stale) {
+      await redis.hset(`order:${reference}`, 'status', payment.status);
+      console.log(`${reference} is ${payment.status}`);
+    }
   },
 });
 

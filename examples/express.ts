@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { callbackHandler } from 'merchant-payments/node';
+import { checkout, settle } from './shop.js';
 
 const app = express();
 
@@ -13,15 +14,13 @@ app.all(
   '/callbacks/payments',
   callbackHandler({
     signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-    async onPayment({ payment }) {
-      console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
-    },
+    onPayment: settle,
   }),
 );
 
 app.use(express.json());
-app.post('/orders', (request, response) => {
-  response.json({ ordered: request.body });
+app.post('/orders', async (request, response) => {
+  response.json(await checkout(request.body));
 });
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

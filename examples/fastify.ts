@@ -3,7 +3,9 @@
 //   MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/fastify.ts
 
 import fastify from 'fastify';
+import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackPlugin } from 'merchant-payments/fastify';
+import { checkout, settle } from './shop.js';
 
 const app = fastify();
 
@@ -11,12 +13,10 @@ const app = fastify();
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  async onPayment({ payment }) {
-    console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
-  },
+  onPayment: settle,
 });
 
-app.post('/orders', async (request) => ({ ordered: request.body }));
+app.post<{ Body: CreatePaymentInput }>('/orders', ({ body }) => checkout(body));
 
 const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });
 console.log(`Waiting for callbacks at ${address}/callbacks/payments`);

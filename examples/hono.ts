@@ -5,17 +5,16 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { callbackHandler } from 'merchant-payments/fetch';
+import { checkout, settle } from './shop.js';
 
 const handleCallback = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-  async onPayment({ payment }) {
-    console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
-  },
+  onPayment: settle,
 });
 
 const app = new Hono();
 app.all('/callbacks/payments', (context) => handleCallback(context.req.raw));
-app.post('/orders', async (context) => context.json({ ordered: await context.req.json() }));
+app.post('/orders', async (context) => context.json(await checkout(await context.req.json())));
 
 const options = {
   fetch: app.fetch,

@@ -1,6 +1,7 @@
 // Payment callbacks in AWS Lambda, behind API Gateway, a function URL or an ALB.
 
 import { Redis } from 'ioredis';
+import { RetryLaterError } from 'merchant-payments';
 import { redisInbox } from 'merchant-payments/inbox/redis';
 import { callbackHandler } from 'merchant-payments/lambda';
 
@@ -10,7 +11,17 @@ const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
 export const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox: redisInbox(redis),
-  async onPayment({ payment }) {
-    console.log(`${payment.merchantPaymentReference} is ${payment.status}`);
+  async onPayment({ payment }, { stale }) {
+    const reference = payment.merchantPaymentReference;
+    const order = `order:${reference}`; // a hash, stored before the payment was created
+    if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
+    // Writes a field once, however often and on how many instances it is called.
+    if (payment.status === 'paid' && (await redis.hsetnx(order, 'shippedAt', Date.now()))) {
+      console.log(`${reference} is shipped`);
+    }
+    if (!stale) {
+      await redis.hset(order, 'status', payment.status);
+      console.log(`${reference} is ${payment.status}`);
+    }
   },
 });

@@ -7,24 +7,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { All, Body, Controller, Inject, Injectable, Module, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { PaymentStatusRecord } from 'merchant-payments';
+import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
+import { checkout, settle } from './shop.js';
 
 @Injectable()
 class Orders {
-  async update({ merchantPaymentReference, status }: PaymentStatusRecord): Promise<void> {
-    console.log(`${merchantPaymentReference} is ${status}`);
-  }
+  readonly checkout = checkout;
+  readonly settle = settle;
 }
 
 @Controller()
 class PaymentsController {
+  readonly #orders: Orders;
   readonly #handle: ReturnType<typeof callbackHandler>;
 
   constructor(@Inject(Orders) orders: Orders) {
+    this.#orders = orders;
     this.#handle = callbackHandler({
       signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
-      onPayment: ({ payment }) => orders.update(payment),
+      onPayment: orders.settle,
     });
   }
 
@@ -34,8 +36,8 @@ class PaymentsController {
   }
 
   @Post('orders')
-  order(@Body() body: unknown): unknown {
-    return { ordered: body };
+  order(@Body() body: CreatePaymentInput): Promise<unknown> {
+    return this.#orders.checkout(body);
   }
 }
 

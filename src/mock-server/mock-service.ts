@@ -80,7 +80,7 @@ export interface MockService {
    *
    * @throws {Error} when none came in time (the message holds the delivery log), or the service was
    * reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range
+   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is not known
    */
   waitForDelivery(match: DeliveryMatch, options?: WaitOptions): Promise<DeliveryAttempt>;
 
@@ -89,7 +89,7 @@ export interface MockService {
    * yet, so that a test can go on while a fault holds the answer back.
    *
    * @throws {Error} when none came in time, or the service was reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range
+   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is not known
    */
   waitForRequest(match: RequestMatch, options?: WaitOptions): Promise<RecordedRequest>;
 

@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
@@ -108,11 +110,38 @@ export interface ResolvedServiceOptions {
   readonly clock: MockClock;
 }
 
+export const serviceOptionNames: OptionNames<MockServiceOptions> = {
+  apiKey: true,
+  apiSecret: true,
+  signingSecret: true,
+  callbackUrl: true,
+  retryScheduleMs: true,
+  retrySigning: true,
+  callbackTimeoutMs: true,
+  signatureEncoding: true,
+  initialStatus: true,
+  seed: true,
+  clock: true,
+};
+
+export const serverOptionNames: OptionNames<MockServerOptions> = {
+  ...serviceOptionNames,
+  port: true,
+  host: true,
+};
+
 const DEFAULT_RETRY_SCHEDULE_MS = [1_000, 10_000, 60_000, 600_000, 3_600_000];
 
-/** @throws {InvalidOptionError} naming the option */
-export function resolveServiceOptions(options: MockServiceOptions): ResolvedServiceOptions {
+/**
+ * @param names what `options` may hold: more than those of the service for a server
+ * @throws {InvalidOptionError} naming the option
+ */
+export function resolveServiceOptions(
+  options: MockServiceOptions,
+  names: OptionNames<MockServiceOptions> = serviceOptionNames,
+): ResolvedServiceOptions {
   assertOptionsObject('options', options, 'apiKey, apiSecret, signingSecret, callbackUrl');
+  assertKnownOptions(options, names);
   const {
     apiKey,
     apiSecret,

@@ -13,6 +13,7 @@ import {
   type ResolvedServiceOptions,
   resolveListenOptions,
   resolveServiceOptions,
+  serverOptionNames,
 } from './options.js';
 import { defaultCredential } from './seeded-ids.js';
 import { InProcessService } from './service.js';
@@ -51,7 +52,7 @@ export interface MockServer extends MockService {
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
   const listenOptions = resolveListenOptions(options);
-  const resolved = resolveServiceOptions(options);
+  const resolved = resolveServiceOptions(options, serverOptionNames);
   const credentials = {
     apiKey: resolved.apiKey ?? defaultCredential(resolved, 'api_key'),
     apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),

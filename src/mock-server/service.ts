@@ -1,9 +1,11 @@
 import { inspect } from 'node:util';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../protocol/assert-option.js';
 import { createGateway, type Gateway } from './api/gateway.js';
 import {
@@ -45,6 +47,21 @@ import { defaultCredential, SeededIds } from './seeded-ids.js';
 /** What each of the two logs keeps. */
 const LOG_LIMITS = { limit: 10_000, limitBytes: 67_108_864 };
 const DEFAULT_WAIT_MS = 5_000;
+
+const RESEND_NAMES: OptionNames<ResendOptions> = { fault: true };
+const WAIT_NAMES: OptionNames<WaitOptions> = { timeoutMs: true };
+// A misspelt field would match everything.
+const DELIVERY_MATCH_NAMES: OptionNames<DeliveryMatch> = {
+  referenceNumber: true,
+  status: true,
+  attempt: true,
+  acknowledged: true,
+};
+const REQUEST_MATCH_NAMES: OptionNames<RequestMatch> = {
+  merchantPaymentReference: true,
+  method: true,
+  path: true,
+};
 
 /**
  * Makes a mock service without an HTTP server, for msw and for tests that call it directly. Where
@@ -168,6 +185,7 @@ export class InProcessService implements MockService {
   async resend(id: string, options: ResendOptions = {}): Promise<Delivery> {
     this.#assertOpen();
     assertOptionsObject('options', options, 'fault');
+    assertKnownOptions(options, RESEND_NAMES);
     const { fault } = options;
     if (fault !== undefined) assertResendFault(fault);
     return this.#dispatcher.send({
@@ -185,6 +203,7 @@ export class InProcessService implements MockService {
 
   async waitForDelivery(match: DeliveryMatch, options: WaitOptions = {}): Promise<DeliveryAttempt> {
     assertOptionsObject('match', match, 'the fields to match');
+    assertKnownOptions(match, DELIVERY_MATCH_NAMES);
     const timeoutMs = resolveTimeout(options);
     this.#assertOpen();
     return this.#deliveries.wait({
@@ -200,6 +219,7 @@ export class InProcessService implements MockService {
 
   async waitForRequest(match: RequestMatch, options: WaitOptions = {}): Promise<RecordedRequest> {
     assertOptionsObject('match', match, 'the fields to match');
+    assertKnownOptions(match, REQUEST_MATCH_NAMES);
     const timeoutMs = resolveTimeout(options);
     this.#assertOpen();
     return this.#requests.wait({
@@ -272,7 +292,10 @@ export class InProcessService implements MockService {
   }
 }
 
-function resolveTimeout({ timeoutMs = DEFAULT_WAIT_MS }: WaitOptions): number {
+function resolveTimeout(options: WaitOptions): number {
+  assertOptionsObject('options', options, 'timeoutMs');
+  assertKnownOptions(options, WAIT_NAMES);
+  const { timeoutMs = DEFAULT_WAIT_MS } = options;
   assertWholeNumber('timeoutMs', timeoutMs, {
     min: 0,
     max: LONGEST_TIMER_MS,

@@ -1,9 +1,14 @@
 import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
 import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
-import type { MockServiceOptions } from '../mock-server/options.js';
+import { type MockServiceOptions, serviceOptionNames } from '../mock-server/options.js';
 import { createMockService } from '../mock-server/service.js';
-import { assertFunction, assertOptionsObject } from '../protocol/assert-option.js';
+import {
+  assertFunction,
+  assertKnownOptions,
+  assertOptionsObject,
+  type OptionNames,
+} from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { PAYMENTS_PATH } from '../protocol/wire.js';
 
@@ -22,6 +27,12 @@ export interface PaymentServiceHandlersOptions extends MockServiceOptions {
    */
   service?: MockService | undefined;
 }
+
+const NAMES: OptionNames<PaymentServiceHandlersOptions> = {
+  ...serviceOptionNames,
+  baseUrl: true,
+  service: true,
+};
 
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
@@ -45,6 +56,7 @@ export interface PaymentServiceHandlersOptions extends MockServiceOptions {
  */
 export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = {}): HttpHandler[] {
   assertOptionsObject('options', options, 'baseUrl, service or the options of a service');
+  assertKnownOptions(options, NAMES);
   const { baseUrl, service: given, ...serviceOptions } = options;
   const base = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl);
   const service = given === undefined ? createMockService(serviceOptions) : given;

@@ -7,7 +7,13 @@ import {
   signCallbackBytes,
   toBytes,
 } from '../mock-server/callbacks/sign.js';
-import { assertOneOf, assertOptionsObject, assertWholeNumber } from '../protocol/assert-option.js';
+import {
+  assertKnownOptions,
+  assertOneOf,
+  assertOptionsObject,
+  assertWholeNumber,
+  type OptionNames,
+} from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import {
@@ -51,6 +57,13 @@ export interface SignedCallback {
   headers: Record<string, string>;
 }
 
+const NAMES: OptionNames<SignCallbackInput> = {
+  payment: true,
+  signingSecret: true,
+  timestamp: true,
+  signatureEncoding: true,
+};
+
 /**
  * Makes a callback with a correct signature, to test a callback handler (interface section 5.2).
  *
@@ -69,6 +82,7 @@ export interface SignedCallback {
  */
 export function signCallback(input: SignCallbackInput): SignedCallback {
   assertOptionsObject('input', input, 'payment and signingSecret');
+  assertKnownOptions(input, NAMES);
   const { payment, signingSecret, timestamp = new Date(), signatureEncoding = 'hex' } = input;
   const key = createSigningKey('signingSecret', signingSecret);
   assertOneOf('signatureEncoding', signatureEncoding, signatureEncodings);

@@ -40,12 +40,22 @@ test('a right endpoint passes every check, effects included', async () => {
   expect({ code, failed: idsOf(report, 'failed'), skipped: idsOf(report, 'skipped') }).toEqual({
     code: 0,
     failed: [],
-    skipped: [],
+    skipped: ['overtaking', 'overtaking-redelivery', 'overtaking-effect'],
   });
   expect(report.url).toBe(merchant.url);
   // A line for each as it ends, and nothing else.
   expect(stderr.trimEnd().split('\n')).toHaveLength(report.checks.length);
   expect(stderr).toMatch(/^pass {2}reachable: /);
+});
+
+test('with --overtaking an endpoint that acknowledges the callback of no order fails', async () => {
+  await using merchant = await startMerchant();
+  const { code, stdout } = await check(merchant.url, '--overtaking');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/\nFAIL {2}overtaking {2,}Does not acknowledge/);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /the endpoint answered 200, so the service does not send it again .* fix .*RetryLaterError/,
+  );
 });
 
 test('for people there is a table that fits 80 columns, and totals', async () => {
@@ -174,6 +184,7 @@ test.each([
   [[URL_OF_NOBODY, 'extra'], /too many/],
   [[URL_OF_NOBODY, '--effect-url=x'], /--effect-url must be an http or https URL/],
   [[URL_OF_NOBODY, '--reference= '], /--reference must not be blank/],
+  [[URL_OF_NOBODY, '--overtaking=yes'], /--overtaking takes no value/],
   [[URL_OF_NOBODY, '--tolerance=1'], /--tolerance must be a whole number from 2 to 86400/],
   [[URL_OF_NOBODY, '--timeout=0'], /--timeout must be a whole number from 1/],
   [[URL_OF_NOBODY, '--acknowledge-within=1s'], /--acknowledge-within must be/],

@@ -21,9 +21,9 @@ export async function startMerchant(port = 0): Promise<Merchant> {
   const latest = new Map<string, string>();
   const handle = callbackHandler({
     signingSecret,
-    onPayment: ({ payment: { status, referenceNumber } }) => {
+    onPayment: ({ payment: { status, referenceNumber } }, { stale }) => {
       statuses.push(status);
-      latest.set(referenceNumber, status);
+      if (!stale) latest.set(referenceNumber, status);
       effects.set(referenceNumber, (effects.get(referenceNumber) ?? 0) + 1);
     },
     onError: () => undefined,

@@ -3,21 +3,27 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
-import { expectToHandlePayments, signingSecret } from './payment-scene.js';
+import {
+  environmentFor,
+  expectToHandlePayments,
+  orderInput,
+  startService,
+} from './payment-scene.js';
 
 describe.each(['express', 'fastify', 'nestjs', 'hono'])('the example for %s', (name) => {
   it('handles payments beside routes with parsed bodies', { timeout: 60_000 }, async () => {
-    await using example = await startExample(`${name}.ts`, {
-      MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
-    });
-    await expectToHandlePayments(example);
+    await using service = await startService();
+    await using example = await startExample(`${name}.ts`, environmentFor(service));
+    const checkout = async (reference: string) => {
+      const answer = await fetch(new URL('/orders', example.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(orderInput(reference)),
+      });
+      expect(await answer.json()).toEqual({ status: 'waiting for payment' });
+    };
+    await expectToHandlePayments(example, { service, checkout });
     expect((await fetch(example.url)).status).toBe(405);
-    const ordered = await fetch(new URL('/orders', example.url), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"tea":2}',
-    });
-    expect(await ordered.json()).toEqual({ ordered: { tea: 2 } });
   });
 });
 
@@ -27,16 +33,37 @@ describe('the example for Next.js', () => {
     vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line));
     // Loaded as in a build, where the secret is not there yet.
     const { POST } = await import('../../examples/nextjs/route.js');
-    vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', signingSecret);
+    const { checkout } = await import('../../examples/shop.js');
+    await using service = await startService();
+    for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
     const server = createServer(getRequestListener(POST));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    await expectToHandlePayments({
-      url: `http://127.0.0.1:${port}/callbacks/payments`,
-      lines,
-      printed: async (text) => expect(lines.join('\n')).toContain(text),
-      [Symbol.asyncDispose]: async () => undefined,
-    });
+    await expectToHandlePayments(
+      {
+        url: `http://127.0.0.1:${port}/callbacks/payments`,
+        lines,
+        printed: async (text) => expect(lines.join('\n')).toContain(text),
+        [Symbol.asyncDispose]: async () => undefined,
+      },
+      { service, checkout: (reference) => checkout(orderInput(reference)) },
+    );
+  });
+});
+
+describe('the shop of the examples', () => {
+  it('keeps an order whose creation has an unknown outcome, and creates no second payment', async () => {
+    await using service = await startService();
+    // Its client is that of the test before.
+    vi.resetModules();
+    const { checkout } = await import('../../examples/shop.js');
+    for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
+    service.faults.add({ on: 'request', type: 'lost-answer' });
+    const order = await checkout(orderInput('order-lost'));
+    expect(order).toEqual({ status: 'waiting for payment' });
+    expect(service.payments.list()).toHaveLength(1);
+    await expect(checkout(orderInput('order-lost'))).rejects.toThrow('already');
+    expect(service.payments.list()).toHaveLength(1);
   });
 });

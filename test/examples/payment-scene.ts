@@ -6,14 +6,40 @@ import type { Example } from './example-process.js';
 
 export const signingSecret = 'whsec_of_the_examples';
 
+/** A service that sends each callback once, so that what a test has not asked for does not happen. */
+export function startService(): Promise<MockServer> {
+  return startMockServer({ signingSecret, retryScheduleMs: [] });
+}
+
+/** What an example needs to reach it. */
+export function environmentFor(service: MockServer): Record<string, string> {
+  return {
+    MERCHANT_PAYMENTS_BASE_URL: service.url,
+    MERCHANT_PAYMENTS_API_KEY: service.apiKey,
+    MERCHANT_PAYMENTS_API_SECRET: service.apiSecret,
+    MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
+  };
+}
+
+interface Scene {
+  readonly service: MockServer;
+  /** Stores an order at the example, and creates its payment. */
+  readonly checkout: (reference: string) => Promise<unknown>;
+}
+
 /**
- * What every example is to do with what the service sends: handle a change once however often it
- * comes, refuse what is not signed, and refuse other methods.
+ * What every example is to do with what the service sends: handle a change once however often it is
+ * delivered, refuse what is not signed, ship what is paid once and however late, keep the status of the
+ * newest change, and ask for a retry when the order is not stored yet.
  */
-export async function expectToHandlePayments({ url, lines, printed }: Example): Promise<void> {
-  await using service = await startMockServer({ signingSecret, callbackUrl: url });
+export async function expectToHandlePayments(
+  { url, lines, printed }: Example,
+  { service, checkout }: Scene,
+): Promise<void> {
+  service.callbackUrl = url;
   const reference = `order-${randomUUID()}`;
-  const referenceNumber = await createPayment(service, reference);
+  await checkout(reference);
+  const referenceNumber = findPayment(service, reference);
 
   service.faults.add({ on: 'callback', type: 'duplicate', copies: 2, mode: 'in-turn' });
   await service.setStatus(referenceNumber, 'authorized');
@@ -23,25 +49,53 @@ export async function expectToHandlePayments({ url, lines, printed }: Example): 
   await service.setStatus(referenceNumber, 'disputed');
   expect(answers(service).slice(3)).toEqual([401]);
 
+  // The newer change is delivered first.
+  service.faults.add({ on: 'callback', type: 'reorder' });
   await service.setStatus(referenceNumber, 'paid');
-  expect(answers(service).slice(4)).toEqual([200]);
-  await printed(`${reference} is paid`);
+  await service.setStatus(referenceNumber, 'settled');
+  await service.waitForDelivery({ referenceNumber, status: 'paid' });
+  expect(answers(service).slice(4)).toEqual([200, 200]);
+  await printed(`${reference} is shipped`);
+  expect(linesOf(lines, reference)).toEqual([
+    `${reference} is authorized`,
+    `${reference} is settled`,
+    `${reference} is shipped`,
+  ]);
 
-  const ownLines = lines.filter((line) => line.startsWith(reference));
-  expect(ownLines.sort()).toEqual([`${reference} is authorized`, `${reference} is paid`]);
+  const late = `order-${randomUUID()}`;
+  await createPayment(service, late);
+  const overtaking = findPayment(service, late);
+  await service.setStatus(overtaking, 'paid');
+  expect(answers(service).slice(6)).toEqual([503]);
+  expect(linesOf(lines, late)).toEqual([]);
+  await checkout(late);
+  await service.resend(overtaking);
+  expect(answers(service).slice(7)).toEqual([200]);
+  await printed(`${late} is shipped`);
+  expect(linesOf(lines, late)).toEqual([`${late} is paid`, `${late} is shipped`]);
 }
 
-async function createPayment(service: MockServer, reference: string): Promise<string> {
+/** Creates a payment at the service, and stores nothing. */
+export async function createPayment(service: MockServer, reference: string): Promise<void> {
   const { url: baseUrl, apiKey, apiSecret } = service;
-  const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-  const { payment } = await client.payments.create({
-    merchantPaymentReference: reference,
-    amount: 2500,
-    currency: 'EUR',
-  });
-  await client.close();
-  return payment.referenceNumber ?? '';
+  await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+  await client.payments.create(orderInput(reference));
 }
+
+export const orderInput = (reference: string) => ({
+  merchantPaymentReference: reference,
+  amount: 2500,
+  currency: 'EUR',
+});
+
+function findPayment(service: MockServer, reference: string): string {
+  const payments = service.payments.list();
+  const payment = payments.find((one) => one.merchantPaymentReference === reference);
+  return payment?.referenceNumber ?? expect.fail(`no payment of ${reference}`);
+}
+
+const linesOf = (lines: readonly string[], reference: string): string[] =>
+  lines.filter((line) => line.startsWith(reference)).sort();
 
 function answers(service: MockServer): (number | undefined)[] {
   return service.deliveries.map(({ response }) => response?.status);

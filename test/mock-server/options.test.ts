@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  createManualClock,
   createMockService,
   InvalidOptionError,
   MerchantPaymentsError,
@@ -102,4 +103,40 @@ test('the options given are not written to', async () => {
 test('a fragment is cut off the callbackUrl, since it is never sent', () => {
   const service = createMockService({ callbackUrl: 'http://127.0.0.1:3000/callbacks?a=b#here' });
   expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks?a=b');
+});
+
+describe('an option that does not exist is refused, with the one that was probably meant', () => {
+  test.each<[string, object, string]>([
+    ['retrySchedule', { retrySchedule: [] }, 'retryScheduleMs'],
+    ['callbackURL', { callbackURL: 'http://127.0.0.1/' }, 'callbackUrl'],
+    ['ports', { ports: 0 }, 'port'],
+  ])('by startMockServer: %s', async (option, options, meant) => {
+    await expect(startMockServer(options)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option,
+      message: `${option} is not a known option; use ${meant}`,
+    });
+  });
+
+  test('by createMockService, which listens nowhere', () => {
+    expect(() => createMockService({ port: 0 } as never)).toThrow(/^port is not a known option/);
+  });
+
+  test('by createManualClock', () => {
+    expect(() => createManualClock({ start: 0 } as never)).toThrow('the options are now');
+    expect(() => createManualClock(null as never)).toThrow(InvalidOptionError);
+  });
+
+  test('by resend, waitForDelivery and waitForRequest, in what is to match too', async () => {
+    await using service = createMockService();
+    const refused = [
+      service.resend('x', { faults: [] } as never),
+      service.waitForDelivery({ referenceNumbers: 'x' } as never),
+      service.waitForDelivery({}, { timeout: 1 } as never),
+      service.waitForRequest({ reference: 'order-1' } as never),
+      service.waitForRequest({}, null as never),
+    ];
+    const reasons = await Promise.all(refused.map((call) => call.catch((error) => error.option)));
+    expect(reasons).toEqual(['faults', 'referenceNumbers', 'timeout', 'reference', 'options']);
+  });
 });

@@ -190,6 +190,7 @@ describe('an option that can not be right is refused', () => {
     ['service.fetch', { service: {} }],
     ['service.fetch', { service: null }],
     ['seed', { service: createMockService(), seed: 5 }],
+    ['baseURL', { baseURL: 'https://pay.example' }],
     ['apiKey', { apiKey: 'a:b' }],
   ])('%s', (option, options) => {
     expect(() => paymentServiceHandlers(options)).toThrowError(

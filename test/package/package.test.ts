@@ -8,8 +8,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -172,10 +174,16 @@ describe('the installed package', () => {
 
   test('does what the README shows, copied and pasted', () => {
     const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)];
-    expect(blocks).toHaveLength(3);
+    expect(blocks).toHaveLength(2);
+    // A Postgres that needs no server, from the repository: it is no dependency of the package.
+    const pglite = pathToFileURL(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
     for (const [index, [, code = '']] of blocks.entries()) {
       const { outputText } = ts.transpileModule(
-        code.replace('127.0.0.1:3000', '127.0.0.1:0').replace('listen(3000', 'listen(0'),
+        code
+          .replace("import pg from 'pg';", `import { PGlite as Pool } from '${pglite}';`)
+          .replace('pg.Pool', 'Pool')
+          .replace('const pool', 'export const pool')
+          .replace('127.0.0.1:3000', '127.0.0.1:0'),
         {
           compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
         },
@@ -183,8 +191,9 @@ describe('the installed package', () => {
       write(bare, `readme-${index + 1}.mjs`, outputText);
     }
     const code = `
+      import { createServer } from 'node:http';
+      import { postgresInbox } from 'merchant-payments/inbox/postgres';
       import { startMockServer } from 'merchant-payments/mock-server';
-      import { signCallback } from 'merchant-payments/testing';
 
       const service = await startMockServer();
       process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
@@ -192,26 +201,32 @@ describe('the installed package', () => {
       process.env.MERCHANT_PAYMENTS_API_SECRET = service.apiSecret;
       process.env.MERCHANT_PAYMENTS_SIGNING_SECRET = service.signingSecret;
 
-      await import('./readme-1.mjs');
-      console.log(service.payments.list().length);
-
-      const { server } = await import('./readme-2.mjs');
+      const { checkout, handleCallback, pool } = await import('./readme-1.mjs');
+      await pool.exec(
+        'CREATE TABLE orders (reference text PRIMARY KEY, status text);' +
+          'CREATE TABLE shipments (reference text PRIMARY KEY)',
+      );
+      await postgresInbox(pool).setup();
+      const server = createServer(handleCallback).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
-      const { rawBody, headers } = signCallback({
-        payment: { merchantPaymentReference: 'order-1001' },
-        signingSecret: service.signingSecret,
-      });
-      const url = 'http://127.0.0.1:' + server.address().port;
-      const { status } = await fetch(url, { method: 'POST', headers, body: rawBody });
-      console.log(status);
+      service.callbackUrl = 'http://127.0.0.1:' + server.address().port;
+
+      await checkout('order-1001', 2500);
+      const [{ referenceNumber }] = service.payments.list();
+      service.faults.add({ on: 'callback', type: 'duplicate', mode: 'in-turn' });
+      await service.setStatus(referenceNumber, 'paid');
+      console.log(service.deliveries.map(({ response }) => response.status).join());
+      const { rows } = await pool.query('SELECT * FROM orders JOIN shipments USING (reference)');
+      console.log(JSON.stringify(rows));
       server.closeAllConnections();
       server.close();
+      await pool.close();
 
-      await import('./readme-3.mjs');
+      await import('./readme-2.mjs');
       await service.close();
     `;
-    expect(runModule(bare, 'readme.mjs', code)).toMatch(
-      /^[\da-f-]{36} created\n1\norder-1001 paid\n200\n$/,
+    expect(runModule(bare, 'readme.mjs', code)).toBe(
+      '200,200\n[{"reference":"order-1001","status":"paid"}]\n',
     );
   });
 });

@@ -165,6 +165,7 @@ describe('is refused, naming the option', () => {
     ['payment', { payment: undefined }],
     ['payment', { payment: [] }],
     ['payment', { payment: 5 }],
+    ['secret', { secret: signingSecret }],
   ])('%s (%#)', (option, wrong) => {
     const input = { payment: {}, signingSecret, ...wrong } as SignCallbackInput;
     expect(() => signCallback(input)).toThrowError(

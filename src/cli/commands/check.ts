@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
-import { readText, requirePositionals } from '../arguments.js';
+import { readSwitch, readText, requirePositionals } from '../arguments.js';
 import { createPaint } from '../colors.js';
 import { type Arguments, type Command, type Terminal, UsageError } from '../command.js';
 import { interruptible } from '../interruption.js';
@@ -31,6 +31,10 @@ export const command: Command = {
       type: 'string',
       value: 'text',
       help: 'The merchantPaymentReference of every payment, for an endpoint that takes existing orders only. Default: made up ones',
+    },
+    overtaking: {
+      type: 'boolean',
+      help: 'Sends a callback too whose order is not stored, with a made up reference, which must not be acknowledged. For an endpoint that looks the order up.',
     },
     tolerance: {
       type: 'string',
@@ -109,6 +113,7 @@ function readOptions(given: Arguments, terminal: Terminal): CheckCallbackEndpoin
     signingSecret: readSigningSecret(given, terminal),
     effectUrl: effectUrl === undefined ? undefined : parseHttpUrl('--effect-url', effectUrl),
     merchantPaymentReference: readReference(given),
+    overtaking: readSwitch(given, 'overtaking'),
     toleranceSeconds: readNumber(given, 'tolerance', { min: 2, max: 86_400 }),
     timeoutMs: readNumber(given, 'timeout', milliseconds),
     acknowledgeWithinMs: readNumber(given, 'acknowledge-within', milliseconds),

@@ -20,19 +20,8 @@ import {
 } from './pool.js';
 import { prune } from './prune.js';
 
-<<<<<<< HEAD
-
 import { explainMissingTable, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
-
-=======
-
-import { withSavepoints } from './savepoints.js';
-import { type PostgresInboxTables, quoteTables } from './schema.js';
-import { setup } from './setup.js';
-import type { Ending } from './transactions.js';
-
->>>>>>> orm
 
 import { Turns } from './turns.js';
 
@@ -157,16 +146,17 @@ export function postgresInbox<Tx extends Queryable>(
           lockTimeoutMs: leftMs,
         });
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
-        const { tx } = transaction;
         const { stale } = claim;
-        await work({
-          tx,
-          // Made when it is asked for.
-          get signal() {
-            return transaction.signal;
-          },
-          stale,
-        });
+        await withSavepoints(transaction.tx, (tx) =>
+          work({
+            tx,
+            // Made when it is asked for.
+            get signal() {
+              return transaction.signal;
+            },
+            stale,
+          }),
+        );
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
@@ -180,24 +170,12 @@ export function postgresInbox<Tx extends Queryable>(
   return {
     async process(event, work) {
       const stored = toStoredEvent(event);
-<<<<<<< HEAD
       const { reference, key } = stored;
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
       const name = single ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
         processInTurn(stored, leftMs, work),
-=======
-      const outcome = await turns.take(stored.reference, lockTimeoutMs, (leftMs) =>
-        transactions.run(leftMs, async (transaction): Promise<Ending<InboxOutcome>> => {
-          const claim = await record.claim(transaction, stored);
-          if (claim.found !== 'claimed') return { end: 'rollback', result: claim.found };
-          const { signal } = transaction;
-          await withSavepoints(transaction.tx, (tx) => work({ tx, signal, stale: false }));
-          await record.record(transaction, stored, claim.held);
-          return { end: 'commit', result: 'processed' };
-        }),
->>>>>>> orm
       );
       return outcome ?? 'busy';
     },

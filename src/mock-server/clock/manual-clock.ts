@@ -1,4 +1,9 @@
-import { assertWholeNumber } from '../../protocol/assert-option.js';
+import {
+  assertKnownOptions,
+  assertOptionsObject,
+  assertWholeNumber,
+  type OptionNames,
+} from '../../protocol/assert-option.js';
 import type { AdvanceableClock } from './clock.js';
 import { LATEST_TIME_MS, Timers } from './timers.js';
 
@@ -14,11 +19,13 @@ export interface ManualClockOptions {
   now?: number | undefined;
 }
 
+const NAMES: OptionNames<ManualClockOptions> = { now: true };
+
 /**
  * Makes a clock that moves only by {@link AdvanceableClock.advance}. A verifier under test takes its
  * time from it as well: `now: clock.now`.
  *
- * @throws {InvalidOptionError} when `now` is not a whole number from 0
+ * @throws {InvalidOptionError} when `now` is not a whole number from 0, or an option is not known
  *
  * @example
  * ```ts
@@ -30,7 +37,10 @@ export interface ManualClockOptions {
  * await server.close();
  * ```
  */
-export function createManualClock({ now = Date.now() }: ManualClockOptions = {}): ManualClock {
+export function createManualClock(options: ManualClockOptions = {}): ManualClock {
+  assertOptionsObject('options', options, 'now');
+  assertKnownOptions(options, NAMES);
+  const { now = Date.now() } = options;
   assertWholeNumber('now', now, { min: 0, max: LATEST_TIME_MS, unit: 'milliseconds' });
   const timers = new Timers();
   let current = now;

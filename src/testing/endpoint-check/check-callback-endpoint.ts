@@ -24,7 +24,8 @@ import { unusualCallbacks } from './scenarios/bodies.js';
 import { duplicateInTurn, duplicatesAtOnce, resignedRetry } from './scenarios/duplicates.js';
 import { forgeries } from './scenarios/forgeries.js';
 import { malformedBody } from './scenarios/malformed-body.js';
-import { olderChange, secondChange } from './scenarios/order.js';
+import { latePaid, olderChange, secondChange } from './scenarios/order.js';
+import { overtaking } from './scenarios/overtaking.js';
 import { refusedEffects } from './scenarios/refused-effects.js';
 import { secondPayment } from './scenarios/second-payment.js';
 import { largeBody } from './scenarios/size.js';
@@ -48,7 +49,9 @@ const SCENARIOS: readonly Scenario[] = [
   resignedRetry,
   secondChange,
   olderChange,
+  latePaid,
   secondPayment,
+  overtaking,
   largeBody,
 ];
 

@@ -3,10 +3,12 @@ import { InvalidOptionError } from '../../errors.js';
 import { createSigningKey, type SigningSecret } from '../../mock-server/callbacks/sign.js';
 import {
   assertFunction,
+  assertKnownOptions,
   assertOneOf,
   assertOptionsObject,
   assertWholeNumber,
   LONGEST_TIMER_MS,
+  type OptionNames,
 } from '../../protocol/assert-option.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import { type SignatureEncoding, signatureEncodings } from '../../protocol/wire.js';
@@ -87,6 +89,14 @@ export interface CheckCallbackEndpointOptions {
    */
   effectUrl?: string | URL | undefined;
   /**
+   * Sends a callback too whose order is not stored, as one that overtakes the order's transaction: it
+   * must not be acknowledged. For an endpoint that looks the order up; its reference is a random
+   * `check-…`. A function is called then to store that order, and the callback is delivered again: it
+   * must be acknowledged now, with one effect. `true` leaves that second half out.
+   * @default false: the checks whose id begins with `overtaking` are skipped
+   */
+  overtaking?: boolean | ((payment: CheckedPayment) => void | PromiseLike<void>) | undefined;
+  /**
    * How long after the answer an effect may take to show in the probe, in milliseconds: a whole
    * number from 0 to 2147483647. For work that is deferred until after the acknowledgement. The run
    * waits once for effects too many: a second of it at most, or longer when the first effect took long.
@@ -111,10 +121,28 @@ export interface ResolvedCheckOptions {
   readonly merchantPaymentReference: CheckCallbackEndpointOptions['merchantPaymentReference'];
   readonly countEffects: CheckCallbackEndpointOptions['countEffects'];
   readonly effectUrl: string | undefined;
+  readonly overtaking: boolean | ((payment: CheckedPayment) => void | PromiseLike<void>);
   readonly effectsWithinMs: number;
   readonly onCheck: ((check: EndpointCheck) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
+
+const NAMES: OptionNames<CheckCallbackEndpointOptions> = {
+  signingSecret: true,
+  signatureEncoding: true,
+  timestampUnit: true,
+  toleranceSeconds: true,
+  timeoutMs: true,
+  acknowledgeWithinMs: true,
+  largeBodyBytes: true,
+  merchantPaymentReference: true,
+  countEffects: true,
+  effectUrl: true,
+  overtaking: true,
+  effectsWithinMs: true,
+  onCheck: true,
+  signal: true,
+};
 
 const SMALLEST_LARGE_BODY = 4_096;
 const LARGEST_BODY = 268_435_456;
@@ -125,6 +153,7 @@ export function resolveCheckOptions(
   options: CheckCallbackEndpointOptions,
 ): ResolvedCheckOptions {
   assertOptionsObject('options', options, 'signingSecret');
+  assertKnownOptions(options, NAMES);
   const {
     signingSecret,
     signatureEncoding = 'hex',
@@ -163,7 +192,14 @@ export function resolveCheckOptions(
 }
 
 function resolveCallables(options: CheckCallbackEndpointOptions) {
-  const { merchantPaymentReference, countEffects, effectUrl, onCheck, signal } = options;
+  const {
+    merchantPaymentReference,
+    countEffects,
+    effectUrl,
+    onCheck,
+    signal,
+    overtaking = false,
+  } = options;
   assertReference(merchantPaymentReference);
   if (countEffects !== undefined) {
     assertFunction('countEffects', countEffects, 'that tells how often a payment was acted on');
@@ -173,6 +209,9 @@ function resolveCallables(options: CheckCallbackEndpointOptions) {
       'effectUrl',
       'effectUrl must not be given together with countEffects, but both came; one probe tells the effects',
     );
+  }
+  if (typeof overtaking !== 'boolean') {
+    assertFunction('overtaking', overtaking, 'that stores an order, or true or false');
   }
   if (onCheck !== undefined) assertFunction('onCheck', onCheck, 'that takes a check');
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean') {
@@ -184,6 +223,7 @@ function resolveCallables(options: CheckCallbackEndpointOptions) {
   return {
     merchantPaymentReference,
     countEffects,
+    overtaking,
     effectUrl: effectUrl === undefined ? undefined : resolveUrl('effectUrl', effectUrl),
     onCheck,
     signal,

@@ -36,6 +36,8 @@ export type EndpointCheckId =
   | 'second-change'
   | 'older-change'
   | 'second-payment'
+  | 'overtaking'
+  | 'overtaking-redelivery'
   | 'large-body'
   | 'after-large-body'
   | 'valid-effect'
@@ -46,7 +48,9 @@ export type EndpointCheckId =
   | 'resigned-retry-effect'
   | 'second-change-effect'
   | 'older-change-effect'
-  | 'second-payment-effect';
+  | 'late-paid-effect'
+  | 'second-payment-effect'
+  | 'overtaking-effect';
 
 /** What one check found. Plain and frozen: it can be written as JSON. */
 export interface EndpointCheck {

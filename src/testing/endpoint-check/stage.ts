@@ -29,6 +29,10 @@ export class Stage {
   readonly latenciesMs: number[] = [];
   /** The one that was reported as `paid` first, once that was accepted. */
   paidPayment: CheckedPayment | undefined;
+  /** The one that was reported with a status that is not known, once that was accepted. */
+  unknownPayment: CheckedPayment | undefined;
+  /** The one that was reported as `paid` after that, in order, once both were accepted. */
+  changedPayment: CheckedPayment | undefined;
   /** The one whose callback was accepted after all others. */
   lastPayment: CheckedPayment | undefined;
   readonly #endpoint: Endpoint;
@@ -48,12 +52,12 @@ export class Stage {
   /**
    * A payment for one check alone, so that one failure causes no other. With `suffix` its
    * reference ends in that, unless the option says what references are; with `orderOf` it is
-   * that of another payment.
+   * that of another payment; `unstored` is one that no order has, whatever the option says.
    *
    * @throws {CheckFailure} when the option `merchantPaymentReference` gives none
    */
   async createPayment(
-    wanted: { suffix?: string; orderOf?: CheckedPayment } = {},
+    wanted: { suffix?: string; orderOf?: CheckedPayment; unstored?: boolean } = {},
   ): Promise<CheckedPayment> {
     const payment = await this.#namePayment(wanted);
     this.#made.push(payment);
@@ -118,6 +122,28 @@ export class Stage {
     await this.#probe.prepare(this.#untouched);
   }
 
+  /**
+   * Stores the order of a payment by the option `overtaking`.
+   *
+   * @throws {CheckFailure} when it fails
+   */
+  async storeOrder(payment: CheckedPayment): Promise<void> {
+    const { overtaking: store, timeoutMs } = this.options;
+    if (typeof store !== 'function') return;
+    if ((await this.#call('overtaking', () => store(payment))) !== EXPIRED) return;
+    throw new CheckFailure(`not tried: overtaking did not settle within ${timeoutMs} ms`);
+  }
+
+  /**
+   * Whether the probe counts every change, or those to `paid` alone.
+   *
+   * @throws {CheckFailure} when the probe fails
+   */
+  async countsEveryChange(probe: EffectProbe): Promise<boolean> {
+    if (this.unknownPayment === undefined) return false;
+    return (await probe.ask(this.unknownPayment)).effects > 0;
+  }
+
   /** Waits, once for all, until what was deferred has been done. */
   async settle(): Promise<void> {
     await this.observe(async (probe) => {
@@ -148,12 +174,14 @@ export class Stage {
   async #namePayment({
     suffix = '',
     orderOf,
+    unstored = false,
   }: {
     suffix?: string;
     orderOf?: CheckedPayment;
+    unstored?: boolean;
   }): Promise<CheckedPayment> {
     if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
-    const { merchantPaymentReference: given } = this.options;
+    const given = unstored ? undefined : this.options.merchantPaymentReference;
     const payment = createCheckedPayment(
       typeof given === 'function' ? await this.#askForReference(given) : (given ?? ''),
     );
@@ -163,19 +191,29 @@ export class Stage {
   }
 
   async #askForReference(give: () => string | PromiseLike<string>): Promise<string> {
-    const { timeoutMs, signal } = this.options;
-    const reference: unknown = await withDeadline(give, { timeoutMs, signal }).catch((error) => {
-      signal?.throwIfAborted();
-      // Not its text, which may quote a connection string or a row.
-      const kind = error instanceof Error ? error.name : describeValue(error);
-      throw new CheckFailure(`not tried: merchantPaymentReference threw ${kind}`);
-    });
+    const reference: unknown = await this.#call('merchantPaymentReference', give);
     if (typeof reference === 'string' && reference.trim() !== '') return reference;
     const came =
-      reference === EXPIRED ? `nothing within ${timeoutMs} ms` : describeValue(reference);
+      reference === EXPIRED
+        ? `nothing within ${this.options.timeoutMs} ms`
+        : describeValue(reference);
     throw new CheckFailure(
       `not tried: merchantPaymentReference must return a string that is not blank, but ${came} came`,
     );
+  }
+
+  /** Calls a function of the options. */
+  #call<Result>(
+    option: string,
+    run: () => Result | PromiseLike<Result>,
+  ): Promise<Result | typeof EXPIRED> {
+    const { timeoutMs, signal } = this.options;
+    return withDeadline(run, { timeoutMs, signal }).catch((error) => {
+      signal?.throwIfAborted();
+      // Not its text, which may quote a connection string or a row.
+      const kind = error instanceof Error ? error.name : describeValue(error);
+      throw new CheckFailure(`not tried: ${option} threw ${kind}`);
+    });
   }
 }
 

@@ -46,9 +46,13 @@ export class Orders {
   readonly #effects = new Map<string, number>();
   readonly #statuses = new Map<string, string>();
 
-  act({ referenceNumber, status }: PaymentStatusRecord): void {
+  act(payment: PaymentStatusRecord): void {
+    this.count(payment);
+    this.setStatus(payment);
+  }
+
+  count({ referenceNumber }: PaymentStatusRecord): void {
     this.#effects.set(referenceNumber, (this.#effects.get(referenceNumber) ?? 0) + 1);
-    this.#statuses.set(referenceNumber, status);
   }
 
   setStatus({ referenceNumber, status }: PaymentStatusRecord): void {
@@ -131,7 +135,7 @@ export class Shop {
     this.running.add(payment.referenceNumber);
     try {
       await this.query();
-      if (!this.isOlder(payment)) this.act(payment);
+      this.act(payment);
       this.processed.add(change);
     } finally {
       this.running.delete(payment.referenceNumber);
@@ -149,8 +153,15 @@ export class Shop {
   }
 
   protected act(payment: PaymentStatusRecord): void {
-    this.newest.set(payment.referenceNumber, payment.updatedAt);
-    this.orders.act(payment);
+    const isOlder = this.isOlder(payment);
+    if (!isOlder) this.newest.set(payment.referenceNumber, payment.updatedAt);
+    this.perform(payment, isOlder);
+  }
+
+  /** An older change has its effect too, and leaves the status alone. */
+  protected perform(payment: PaymentStatusRecord, isOlder: boolean): void {
+    if (isOlder) this.orders.count(payment);
+    else this.orders.act(payment);
   }
 
   /** The database takes its time. */

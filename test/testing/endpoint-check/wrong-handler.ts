@@ -7,6 +7,10 @@ export interface WrongHandler {
   readonly flaw: string;
   /** Exactly the checks that fail. */
   readonly fails: readonly EndpointCheckId[];
-  readonly create: () => { readonly listener: RequestListener; readonly orders: Orders };
+  readonly create: () => {
+    readonly listener: RequestListener;
+    readonly orders: Orders;
+    readonly options?: Partial<CheckCallbackEndpointOptions>;
+  };
   readonly options?: Partial<CheckCallbackEndpointOptions>;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import { type Callback, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
+import { hasty } from './wrong-overtaking.js';
 import { ordered, repeated } from './wrong-processing.js';
 import { careless, inexact, wrongWindows } from './wrong-verification.js';
 
@@ -189,6 +190,7 @@ export const wrongHandlers: readonly WrongHandler[] = [
   ...narrowMinded,
   ...repeated,
   ...ordered,
+  ...hasty,
   ...unpunctual,
   ...boundless,
 ];

@@ -11,7 +11,7 @@ export const repeated: readonly WrongHandler[] = [
       new (class extends Shop {
         protected override async process(payment: PaymentStatusRecord) {
           await this.query();
-          if (!this.isOlder(payment)) this.act(payment);
+          this.act(payment);
           return 200;
         }
       })(),
@@ -50,7 +50,7 @@ export const repeated: readonly WrongHandler[] = [
         protected override async process(payment: PaymentStatusRecord) {
           this.#queue = this.#queue.then(async () => {
             await sleep(100);
-            if (!this.isOlder(payment)) this.act(payment);
+            this.act(payment);
           });
           return 200;
         }
@@ -109,9 +109,8 @@ export const repeated: readonly WrongHandler[] = [
         protected override changeOf({ referenceNumber }: PaymentStatusRecord): string {
           return referenceNumber;
         }
-        protected override act(payment: PaymentStatusRecord): void {
-          this.newest.set(payment.referenceNumber, payment.updatedAt);
-          setTimeout(() => this.orders.act(payment), 120);
+        protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
+          setTimeout(() => super.perform(payment, isOlder), 120);
         }
       })(),
   },
@@ -124,7 +123,7 @@ export const repeated: readonly WrongHandler[] = [
           const change = this.changeOf(payment, callback);
           if (this.processed.has(change)) return 200;
           await this.query();
-          if (!this.isOlder(payment)) this.act(payment);
+          this.act(payment);
           this.processed.add(change);
           return 200;
         }
@@ -236,6 +235,30 @@ export const ordered: readonly WrongHandler[] = [
         protected override act(payment: PaymentStatusRecord): void {
           if (payment.status === 'paid') super.act(payment);
           else this.orders.setStatus(payment);
+        }
+      })(),
+  },
+  {
+    flaw: 'drops what is older',
+    fails: ['late-paid-effect'],
+    create: () =>
+      new (class extends Shop {
+        protected override act(payment: PaymentStatusRecord): void {
+          if (!this.isOlder(payment)) super.act(payment);
+        }
+      })(),
+  },
+  {
+    flaw: 'ships what is paid, unless a newer change is known',
+    fails: ['late-paid-effect'],
+    create: () =>
+      new (class extends Shop {
+        protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
+          if (payment.status === 'paid') super.perform(payment, isOlder);
+          else this.orders.setStatus(payment);
+        }
+        protected override act(payment: PaymentStatusRecord): void {
+          if (!this.isOlder(payment)) super.act(payment);
         }
       })(),
   },

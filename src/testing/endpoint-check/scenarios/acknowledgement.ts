@@ -26,7 +26,7 @@ export const acknowledgement: Scenario = defineScenario({
       title: 'Accepts a valid callback',
       why: 'A payment whose callback is refused stays unpaid in your records.',
       remedy:
-        'A 401 means that the signature or the timestamp was refused: check that the endpoint has the same signing secret, and signs <timestamp>.<raw body>. For 404 check the path, or give merchantPaymentReference when the endpoint knows existing orders only.',
+        'A 401 means that the signature or the timestamp was refused: check that the endpoint has the same signing secret, and signs <timestamp>.<raw body>. For 404 check the path. An endpoint that answers 404 or 503 because it takes existing orders only needs merchantPaymentReference.',
     },
     'status-200': {
       title: 'Answers 200 exactly',

@@ -1,8 +1,8 @@
-import { pause } from '../deadline.js';
 import type { EffectJudgement } from '../effect-probe.js';
 import type { Answer } from '../endpoint.js';
 import { judgeOneEffect } from '../one-effect.js';
 import { type CheckedPayment, createRecord } from '../payment.js';
+import { deliverUntilAccepted } from '../redelivery.js';
 import { defineScenario, type Scenario } from '../scenario.js';
 import type { SignedRequest } from '../signer.js';
 import type { Stage } from '../stage.js';
@@ -17,9 +17,6 @@ import {
 } from '../verdict.js';
 
 const COPIES = 5;
-
-/** How long to wait before each further delivery: about a second in all, whatever Retry-After says. */
-const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 
 const ANSWER_WHY =
   'The service delivers again until it gets a 2xx: a duplicate that is refused comes for ever, and may have your endpoint switched off.';
@@ -134,16 +131,6 @@ async function deliverTwice(
     answer: judgeAccepted('the second delivery', again),
     effect: judgeOneEffect(payment, 'one change that came twice'),
   };
-}
-
-async function deliverUntilAccepted(stage: Stage, request: SignedRequest): Promise<Answer> {
-  let answer = await stage.deliver(request);
-  for (const milliseconds of REDELIVERY_PAUSES_MS) {
-    if (isAccepted(answer)) break;
-    await pause(milliseconds, stage.options.signal);
-    answer = await stage.deliver(request);
-  }
-  return answer;
 }
 
 function judgeCopies(copies: readonly Answer[], redelivered: Answer | undefined): CheckVerdict {

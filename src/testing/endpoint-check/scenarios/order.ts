@@ -4,9 +4,18 @@ import { createRecord, UNKNOWN_STATUS } from '../payment.js';
 import { defineScenario, type Scenario } from '../scenario.js';
 import type { SignedRequest } from '../signer.js';
 import { describeCount, type Stage } from '../stage.js';
-import { CheckFailure, type CheckVerdict, fail, judgeAccepted, pass, skip } from '../verdict.js';
+import {
+  CheckFailure,
+  type CheckVerdict,
+  describeAnswer,
+  fail,
+  isAccepted,
+  judgeAccepted,
+  pass,
+  skip,
+} from '../verdict.js';
 
-// Both need a status other than paid; whoever takes none but paid has failed in unknown-status.
+// All need a status other than paid; whoever takes none but paid has failed in unknown-status.
 const NEEDS = 'unknown-status';
 
 /** `paid` comes second: an endpoint that acts on nothing else must act here too. */
@@ -40,6 +49,7 @@ export const secondChange: Scenario = defineScenario({
         return isSame(earlier, later) ? fail(seen) : pass(seen);
       },
     });
+    if (answer.outcome === 'passed') stage.changedPayment = payment;
     return { 'second-change': answer, 'second-change-effect': effect };
   },
 });
@@ -58,7 +68,7 @@ export const olderChange: Scenario = defineScenario({
       title: 'Does not let an older change undo a newer one',
       why: 'A payment that is paid falls back to an earlier status, and the order is held or cancelled.',
       remedy:
-        'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and ignore what is older; callbackHandler does, with onStale.',
+        'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and let an older change leave the status alone. With callbackHandler: set the status only when context.stale is false.',
     },
   },
   async run(stage) {
@@ -78,10 +88,59 @@ export const olderChange: Scenario = defineScenario({
         if (earlier.effects < 1) return skip('not tried: the first change had no effect in time');
         const later = await probe.ask(payment);
         const seen = describeBoth(probe, earlier, later);
-        return isSame(earlier, later) ? pass(seen) : fail(seen);
+        if (isSame(earlier, later)) return pass(seen);
+        if (later.status !== earlier.status) return fail(seen);
+        // A ledger has a line for every change, an older one too: its status tells what counts.
+        if (!(await stage.countsEveryChange(probe))) return fail(seen);
+        return later.status === undefined
+          ? skip(`not judged: ${probe.name} counts every change and tells no status`)
+          : pass(seen);
       },
     });
     return { 'older-change': answer, 'older-change-effect': effect };
+  },
+});
+
+/** What is done for a payment that is paid is due whatever was reported before: the money has arrived. */
+export const latePaid: Scenario = defineScenario({
+  needs: 'second-change',
+  checks: {},
+  effects: {
+    'late-paid-effect': {
+      title: 'Acts on a change to paid that arrives after a newer change',
+      why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
+      remedy:
+        "Run the effect for paid however old the change is, and once by your database: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
+    },
+  },
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const newer = createRecord(payment, { status: UNKNOWN_STATUS, afterSeconds: 20 });
+    const late = createRecord(payment, { afterSeconds: 10 });
+    for (const record of [newer, late]) {
+      const answer = await stage.deliver(stage.signer.sign(record));
+      if (isAccepted(answer)) continue;
+      const reason = `not tried: a callback was not accepted: the endpoint ${describeAnswer(answer)}`;
+      return { 'late-paid-effect': skip(reason) };
+    }
+    return {
+      'late-paid-effect': async (probe) => {
+        const { unknownPayment, changedPayment } = stage;
+        if (unknownPayment === undefined || changedPayment === undefined) {
+          return skip('not tried: no changes in order to compare with');
+        }
+        const without = await probe.ask(unknownPayment);
+        const inOrder = await probe.ask(changedPayment);
+        if (inOrder.effects === without.effects) {
+          return skip(`not judged: what ${probe.name} counts did not rise with paid`);
+        }
+        const count = await probe.ask(payment);
+        const seen = `${probe.name} told ${describeCount(count)} of paid after a newer change`;
+        return count.effects === inOrder.effects
+          ? pass(seen)
+          : fail(`${seen}, but ${inOrder.effects} was expected, as in order`);
+      },
+    };
   },
 });
 

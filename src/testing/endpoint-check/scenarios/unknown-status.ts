@@ -24,6 +24,7 @@ export const unknownStatus: Scenario = defineScenario({
     const request = stage.signer.sign(createRecord(payment, { status: UNKNOWN_STATUS }));
     const verdict = judgeAccepted(`the status ${UNKNOWN_STATUS}`, await stage.deliver(request));
     const { paidPayment } = stage;
+    if (verdict.outcome === 'passed') stage.unknownPayment = payment;
     if (verdict.outcome !== 'passed' || paidPayment === undefined) {
       const reason = skip('not tried: the callback was not accepted');
       return { 'unknown-status': verdict, 'unknown-status-effect': reason };

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
+
+const { DATABASE_URL } = process.env;
+
+interface Readme {
+  readonly checkout: (reference: string, amount: number) => Promise<void>;
+  readonly handleCallback: RequestListener;
+  readonly pool: pg.Pool;
+}
+
+/** The README's first block of code as it stands, on a schema of its own. */
+async function startReadme(service: MockServer): Promise<Readme> {
+  const schema = `readme_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(DATABASE_URL ?? '');
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  vi.stubEnv('DATABASE_URL', url.href);
+  vi.stubEnv('MERCHANT_PAYMENTS_BASE_URL', service.url);
+  vi.stubEnv('MERCHANT_PAYMENTS_API_KEY', service.apiKey);
+  vi.stubEnv('MERCHANT_PAYMENTS_API_SECRET', service.apiSecret);
+  vi.stubEnv('MERCHANT_PAYMENTS_SIGNING_SECRET', service.signingSecret);
+
+  const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(await readFile('README.md', 'utf8')) ?? [];
+  const folder = path.resolve('test-artifacts', schema);
+  const file = path.join(folder, 'readme.ts');
+  await mkdir(folder, { recursive: true });
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(file, code.replace('const pool', 'export const pool'));
+  const readme: Readme = await import(file);
+
+  const { pool } = readme;
+  onTestFinished(async () => {
+    await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+    await pool.end();
+  });
+  await pool.query(`CREATE SCHEMA ${schema}`);
+  const guide = await readFile('docs/handle-callbacks.md', 'utf8');
+  const [, tables = ''] = /^```sql\n(.*?)^```$/ms.exec(guide) ?? [];
+  await pool.query(tables);
+  await postgresInbox(pool).setup();
+
+  const endpoint = createServer(readme.handleCallback);
+  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void endpoint.close());
+  service.callbackUrl = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`;
+  return readme;
+}
+
+const statusesOf = ({ deliveries }: MockServer) =>
+  deliveries.map(({ response }) => response?.status);
+
+const ordersOf = async ({ pool }: Readme) => {
+  const { rows } = await pool.query(
+    'SELECT reference, status, s.reference IS NOT NULL AS shipped FROM orders LEFT JOIN shipments s USING (reference) ORDER BY reference',
+  );
+  return rows;
+};
+
+describe.skipIf(!DATABASE_URL)('the journey of the README, on Postgres', () => {
+  it('ships once what is paid, early, late and several times', async () => {
+    await using service = await startMockServer({ retryScheduleMs: [] });
+    const readme = await startReadme(service);
+    const { url: baseUrl, apiKey, apiSecret } = service;
+    await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+    const paymentOf = (reference: string) =>
+      service.payments.list().find((one) => one.merchantPaymentReference === reference)
+        ?.referenceNumber ?? '';
+
+    await readme.checkout('in-time', 2500);
+    service.faults.add({ on: 'callback', type: 'duplicate', mode: 'at-once', copies: 3 });
+    await service.setStatus(paymentOf('in-time'), 'paid');
+    expect(statusesOf(service)).toEqual([200, 200, 200, 200]);
+
+    await readme.checkout('late', 2500);
+    service.faults.add({ on: 'callback', type: 'reorder' });
+    await service.setStatus(paymentOf('late'), 'paid');
+    await service.setStatus(paymentOf('late'), 'settled');
+    await service.waitForDelivery({ referenceNumber: paymentOf('late'), status: 'paid' });
+    expect(statusesOf(service).slice(4)).toEqual([200, 200]);
+
+    await client.payments.create({
+      merchantPaymentReference: 'overtaken',
+      amount: 2500,
+      currency: 'EUR',
+    });
+    await service.setStatus(paymentOf('overtaken'), 'paid');
+    expect(statusesOf(service).slice(6)).toEqual([503]);
+    await readme.pool.query("INSERT INTO orders (reference) VALUES ('overtaken')");
+    await service.resend(paymentOf('overtaken'));
+    expect(statusesOf(service).slice(7)).toEqual([200]);
+
+    expect(await ordersOf(readme)).toEqual([
+      { reference: 'in-time', status: 'paid', shipped: true },
+      { reference: 'late', status: 'settled', shipped: true },
+      { reference: 'overtaken', status: 'paid', shipped: true },
+    ]);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { RetryLaterError } from '../../../src/errors.js';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { callbackHandler } from '../../../src/node/callback-handler.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/callback-receiver.js';
+import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
+import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
+import { listen, Orders, SECRET } from './shop.js';
+import { StrictShop } from './strict-shop.js';
+
+const IDS: readonly EndpointCheckId[] = [
+  'overtaking',
+  'overtaking-redelivery',
+  'late-paid-effect',
+  'overtaking-effect',
+];
+
+/** What the checks of overtaking and of a late `paid` found, and whether nothing failed. */
+async function check(url: string, options: Partial<CheckCallbackEndpointOptions>) {
+  const { checks, passed } = await checkCallbackEndpoint(url, {
+    signingSecret: SECRET,
+    effectsWithinMs: 300,
+    ...options,
+  });
+  const found = checks.filter(({ id }) => IDS.includes(id));
+  return { passed, found, outcomes: found.map(({ outcome }) => outcome) };
+}
+
+/** A shop on callbackHandler whose orders are stored by the check. */
+function createShop(
+  onMissing: () => void,
+  receiver: Partial<CallbackReceiverOptions> = {},
+): {
+  listener: ReturnType<typeof callbackHandler>;
+  options: Partial<CheckCallbackEndpointOptions>;
+} {
+  const orders = new Orders();
+  const stored = new Set<string>();
+  let made = 0;
+  const listener = callbackHandler({
+    signingSecret: SECRET,
+    inbox: memoryInbox(),
+    onPayment({ payment }, { stale }) {
+      if (!stored.has(payment.merchantPaymentReference)) return onMissing();
+      if (payment.status === 'paid') orders.count(payment);
+      if (!stale) orders.setStatus(payment);
+    },
+    onRejected: () => undefined,
+    onError: () => undefined,
+    ...receiver,
+  });
+  const options = {
+    merchantPaymentReference: () => {
+      made += 1;
+      stored.add(`order-${made}`);
+      return `order-${made}`;
+    },
+    overtaking: ({ merchantPaymentReference }: { merchantPaymentReference: string }) =>
+      void stored.add(merchantPaymentReference),
+    countEffects: (payment: Parameters<Orders['countOf']>[0]) => ({
+      effects: orders.countOf(payment),
+      status: orders.statusOf(payment),
+    }),
+  };
+  return { listener, options };
+}
+
+describe.concurrent('an endpoint on callbackHandler', () => {
+  it('that throws RetryLaterError passes everything, with nothing skipped', async () => {
+    const { listener, options } = createShop(() => {
+      throw new RetryLaterError('order not stored yet');
+    });
+    const { passed, found, outcomes } = await check(await listen(listener), options);
+    expect({ passed, outcomes }).toEqual({ passed: true, outcomes: IDS.map(() => 'passed') });
+    expect(found[0]).toMatchObject({ status: 503 });
+  });
+
+  it('that does not look at what its UPDATE met fails, with the remedy', async () => {
+    const { listener, options } = createShop(() => undefined);
+    const { found, outcomes } = await check(await listen(listener), options);
+    expect(outcomes).toEqual(['failed', 'skipped', 'passed', 'skipped']);
+    expect(found[0]).toMatchObject({
+      status: 200,
+      detail:
+        'a callback whose order is not stored: the endpoint answered 200, so the service does not send it again',
+      remedy: expect.stringContaining('RetryLaterError'),
+    });
+  });
+
+  it('that acknowledges older changes unseen fails, with the remedy', async () => {
+    const { listener, options } = createShop(
+      () => {
+        throw new RetryLaterError();
+      },
+      { onStale: 'acknowledge' },
+    );
+    const { found, outcomes } = await check(await listen(listener), options);
+    expect(outcomes).toEqual(['passed', 'passed', 'failed', 'passed']);
+    expect(found[2]).toMatchObject({
+      detail:
+        'countEffects told 0 effects and status "check_unknown_status" of paid after a newer change, but 1 was expected, as in order',
+      remedy: expect.stringMatching(
+        /onStale: 'process'.*shipped_at IS NULL|shipped_at IS NULL.*onStale: 'process'/,
+      ),
+    });
+  });
+});
+
+it.concurrent('passes the shop of the guides, which ships each order once and is counted by order', async () => {
+  const orders = new Map<string, string>();
+  const shipments = new Set<string>();
+  let made = 0;
+  const listener = callbackHandler({
+    signingSecret: SECRET,
+    inbox: memoryInbox(),
+    onPayment({ payment: { merchantPaymentReference: reference, status } }, { stale }) {
+      if (!orders.has(reference)) throw new RetryLaterError('order not stored yet');
+      if (!stale) orders.set(reference, status);
+      if (status === 'paid') shipments.add(reference);
+    },
+    onRejected: () => undefined,
+  });
+  const { checks } = await checkCallbackEndpoint(await listen(listener), {
+    signingSecret: SECRET,
+    merchantPaymentReference() {
+      made += 1;
+      orders.set(`order-${made}`, 'new');
+      return `order-${made}`;
+    },
+    overtaking: ({ merchantPaymentReference }) => void orders.set(merchantPaymentReference, 'new'),
+    countEffects: ({ merchantPaymentReference: reference }) => ({
+      effects: shipments.has(reference) ? 1 : 0,
+      status: orders.get(reference),
+    }),
+  });
+  const rest = checks.filter(({ outcome }) => outcome !== 'passed');
+  expect(rest.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ['second-payment-effect', 'skipped'],
+  ]);
+});
+
+describe.concurrent('the option overtaking', () => {
+  it('passes a right endpoint written by hand', async () => {
+    const { listener, orders, options } = new StrictShop();
+    const { passed, outcomes } = await check(await listen(listener), {
+      ...options,
+      countEffects: (payment) => orders.countOf(payment),
+    });
+    expect({ passed, outcomes }).toEqual({ passed: true, outcomes: IDS.map(() => 'passed') });
+  });
+
+  it('takes a 404 for a refusal too: the service retries', async () => {
+    const shop = new (class extends StrictShop {
+      protected override async process(...args: Parameters<StrictShop['process']>) {
+        return this.isStored(args[0]) ? super.process(...args) : 404;
+      }
+    })();
+    const { outcomes } = await check(await listen(shop.listener), shop.options);
+    expect(outcomes.slice(0, 2)).toEqual(['passed', 'passed']);
+  });
+
+  it('true stores no order, and judges the answer alone', async () => {
+    const { listener, orders, options } = new StrictShop();
+    const { found, outcomes } = await check(await listen(listener), {
+      ...options,
+      overtaking: true,
+      countEffects: (payment) => orders.countOf(payment),
+    });
+    expect(outcomes).toEqual(['passed', 'skipped', 'passed', 'passed']);
+    expect(found[1]?.detail).toBe('not tried: overtaking is no function that stores the order');
+  });
+
+  it.each([
+    [
+      () => {
+        throw new TypeError(`no ${SECRET}`);
+      },
+      'not tried: overtaking threw TypeError',
+    ],
+    [
+      () => new Promise<void>(() => undefined),
+      'not tried: overtaking did not settle within 200 ms',
+    ],
+  ])('fails one check when it stores no order: %s', async (overtaking, detail) => {
+    const { listener, options } = new StrictShop();
+    const { found, outcomes } = await check(await listen(listener), {
+      ...options,
+      overtaking,
+      timeoutMs: 200,
+    });
+    expect(outcomes.slice(0, 2)).toEqual(['passed', 'failed']);
+    expect(found[1]?.detail).toBe(detail);
+    expect(found[3]?.detail).toBe('not tried: the order was not stored');
+  });
+});
