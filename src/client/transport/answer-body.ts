@@ -8,12 +8,12 @@ export function isEncoded(headers: ResponseHeaders): boolean {
 
 /**
  * The same answer with its body decompressed: as bytes it would pass for a text, and the payment in it
- * be missed. Never rejects.
+ * be missed. Never throws.
  */
-export async function decodeAnswer(answer: Answer, maxBytes: number): Promise<Answer> {
+export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   const encoding = String(answer.headers['content-encoding']).toLowerCase();
   // Loaded here, since a service that keeps to the request never needs it.
-  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const { brotliDecompressSync, gunzipSync, inflateSync } = process.getBuiltinModule('node:zlib');
   const decoders = {
     br: brotliDecompressSync,
     deflate: inflateSync,

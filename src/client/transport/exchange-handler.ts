@@ -150,13 +150,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   /** Hands the answer on, one turn after its end. */
   handOn(): void {
     this.#leaveQueue();
-    const answer = this.#answer(undefined);
+    let answer = this.#answer(undefined);
     if (this.#size > 0 && isEncoded(this.#headers)) {
-      const decoding = decodeAnswer(answer, this.#rules.maxResponseBytes);
-      void decoding.then((decoded) => this.#resolve(this.#checked(decoded)));
-    } else {
-      this.#resolve(this.#checked(answer));
+      answer = decodeAnswer(answer, this.#rules.maxResponseBytes);
     }
+    this.#resolve(this.#checked(answer));
   }
 
   // undici holds its own HTTP/1.1 to the announced length. An interceptor may drop a body.
