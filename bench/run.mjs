@@ -2,6 +2,7 @@ import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
 import { measureReceiver } from './receiver.mjs';
+import { measureRedaction } from './redaction.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
 import { measureVerify } from './verify.mjs';
@@ -9,6 +10,7 @@ import { measureVerify } from './verify.mjs';
 report([
   await measureVerify(),
   await measureClient(),
+  await measureRedaction(),
   await measureReceiver(),
   await measureMockServer(),
   measureImport(),

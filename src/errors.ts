@@ -146,7 +146,7 @@ export abstract class MerchantPaymentsError extends Error {
   }
 }
 
-/** An option has a value that can't be right: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
+/** An option is invalid or does not exist: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
 export class InvalidOptionError extends MerchantPaymentsError {
   static {
     defineErrorClass(this, 'InvalidOptionError');

@@ -4,7 +4,7 @@ export interface Redaction {
   readonly minLength: number;
 }
 
-const REDACTED = '[redacted]';
+export const REDACTED = '[redacted]';
 
 // The factor of the FNV hashes; odd, so that no character is shifted out of the 32 bits.
 const HASH_FACTOR = 0x01000193;
@@ -18,8 +18,11 @@ export function redactParts(text: string, redactions: readonly Redaction[]): str
   return replaceMarked(text, markParts(text, redactions));
 }
 
-/** As {@link redactParts}, whatever white space stands between: a program prints JSON with its own. */
-export function redactSpacedParts(text: string, redactions: readonly Redaction[]): string {
+/**
+ * Which characters of the text are of a part, whatever white space stands between: a program prints JSON
+ * with its own.
+ */
+export function markSpacedParts(text: string, redactions: readonly Redaction[]): Uint8Array {
   const places = [...text.matchAll(/\S/g)].map(({ index }) => index);
   const marks = markParts(
     withoutSpace(text),
@@ -30,7 +33,7 @@ export function redactSpacedParts(text: string, redactions: readonly Redaction[]
     // The space between two marked characters is marked too.
     if (marks[index]) spacedMarks.fill(1, place, marks[index + 1] ? places[index + 1] : place + 1);
   }
-  return replaceMarked(text, spacedMarks);
+  return spacedMarks;
 }
 
 function withoutSpace(text: string): string {
@@ -103,7 +106,8 @@ function forEachPart(
   }
 }
 
-function replaceMarked(text: string, marks: Uint8Array): string {
+/** Writes `[redacted]` for each row of marked characters. */
+export function replaceMarked(text: string, marks: Uint8Array): string {
   let result = '';
   for (let at = 0; at < text.length; ) {
     const isMarked = marks[at] === 1;
