@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type * as undiciModule from 'undici';
 import type { buildConnector, Dispatcher } from 'undici';
 import { usesEnvProxy } from './env-proxy.js';
 import { RequestQueue } from './request-queue.js';
@@ -11,7 +12,7 @@ const MAX_IN_FLIGHT = 256;
 // Shorter than the usual deadline, so that there is time for another try.
 const CONNECT_TIMEOUT_MS = 10_000;
 
-type Undici = typeof import('undici');
+type Undici = typeof undiciModule;
 type Connector = buildConnector.connector;
 
 /**
