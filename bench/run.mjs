@@ -1,6 +1,7 @@
 import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
+import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
@@ -10,6 +11,7 @@ report([
   await measureVerify(),
   await measureClient(),
   await measureReceiver(),
+  await measurePostgres(),
   await measureMockServer(),
   measureImport(),
   measureSize(),

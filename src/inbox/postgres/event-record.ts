@@ -96,11 +96,10 @@ type Answer =
 
 function parseAnswer(answer: string): Answer {
   if (answer === 'duplicate') return { found: 'duplicate' };
-  const [found, transactionId = '', role = '', searchPath = '', schema, ...more] =
-    parseList(answer);
+  const [found, transactionId = '', role = '', home, ...more] = parseList(answer);
   if (found !== 'claimed' && found !== 'stale') throw unknownAnswer();
-  if (schema === undefined || more.length > 0) throw unknownAnswer();
-  return { found, held: { transactionId, role, searchPath, schema } };
+  if (home === undefined || more.length > 0) throw unknownAnswer();
+  return { found, held: { transactionId, role, home } };
 }
 
 function parseList(answer: string): readonly (string | undefined)[] {
