@@ -20,7 +20,7 @@ function claimWith(...answers: unknown[]) {
     },
   };
   const claim = (event = EVENT) => record.claim(transaction, event, TIMEOUTS);
-  return { record, claim, sent };
+  return { record, transaction, claim, sent };
 }
 
 const failure = (code: string) => Object.assign(new Error('refused'), { code });
@@ -41,6 +41,13 @@ describe('a claim', () => {
     const { claim, sent } = claimWith('duplicate');
     expect(await claim()).toEqual({ found: 'duplicate' });
     expect(sent).toMatchObject([{ timeoutMs: 1_500 }]);
+  });
+
+  it('waits no longer than a timer can', async () => {
+    const { record, transaction, sent } = claimWith('duplicate');
+    const longest = { ...TIMEOUTS, lockTimeoutMs: 2_147_483_647, commandTimeoutMs: 2_147_483_647 };
+    await record.claim(transaction, EVENT, longest);
+    expect(sent).toMatchObject([{ timeoutMs: 2_147_483_647 }]);
   });
 
   it('of an older change is stale, or runs and says so', async () => {
