@@ -1,6 +1,7 @@
 import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
+import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { report } from './report.mjs';
@@ -12,6 +13,7 @@ report([
   await measureClient(),
   await measureRedaction(),
   await measureReceiver(),
+  await measurePostgres(),
   await measureMockServer(),
   measureImport(),
   measureSize(),

@@ -171,24 +171,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/inbox/postgres
   {
-    file: 'src/inbox/postgres/pg-transactions.ts',
-    code: "signal.addEventListener('abort', giveUp, { once: true });",
-    to: '{}',
-    why: 'A signal is aborted once, and nothing keeps it after the transaction.',
-  },
-  {
-    file: 'src/inbox/postgres/pg-transactions.ts',
-    code: "signal.addEventListener('abort', giveUp, { once: true });",
-    to: 'false',
-    why: 'A signal is aborted once, and nothing keeps it after the transaction.',
-  },
-  {
-    file: 'src/inbox/postgres/event-record.ts',
-    code: "if (BUSY_STATES.includes(sqlStateOf(error))) return { found: 'busy' };",
-    to: '{}',
-    why: 'An outcome that is undefined is one whose turn did not come: busy as well.',
-  },
-  {
     file: 'src/inbox/postgres/turns.ts',
     code: 'const next = this.#queues.get(name)?.shift();',
     to: 'this.#queues.get(name).shift',

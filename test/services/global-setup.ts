@@ -1,4 +1,5 @@
 import { type FoundServer, findPostgres, findRedis } from './find-servers.js';
+import { hasPgbouncer } from './start-pgbouncer.js';
 import { hasPostgres } from './start-postgres.js';
 import { hasRedis } from './start-redis.js';
 
@@ -25,6 +26,10 @@ export default async function setUpServers(): Promise<() => Promise<void>> {
   // The crash test needs the programs, as it kills servers of its own.
   if (!hasPostgres) missing.push('pg_ctl');
   if (!hasRedis) missing.push('redis-server');
+  if (!hasPgbouncer) {
+    missing.push('pgbouncer');
+    console.log('pgbouncer: not installed, its tests are skipped');
+  }
   if (missing.length > 0 && process.env['CI'] === 'true') {
     await stop();
     throw new Error(

@@ -1,4 +1,5 @@
 import { InboxError } from '../../errors.js';
+import { LONGEST_TIMER_MS } from '../../protocol/assert-option.js';
 import { onlyText } from './answer.js';
 import { isMissingTable, sqlStateOf } from './failures.js';
 import {
@@ -68,10 +69,8 @@ export class EventRecord {
   ): Promise<Claim> {
     const form = this.#hasFunctions ? this.#called : this.#written;
     try {
-      const rows = await transaction.begin(
-        form.claim(event, timeouts),
-        timeouts.lockTimeoutMs + commandTimeoutMs,
-      );
+      const timeoutMs = Math.min(timeouts.lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+      const rows = await transaction.begin(form.claim(event, timeouts), timeoutMs);
       const { found, held } = parseAnswer(onlyText(rows));
       if (found === 'duplicate') return { found };
       const stale = found === 'stale';
@@ -96,11 +95,10 @@ type Answer =
 
 function parseAnswer(answer: string): Answer {
   if (answer === 'duplicate') return { found: 'duplicate' };
-  const [found, transactionId = '', role = '', searchPath = '', schema, ...more] =
-    parseList(answer);
+  const [found, transactionId = '', role = '', home, ...more] = parseList(answer);
   if (found !== 'claimed' && found !== 'stale') throw unknownAnswer();
-  if (schema === undefined || more.length > 0) throw unknownAnswer();
-  return { found, held: { transactionId, role, searchPath, schema } };
+  if (home === undefined || more.length > 0) throw unknownAnswer();
+  return { found, held: { transactionId, role, home } };
 }
 
 function parseList(answer: string): readonly (string | undefined)[] {

@@ -23,9 +23,9 @@ export interface PostgresInboxOptions extends PostgresInboxTables {
   acquireTimeoutMs?: number | undefined;
   /**
    * How long Postgres may take to answer a statement of the inbox, in milliseconds, besides a wait
-   * for another callback. Then the connection is closed, as the network may have swallowed the answer,
+   * for another callback. Then the connection is closed, since the network may have swallowed the answer,
    * and the callback fails (`INBOX_TIMEOUT`). Statements of your own have what you give them: the
-   * pool's `query_timeout`. A whole number from 1 to 1_000_000_000.
+   * pool's `query_timeout`. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;

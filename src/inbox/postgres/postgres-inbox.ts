@@ -73,8 +73,9 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * for a connection that comes free only when `work` has ended, until `idleTimeoutMs` ends that.
  *
  * Concurrent callbacks for one payment run one after another in the order in which they reached
- * Postgres, from any number of processes; each waits `lockTimeoutMs` at most. When the connection is lost, the callback fails at once and does not wait for `work`: stop it by its
- * `signal`, as a later delivery may run meanwhile.
+ * Postgres, from any number of processes; each waits `lockTimeoutMs` at most. When the connection is
+ * lost, the callback fails at once and does not wait for `work`: stop it by its `signal`, as a later
+ * delivery may run meanwhile.
  *
  * A PGlite is one connection: everything waits for everything, and `work` that uses the database
  * instead of `tx` waits for itself for ever.

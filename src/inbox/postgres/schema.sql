@@ -25,8 +25,18 @@ CREATE TABLE IF NOT EXISTS "payment_inbox_events" (
 CREATE INDEX IF NOT EXISTS "payment_inbox_events_processed_at"
   ON "payment_inbox_events" (processed_at);
 
--- Has the changes of a payment wait for each other, and looks what is known of this one.
-CREATE OR REPLACE FUNCTION "payment_inbox_events_claim"(
+-- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
+DO $do$
+DECLARE
+  payments text := (SELECT format('%s.%I', relnamespace::regnamespace, relname)
+    FROM pg_class WHERE oid = '"payment_inbox_payments"'::regclass);
+  events text := (SELECT format('%s.%I', relnamespace::regnamespace, relname)
+    FROM pg_class WHERE oid = '"payment_inbox_events"'::regclass);
+  home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '"payment_inbox_events"'::regclass);
+BEGIN
+  -- Has the changes of a payment wait for each other, and looks what is known of this one.
+  EXECUTE format($create$
+CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_claim"(
   in_table regclass, of_payment text, with_key text, happened_at_us bigint, lock_timeout text, idle_timeout text
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,8 +44,8 @@ DECLARE
   lock_timeout_before text := current_setting('lock_timeout');
   ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
 BEGIN
-  IF in_table <> '"payment_inbox_payments"'::regclass THEN
-    RAISE EXCEPTION 'the function is not for %', in_table USING ERRCODE = 'undefined_function';
+  IF in_table <> %1$L::regclass THEN
+    RAISE EXCEPTION 'made for another table' USING ERRCODE = 'undefined_function';
   END IF;
   IF current_setting('synchronous_commit') = 'off' THEN
     ignored := set_config('synchronous_commit', 'on', true);
@@ -46,33 +56,31 @@ BEGIN
     ignored := set_config('lock_timeout', lock_timeout_before, true);
   END IF;
   RETURN CASE
-    WHEN EXISTS (SELECT FROM "payment_inbox_events" WHERE payment_reference = of_payment AND key = with_key) THEN 'duplicate'
+    WHEN EXISTS (SELECT FROM %2$s WHERE payment_reference = of_payment AND key = with_key) THEN 'duplicate'
     ELSE json_build_array(
-      CASE WHEN (SELECT occurred_at_us > happened_at_us FROM "payment_inbox_payments" WHERE payment_reference = of_payment)
+      CASE WHEN (SELECT occurred_at_us > happened_at_us FROM %1$s WHERE payment_reference = of_payment)
         THEN 'stale' ELSE 'claimed' END,
-      txid_current()::text, current_setting('role'), current_setting('search_path'), (SELECT pronamespace::regnamespace::text FROM pg_proc WHERE oid = '"payment_inbox_events_record"'::regproc))::text
+      txid_current()::text, current_setting('role'), %3$L)::text
   END;
-END $$;
+END $$
+$create$, payments, events, home);
 
--- Marks a change as processed, in the transaction that claimed it and in no other.
-CREATE OR REPLACE FUNCTION "payment_inbox_events_record"(
-  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint, path_of_claim text
+  -- Marks a change as processed, in the transaction that claimed it and in no other.
+  EXECUTE format($create$
+CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_record"(
+  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint
 ) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  ignored text;
 BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = 'MP001';
   END IF;
-  -- The work may have changed it, and the tables are those of the claim.
-  IF current_setting('search_path') <> path_of_claim THEN
-    ignored := set_config('search_path', path_of_claim, true);
-  END IF;
-  INSERT INTO "payment_inbox_events" (payment_reference, key, occurred_at_us)
+  INSERT INTO %2$s (payment_reference, key, occurred_at_us)
     VALUES (of_payment, with_key, happened_at_us);
-  INSERT INTO "payment_inbox_payments" AS payment (payment_reference, occurred_at_us)
+  INSERT INTO %1$s AS payment (payment_reference, occurred_at_us)
     VALUES (of_payment, happened_at_us)
     ON CONFLICT (payment_reference) DO UPDATE SET
       occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
       changed_at = GREATEST(payment.changed_at, excluded.changed_at);
-END $$;
+END $$
+$create$, payments, events, home);
+END $do$;

@@ -3,7 +3,7 @@ import {
   assertOptionsObject,
   type OptionNames,
 } from '../../protocol/assert-option.js';
-import { createClaim, createRecord } from './functions.js';
+import { createFunctions } from './functions.js';
 import {
   type PostgresInboxTables,
   type QuotedTables,
@@ -37,7 +37,7 @@ export interface SchemaPart {
 
 /** What the schema consists of, in the order in which it is made. */
 export function schemaParts(tables: QuotedTables): SchemaPart[] {
-  const { payments, events, claim, record } = tables;
+  const { payments, events } = tables;
   return [
     {
       exists: tableExists(payments),
@@ -74,8 +74,7 @@ CREATE TABLE IF NOT EXISTS ${events} (
 CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
   ON ${events} (processed_at)`,
     },
-    { exists: functionExists(claim, events), create: createClaim(tables) },
-    { exists: functionExists(record, events), create: createRecord(tables) },
+    { exists: functionsExist(tables), create: createFunctions(tables) },
   ];
 }
 
@@ -90,10 +89,12 @@ function indexExists(table: string, column: string): string {
   WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
 }
 
-// Without it the same is done by longer messages, so a role that may not make it can do without.
-function functionExists(name: string, events: string): string {
+// Without them the same is done by longer messages, so a role that may not make them does without.
+function functionsExist({ events, claim, record }: QuotedTables): string {
+  const names = [claim, record].map((name) => `'${withoutSchema(name).slice(1, -1)}'`);
   return `EXISTS (SELECT FROM pg_class WHERE pg_class.oid = to_regclass('${events}') AND (
-  EXISTS (SELECT FROM pg_proc WHERE pronamespace = relnamespace AND proname = '${withoutSchema(name).slice(1, -1)}')
+  (SELECT count(DISTINCT proname) FROM pg_proc
+    WHERE pronamespace = relnamespace AND proname IN (${names.join(', ')})) = ${names.length}
   OR NOT has_schema_privilege(relnamespace, 'CREATE')))`;
 }
 

@@ -3,7 +3,7 @@ import { explainMissing, setupBlocked, sqlStateOf } from './failures.js';
 import type { ResolvedOptions } from './options.js';
 import type { Queryable } from './pool.js';
 import { schemaParts } from './schema.js';
-import { inSchema, type QuotedTables } from './tables.js';
+import type { QuotedTables } from './tables.js';
 import { maintenanceSettings, type Transactions } from './transactions.js';
 
 // Any number will do that nobody else locks.
@@ -34,7 +34,7 @@ export function setup(
     await tx.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
     await tx.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
     for (const part of await findMissing(tx, tables)) {
-      const create = schemaParts(await inTheirSchema(tx, tables))[part]?.create ?? '';
+      const create = schemaParts(tables)[part]?.create ?? '';
       await tx.query(create).catch((error) => {
         throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? setupBlocked(error) : error;
       });
@@ -72,16 +72,4 @@ async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[
   const { rows } = await tx.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
   const missing = onlyText(rows);
   return missing === '' ? [] : missing.split(' ').map(Number);
-}
-
-/** The functions are made beside the table, which may be in a later schema of the `search_path`. */
-async function inTheirSchema(tx: Queryable, tables: QuotedTables): Promise<QuotedTables> {
-  const { rows } = await tx.query(
-    `SELECT coalesce((SELECT relnamespace::regnamespace::text FROM pg_class
-WHERE oid = to_regclass('${tables.events}')), '')`,
-  );
-  const schema = onlyText(rows);
-  if (schema === '') return tables;
-  const { claim, record } = tables;
-  return { ...tables, claim: inSchema(schema, claim), record: inSchema(schema, record) };
 }

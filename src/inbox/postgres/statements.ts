@@ -12,11 +12,10 @@ export interface StoredEvent {
 /** What is needed to record a claimed event, as it was when it was claimed. */
 export interface HeldClaim {
   readonly transactionId: string;
-  /** The work may change role and path for its transaction. */
+  /** The work may change it for its transaction. */
   readonly role: string;
-  readonly searchPath: string;
-  /** Where the functions are, quoted; empty without them. */
-  readonly schema: string;
+  /** Where the functions are, quoted; without them the `search_path`, which the work may change too. */
+  readonly home: string;
 }
 
 /** How long Postgres waits, in milliseconds. */
@@ -46,10 +45,9 @@ export function callFunctions({ payments, claim, record }: QuotedTables) {
   return {
     claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) =>
       `SELECT ${claim}('${payments}', ${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${lockTimeoutMs}', '${idleTimeoutMs}')`,
-    // The function puts the path back by itself, which costs less.
-    record: ({ reference, key, occurredAtUs }, { role, schema, searchPath, transactionId }) =>
+    record: ({ reference, key, occurredAtUs }, { role, home, transactionId }) =>
       `SET LOCAL ROLE ${literal(role)};
-SELECT ${inSchema(schema, record)}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${literal(searchPath)})`,
+SELECT ${inSchema(home, record)}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}')`,
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
 
@@ -58,25 +56,22 @@ export function withoutFunctions({ payments, events }: QuotedTables) {
   return {
     // Settings and the look are statements beside the lock's: the snapshot of one statement is from
     // before the wait.
-    claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) => {
-      const payment = literal(reference);
+    claim: (stored, { lockTimeoutMs, idleTimeoutMs }) => {
+      const event = quoteEvent(stored);
       return `SELECT set_config('merchant_payments.lock_timeout', current_setting('lock_timeout'), true),
   set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true);
-SELECT pg_advisory_xact_lock(${lockKey(payment, `'${payments}'::regclass`)});
-SELECT ${claimAnswer({ payments, events }, { reference: payment, key: literal(key), occurredAtUs: `'${occurredAtUs}'` })},
+SELECT pg_advisory_xact_lock(${lockKey(event.reference, `'${payments}'::regclass`)});
+SELECT ${claimAnswer({ payments, events }, event, "current_setting('search_path')")},
   set_config('lock_timeout', current_setting('merchant_payments.lock_timeout'), true)`;
     },
-    record: ({ reference, key, occurredAtUs }, held) => {
-      const event = {
-        reference: literal(reference),
-        key: literal(key),
-        occurredAtUs: `'${occurredAtUs}'`,
-      };
-      return `${restoreSettings(held)};
+    record: (event, held) => {
+      // Of the path the role decides what `$user` is.
+      return `SET LOCAL ROLE ${literal(held.role)};
+SELECT set_config('search_path', ${literal(held.home)}, true);
 SELECT width_bucket(0, 0, 1, (txid_current() = '${held.transactionId}')::int);
-${recordEvent({ payments, events }, event)}`;
+${recordEvent({ payments, events }, quoteEvent(event))}`;
     },
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
@@ -86,6 +81,14 @@ interface EventExpressions {
   readonly reference: string;
   readonly key: string;
   readonly occurredAtUs: string;
+}
+
+function quoteEvent({ reference, key, occurredAtUs }: StoredEvent): EventExpressions {
+  return {
+    reference: literal(reference),
+    key: literal(key),
+    occurredAtUs: literal(occurredAtUs),
+  };
 }
 
 type Tables = Pick<QuotedTables, 'payments' | 'events'>;
@@ -103,14 +106,14 @@ export function lockKey(reference: string, payments: string): string {
 export function claimAnswer(
   { payments, events }: Tables,
   { reference, key, occurredAtUs }: EventExpressions,
-  schema = "''",
+  home: string,
 ): string {
   return `CASE
     WHEN EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key}) THEN 'duplicate'
     ELSE json_build_array(
       CASE WHEN (SELECT occurred_at_us > ${occurredAtUs} FROM ${payments} WHERE payment_reference = ${reference})
         THEN 'stale' ELSE 'claimed' END,
-      txid_current()::text, current_setting('role'), current_setting('search_path'), ${schema})::text
+      txid_current()::text, current_setting('role'), ${home})::text
   END`;
 }
 
@@ -126,11 +129,6 @@ INSERT INTO ${payments} AS payment (payment_reference, occurred_at_us)
   ON CONFLICT (payment_reference) DO UPDATE SET
     occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
     changed_at = GREATEST(payment.changed_at, excluded.changed_at)`;
-}
-
-// The role first: it decides what `$user` in the path is.
-function restoreSettings({ role, searchPath }: HeldClaim): string {
-  return `SELECT set_config('role', ${literal(role)}, true), set_config('search_path', ${literal(searchPath)}, true)`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { quoteTables } from '../../../src/inbox/postgres/tables.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
-const HELD = ['12', 'none', 'a, b', '"s"'];
+const HELD = ['12', 'none', '"s"'];
 
 /** A claim whose answers are these, and what it sent. */
 function claimWith(...answers: unknown[]) {
@@ -20,7 +20,7 @@ function claimWith(...answers: unknown[]) {
     },
   };
   const claim = (event = EVENT) => record.claim(transaction, event, TIMEOUTS);
-  return { record, claim, sent };
+  return { record, transaction, claim, sent };
 }
 
 const failure = (code: string) => Object.assign(new Error('refused'), { code });
@@ -43,6 +43,13 @@ describe('a claim', () => {
     expect(sent).toMatchObject([{ timeoutMs: 1_500 }]);
   });
 
+  it('waits no longer than a timer can', async () => {
+    const { record, transaction, sent } = claimWith('duplicate');
+    const longest = { ...TIMEOUTS, lockTimeoutMs: 2_147_483_647, commandTimeoutMs: 2_147_483_647 };
+    await record.claim(transaction, EVENT, longest);
+    expect(sent).toMatchObject([{ timeoutMs: 2_147_483_647 }]);
+  });
+
   it('of an older change is stale, or runs and says so', async () => {
     const { claim } = claimWith(['stale', ...HELD], ['stale', ...HELD], ['claimed', ...HELD]);
     expect(await claim()).toEqual({ found: 'stale' });
@@ -53,20 +60,20 @@ describe('a claim', () => {
     expect(await claim()).toMatchObject({ found: 'claimed', stale: false });
   });
 
-  it('records with the role, the functions and the path that it found', async () => {
-    const { claim } = claimWith(['claimed', '12', "o'role", 'a, b', '"s"']);
+  it('records with the role and the functions that it found', async () => {
+    const { claim } = claimWith(['claimed', '12', "o'role", '"s"']);
     expect(await claim()).toMatchObject({
       record: `SET LOCAL ROLE 'o''role';
-SELECT "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12', 'a, b')`,
+SELECT "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
     });
   });
 
   it.each([
     ['another text', 'processed'],
     ['another word', ['done', ...HELD]],
-    ['too few parts', ['claimed', '12', 'none', 'a, b']],
+    ['too few parts', ['claimed', '12', 'none']],
     ['too many parts', ['claimed', ...HELD, 'more']],
-    ['a part that is no text', ['claimed', 12, 'none', 'a, b', 's']],
+    ['a part that is no text', ['claimed', 12, 'none', 's']],
     ['no list', { found: 'claimed' }],
     ['a boolean of a driver', 'f'],
   ])('that is answered with %s fails', async (_, answer) => {

@@ -21,7 +21,6 @@ async function setUp(looks: string[], failure?: Error) {
         statements.push('look');
         return { rows: [{ missing: looks.shift() }] as Row[] };
       }
-      if (text.startsWith('SELECT coalesce')) return { rows: [{ schema: '"s"' }] as Row[] };
       const [, statement = text] = /(CREATE.*? ".*?")[ (\n]/.exec(text) ?? [];
       statements.push(statement);
       if (text.includes('CREATE') && failure) throw failure;
@@ -79,12 +78,12 @@ describe('setup', () => {
       'look',
       'CREATE INDEX IF NOT EXISTS "p_changed_at"',
       'CREATE TABLE IF NOT EXISTS "e"',
-      'CREATE OR REPLACE FUNCTION "s"."e_claim"',
+      expect.stringContaining('FUNCTION'),
     ]);
   });
 
   it('makes nothing when another process has done so meanwhile', async () => {
-    expect(await setUp(['0 1 2 3 4 5', ''])).toEqual(['look', ...LOCKS, 'look']);
+    expect(await setUp(['0 1 2 3 4', ''])).toEqual(['look', ...LOCKS, 'look']);
   });
 
   it('says what to do when a table is in use for too long', async () => {

@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { hasPgbouncer, type Pgbouncer, startPgbouncer } from '../../services/start-pgbouncer.js';
+import { change, heldWork, nothing } from './payment-change.js';
+import { useSchema } from './server.js';
+
+const schema = 'mp_inbox_pgbouncer';
+const { observer, openPool } = useSchema(schema);
+const connectionString = process.env['DATABASE_URL'] ?? '';
+const skipped = !connectionString || !hasPgbouncer;
+
+describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', () => {
+  // A session of another client may set another search_path.
+  const tables = {
+    paymentsTable: `${schema}.payment_inbox_payments`,
+    eventsTable: `${schema}.payment_inbox_events`,
+  };
+  let bouncer: Pgbouncer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    bouncer = await startPgbouncer(connectionString);
+    pool = new pg.Pool({ connectionString: bouncer.url, max: 6 });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await bouncer.stop();
+  });
+
+  it.each(['with the functions', 'without them'])('is exactly once, %s', async (form) => {
+    if (form === 'without them') {
+      await observer.query(`DROP FUNCTION payment_inbox_events_claim, payment_inbox_events_record`);
+    }
+    const inbox = postgresInbox(pool, tables);
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        inbox.process(change(`${form}-${index % 20}`), async ({ tx }) => {
+          await tx.query(`INSERT INTO ${schema}.orders VALUES ($1, $2)`, [form, index % 20]);
+        }),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(20);
+    const { rows } = await observer.query('SELECT status FROM orders WHERE reference = $1', [form]);
+    expect(rows).toHaveLength(20);
+  });
+
+  it('waits for another instance, and finds no setting of the claim on its connections', async () => {
+    const held = heldWork();
+    const first = postgresInbox(openPool()).process(change('held'), held.work);
+    await held.started;
+    expect(
+      await postgresInbox(pool, { ...tables, lockTimeoutMs: 5 }).process(change('held'), nothing),
+    ).toBe('busy');
+    held.finish();
+    expect(await first).toBe('processed');
+    const { rows } = await pool.query('SHOW idle_in_transaction_session_timeout');
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: '0' }]);
+  });
+});
