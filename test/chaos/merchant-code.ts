@@ -43,12 +43,14 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
   if (config.inbox === 'memory') {
     return callbackHandler({
       signingSecret,
+      onStale: 'acknowledge',
       onError,
       onPayment: ({ key, payment }) => writeToPostgres(pool, key, payment),
     });
   }
   return callbackHandler({
     signingSecret,
+    onStale: 'acknowledge',
     onError,
     // Less than the service waits for an answer.
     inbox: postgresInbox<pg.PoolClient>(pool, {
@@ -95,6 +97,7 @@ async function createRedisHandler(
   await client.connect().catch(ignore);
   return callbackHandler({
     signingSecret,
+    onStale: 'acknowledge',
     onError,
     inbox: inboxWithLostRenewals({ inboxClient, client, onMistake }),
     async onPayment({ key, payment: { referenceNumber: reference, status } }) {
