@@ -9,7 +9,7 @@ import { assertPath, type CallbackPluginOptions, PLUGIN_OPTIONS } from './option
 /**
  * A Fastify plugin (4 and 5) with a route for payment callbacks. It is encapsulated: the raw body
  * parser it needs is its own, and the rest of the application parses as before. `app.close()` waits
- * until no callback is being processed, an `onPayment` that runs on after its timeout included. Fastify's types
+ * until no callback is being processed, for `onPaymentTimeoutMs` at most. Fastify's types
  * can't infer `tx` from the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option can't be right; `app.ready()` rejects with it
@@ -44,9 +44,9 @@ export async function callbackPlugin(
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
   assertPath(options);
-  const { receive, idle } = createReceiver(options, createCallbackVerifier, PLUGIN_OPTIONS);
+  const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_OPTIONS);
 
-  instance.addHook('onClose', idle);
+  instance.addHook('onClose', close);
   instance.removeAllContentTypeParsers();
   // Hands the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));

@@ -18,4 +18,14 @@ export class Activity {
     if (this.#running === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+
+  /** As {@link idle}, for a limited time. */
+  async idleWithin(limitMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs);
+    });
+    await Promise.race([this.idle(), limit]);
+    clearTimeout(timer);
+  }
 }

@@ -35,6 +35,8 @@ export interface ReceivingEnd {
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
   /** Resolves as soon as nothing is under way, work that outlived its time limit included. */
   idle(): Promise<void>;
+  /** As `idle`, for `onPaymentTimeoutMs` at most: what runs longer ignores its signal. */
+  close(): Promise<void>;
 }
 
 interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx> {
@@ -66,6 +68,7 @@ export function createReceiver<Tx, Secret, Fields>(
   return {
     receive: (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace)),
     idle: () => activity.idle(),
+    close: () => activity.idleWithin(resolved.onPaymentTimeoutMs),
   };
 }
 

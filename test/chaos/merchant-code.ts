@@ -63,6 +63,7 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
   if (config.inbox === 'memory') {
     return callbackHandler({
       signingSecret,
+      onStale: 'acknowledge',
       onError,
       onStale: 'process',
       inbox: givingContext(memoryInbox()),
@@ -71,6 +72,7 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
   }
   return callbackHandler({
     signingSecret,
+    onStale: 'acknowledge',
     onError,
     onStale: 'process',
     // Less than the service waits for an answer.
@@ -123,6 +125,7 @@ async function createRedisHandler(
   await client.connect().catch(ignore);
   return callbackHandler({
     signingSecret,
+    onStale: 'acknowledge',
     onError,
     onStale: 'process',
     inbox: givingContext(inboxWithLostRenewals({ inboxClient, client, onMistake })),

@@ -55,6 +55,7 @@ class Shop {
     this.#handler = callbackHandler({
       signingSecret,
       inbox: memoryInbox({ maxEntries: inboxEntries }),
+      onStale: 'acknowledge',
       // Only what is planned fails, however busy the machine is.
       bodyTimeoutMs: 600_000,
       onPaymentTimeoutMs: 600_000,

@@ -46,13 +46,19 @@ export const fetchAdapter: CaseGroup = {
       },
     },
     {
-      name: '200 for a change that is older than the last one, which is not processed',
+      name: '200 for a change that is older than the last one, which is processed as stale',
       async run() {
-        const { handle, statuses } = openScene();
+        const seen: [string, boolean][] = [];
+        const { handle } = openScene({
+          onPayment: ({ payment }, { stale }) => void seen.push([payment.status, stale]),
+        });
         const older = { status: 'older', updatedAt: '2026-01-31T12:00:04.999+00:00' };
         await answer(handle(post(await sign())), 200);
         await answer(handle(post(await sign(recordText(older)))), 200);
-        equal(statuses, ['paid']);
+        equal(seen, [
+          ['paid', false],
+          ['older', true],
+        ]);
       },
     },
     {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import { onTestFinished } from 'vitest';
+import { RetryLaterError } from '../../../src/errors.js';
 import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
 import * as web from '../../../src/fetch/callback-handler.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
@@ -197,6 +198,7 @@ const failing: readonly Record<string, unknown>[] = [
   { onPayment: () => undefined, inbox: { process: fail } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve(signingText) } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve('processed') } },
+  { onPayment: () => undefined, inbox: { process: () => Promise.resolve('stale') } },
   { onPayment: () => undefined, recordSchema: schemaThat(fail) },
   { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
   { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
@@ -238,6 +240,16 @@ export const receiverWalks: Walks = {
           see('the reply', reply);
         }
       }
+    },
+    'when the service is to retry later': async (see) => {
+      const error = new RetryLaterError('the order is not stored', { cause: new Error('no row') });
+      see('the error', error);
+      const receiver = createCallbackReceiver({
+        now,
+        signingSecret: signingText,
+        onPayment: () => Promise.reject(error),
+      });
+      see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
     },
     'in what a default report of a payment says': async (see) => {
       const inbox = memoryInbox();
