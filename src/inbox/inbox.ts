@@ -49,7 +49,8 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  *
  * For one event `work` completes at most once; if it throws, or the process dies, the event is free
  * again and a later delivery runs it; two runs for one payment never overlap, as long as the
- * holder of a lease lives. A change older than the last one processed is `stale`.
+ * holder of a lease lives. A change older than the last one processed is `stale`: answered so, or run
+ * with `stale: true` when the event says `processStale`. What tells that is the step that claims it.
  */
 export interface CallbackInbox<Tx = undefined> {
   /**
