@@ -40,8 +40,8 @@ import { edgeSpace, hasEdgeSpace, listKeyReadings, otherSecret } from './secret.
  * 64 MiB of keys, timestamps and bodies together. Only each secret on the callback as given is always
  * tried, as `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are
  * taken only as given. Nothing of a secret, and no signature that would match, is in the result. It
- * is for the desk and for tests: it costs a hundred times what a verification does, so do not run it
- * on a server for what strangers send.
+ * is for the desk and for tests: it costs up to a thousand times what a verification does, so do not run
+ * it on a server for what strangers send.
  *
  * @param request the callback as captured; a parsed body is taken too, and explained
  * @param options those that were given to `verifyCallback`; a secret with white space around it is

@@ -51,7 +51,7 @@ export function otherSecret(secretCount: number, tried: readonly string[]): Call
       : `none of the ${secretCount} signing secrets`;
   return {
     code: 'secret-other',
-    message: `The signature was made with ${made}, or the callback is forged: its body is a payment status record, and no change to it that is known here explains the mismatch. Do not act on this callback.`,
+    message: `The signature was made with ${made}, or the callback is forged: the body is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
     remedy:
       'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
     tried,
