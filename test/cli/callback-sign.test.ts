@@ -137,7 +137,7 @@ describe('callback sign', () => {
 });
 
 describe('sign and verify', () => {
-  test.each(['curl', 'http', 'json'])('as %s', async (output) => {
+  test.each(['http', 'json'])('as %s', async (output) => {
     const { code, stdout, stderr } = await runShell(
       `merchant-payments callback sign --reference "it's \u{1f600}" --output ${output} | merchant-payments callback verify`,
       secretEnv,
@@ -149,7 +149,7 @@ describe('sign and verify', () => {
 
   test.each(['hex', 'base64', 'base64url'])('in %s', async (encoding) => {
     const { code } = await runShell(
-      `merchant-payments callback sign --signature-encoding ${encoding} | merchant-payments callback verify --signature-encoding ${encoding}`,
+      `merchant-payments callback sign --json --signature-encoding ${encoding} | merchant-payments callback verify --signature-encoding ${encoding}`,
       secretEnv,
     );
     expect(code).toBe(0);

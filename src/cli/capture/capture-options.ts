@@ -1,11 +1,9 @@
 import { readText } from '../arguments.js';
 import { type Arguments, type Terminal, UsageError } from '../command.js';
-import type { CapturedCallback } from './captured-callback.js';
-import { parseCurlCommand } from './curl-command.js';
-import { parseCapture, parseHeaders } from './detection.js';
-import { parseHttpMessage } from './http-message.js';
+import type { CapturedCallback, HeaderPair } from './captured-callback.js';
+import { parseHeaderFile, parseHttpMessage } from './http-message.js';
 import { readInput } from './input.js';
-import { parseJsonCapture } from './json-capture.js';
+import { parseJsonCapture, parseJsonHeaders } from './json-capture.js';
 
 type Parser = (source: Buffer) => CapturedCallback;
 
@@ -18,8 +16,6 @@ const headersOnly: Parser = (source) => ({
 /** What can name a capture, and how it is read. */
 const parserOfOption: Readonly<Record<string, Parser>> = {
   'headers-file': headersOnly,
-  'curl-file': parseCurlCommand,
-  curl: parseCurlCommand,
   'http-file': parseHttpMessage,
   'json-file': parseJsonCapture,
 };
@@ -48,7 +44,7 @@ function assertOneSource({ values, positionals }: Arguments, named: readonly str
   const [word] = positionals;
   if (positionals.length > 1 || (word !== undefined && word !== '-')) {
     throw new UsageError(
-      'beside the options only - is expected, for standard input; give a file by --http-file, --curl-file or --json-file',
+      'beside the options only - is expected, for standard input; give a file by --http-file or --json-file',
     );
   }
   const captures = [...named.map((name) => `--${name}`), ...positionals];
@@ -76,12 +72,43 @@ async function readSource({ option, given, terminal }: Source): Promise<Captured
   const what = option === 'headers-file' ? 'the headers' : 'the callback';
   const path = option === undefined ? '-' : (readText(given, option) ?? '-');
   const parse = parserOfOption[option ?? ''] ?? parseCapture;
-  if (option === 'curl' && path !== '-') return parse(Buffer.from(path));
   const source = await readInput({ option: `--${option ?? 'http-file'}`, path, what }, terminal);
   if (path === '-' && !/\S/.test(source.toString('latin1'))) {
     throw new UsageError(
-      `standard input is empty, but ${what} should come there: pipe in what was captured, or name a file; see --help`,
+      `standard input is empty, but ${what} should be there: pipe in what was captured, or name a file; see --help`,
     );
   }
   return parse(source);
+}
+
+/** Bytes that tell what a capture is. */
+const HEAD_BYTES = 1_024;
+
+/**
+ * Reads a capture of a form that is not named: JSON, or else an HTTP message.
+ *
+ * @throws {UsageError} when it cannot be read
+ */
+export function parseCapture(source: Buffer): CapturedCallback {
+  const head = textHead(source);
+  if (head.startsWith('{')) return parseJsonCapture(source);
+  // What the dashboard and callback sign offer to copy.
+  if (/^(?:\$ +)?curl\s/.test(head)) {
+    throw new UsageError(
+      'a curl command is not read: give an HTTP message, as callback sign --output http prints it, or --headers-file and --body-file',
+    );
+  }
+  return parseHttpMessage(source);
+}
+
+/** Reads a file of headers: header lines, or JSON. */
+export function parseHeaders(source: Buffer): readonly HeaderPair[] {
+  return /^[{[]/.test(textHead(source)) ? parseJsonHeaders(source) : parseHeaderFile(source);
+}
+
+function textHead(source: Buffer): string {
+  return source
+    .toString('utf8', 0, HEAD_BYTES)
+    .replace(/^\ufeff/, '')
+    .trimStart();
 }

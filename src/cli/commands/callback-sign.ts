@@ -27,7 +27,7 @@ export const command: Command = {
   },
   details: [
     'A record has sample values where no field is given. JSON holds the body as rawBody, where it is',
-    'text, and always as rawBodyBase64; callback verify reads all three forms.',
+    'text, and always as rawBodyBase64. callback verify reads HTTP messages and JSON.',
   ],
   examples: [
     'merchant-payments callback sign --reference order-1 --status paid',

@@ -27,10 +27,8 @@ export const command: Command = {
     'body-file': {
       type: 'string',
       value: 'file',
-      help: 'The body, taken as its bytes are. Instead of the one of another capture.',
+      help: 'The body, byte for byte. Instead of that of another capture.',
     },
-    'curl-file': { type: 'string', value: 'file', help: 'A curl command as bash takes it.' },
-    curl: { type: 'string', value: 'command', help: 'The same, as a text.' },
     'http-file': {
       type: 'string',
       value: 'file',
@@ -45,7 +43,7 @@ export const command: Command = {
     tolerance: {
       type: 'string',
       value: 'seconds',
-      help: 'How far X-Timestamp may lie from the clock, in seconds. Default: 300',
+      help: 'How far X-Timestamp may be from the clock, in seconds. Default: 300',
     },
     'signature-encoding': {
       type: 'string',
@@ -64,17 +62,12 @@ export const command: Command = {
     },
   },
   details: [
-    'Instead of a file, - reads standard input, as does no option at all: then the form is found out.',
-    'Nothing of a pasted command is run, and no file that it names is read.',
-    '',
-    'Understood of curl: -H, -d, --data, --data-ascii, --data-binary, --data-raw, --json. Options that',
-    'say how to connect are passed over; what a shell would expand, files (@…), forms and',
-    '--data-urlencode are refused. Of the commands that browsers copy, take the one for bash.',
+    'Instead of a file, - reads standard input, as no option at all does: an HTTP message or JSON.',
   ],
   examples: [
     'merchant-payments callback verify --headers-file headers.txt --body-file body.json',
     'merchant-payments callback verify --http-file callback.http --at 2026-01-31T12:00:00Z',
-    'merchant-payments callback sign | merchant-payments callback verify',
+    'merchant-payments callback sign --json | merchant-payments callback verify',
   ],
   async run(given, terminal) {
     const options = readOptions(given, terminal);

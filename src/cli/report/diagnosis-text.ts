@@ -38,9 +38,9 @@ function describeSignature(
   const isTold = secretIndex !== undefined && secretCount > 1;
   const which = !isTold ? '' : `, with signing secret ${secretIndex + 1}`;
   const told = {
-    right: `made from this callback${which}`,
-    explained: `made from this callback${which}, once the findings below are undone`,
-    unexplained: 'made from something else: nothing that was tried explains it',
+    right: `matches this callback${which}`,
+    explained: `matches this callback${which}, once the findings below are fixed`,
+    unexplained: 'does not match, and nothing that was tried explains it',
     missing: 'missing',
   }[signature];
   return labelledLines({ label: '  signature  ', text: told, width });

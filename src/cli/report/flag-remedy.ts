@@ -14,7 +14,10 @@ export function withFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
 
 const rewordingOfCode: Partial<Record<CallbackFindingCode, (text: string) => string>> = {
   'timestamp-outside-window': (text) =>
-    text.replace('let now return the time it came at', 'give the time it came at: --at <time>'),
+    text.replace(
+      'let now return the time it was received',
+      'give the time it was received: --at <time>',
+    ),
   'timestamp-unit': (text) =>
     text.replace(/set timestampUnit: '(\w+)'/, 'give --timestamp-unit $1'),
   'signature-encoding': (text) =>

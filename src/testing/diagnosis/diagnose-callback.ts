@@ -2,46 +2,52 @@ import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  type VerifiedCallback,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
 import { listSecrets } from '../../callback/signing-secret.js';
-import type { SigningSecret, VerifyCallbackOptions } from '../../callback/verify.js';
-import { CallbackVerificationError, type InvalidOptionError } from '../../errors.js';
+import {
+  createCallbackVerifier,
+  type SigningSecret,
+  type VerifyCallbackOptions,
+} from '../../callback/verify.js';
+import {
+  CallbackVerificationError,
+  describeIssues,
+  InvalidOptionError,
+  type Issue,
+} from '../../errors.js';
+import { assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { BodyReadings } from './body-readings.js';
-import { type CapturedBody, captureBody } from './captured-body.js';
-import { type CapturedHeaders, captureHeaders } from './captured-headers.js';
-import { type ClaimedDigest, readClaimedDigests } from './claimed-digests.js';
-import type { CallbackDiagnosis, CallbackFinding } from './diagnosis.js';
-import { type Explanation, findExplanation, type Readings } from './explanation.js';
-import { inOrder } from './finding-order.js';
-import { edgeSpace } from './secret-findings.js';
-import { hasEdgeSpace, listKeyReadings } from './secret-readings.js';
-import { malformedFinding, missingFinding, otherAlgorithmSuspected } from './signature-findings.js';
-import { listSignedStrings } from './signed-strings.js';
-import { areSwapped, markSwapped } from './swapped-headers.js';
-import { findTimestampFaults } from './timestamp-findings.js';
-import { runVerifier } from './verdict.js';
-import { recordInvalid, unexplained } from './verdict-findings.js';
+import { captureBody, listBodyReadings } from './body.js';
+import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
+import { findExplanation, type Search } from './explanation.js';
+import {
+  type CapturedHeaders,
+  captureHeaders,
+  findTimestampFaults,
+  readSignature,
+} from './headers.js';
+import { edgeSpace, hasEdgeSpace, listKeyReadings, otherSecret } from './secret.js';
 
 /**
  * Says why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
- * parsed and written again, a secret that was read wrongly, a clock that is off, a sender that signs
- * another string (interface section 5.2).
+ * parsed and written again, a secret that was read wrongly, a clock that is off (interface section
+ * 5.2).
  *
- * The verdict is the one of `verifyCallback`. For a refused callback the signature is tried on what
- * the parts could have been, with the fewest differences first: at most 10,000 HMACs over 64 MiB of
- * keys, timestamps and bodies together. Only each secret on the callback as given is tried whatever
- * it takes, as `verifyCallback` does. A body of more than 256 KiB, a secret of more than 4 KiB and an
- * X-Timestamp of more than 1 KiB are taken only as given. Nothing of a secret, and no signature that
- * would be right, is in the result. It is for the desk and for tests: it costs a thousand times what
- * a verification does, so no server should run it on what strangers send.
+ * The verdict is that of `verifyCallback`. For a refused callback the signature is tried with what
+ * the secret and the body may have been, the fewest differences first: at most 10,000 HMACs over
+ * 64 MiB of keys, timestamps and bodies together. Only each secret on the callback as given is always
+ * tried, as `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are
+ * taken only as given. Nothing of a secret, and no signature that would match, is in the result. It
+ * is for the desk and for tests: it costs up to a thousand times what a verification does, so do not run
+ * it on a server for what strangers send.
  *
  * @param request the callback as captured; a parsed body is taken too, and explained
- * @param options those that were given to `verifyCallback`; a secret with white space at an edge is
+ * @param options those that were given to `verifyCallback`; a secret with white space around it is
  * taken too, and explained
- * @throws {InvalidOptionError} when an option can't be right otherwise, an empty secret among them,
- * or when `headers` is no collection of headers
+ * @throws {InvalidOptionError} when another option is invalid, an empty secret among them, or when
+ * `headers` is not a collection of headers
  *
  * @example
  * ```ts
@@ -63,16 +69,13 @@ export function diagnoseCallback(
 ): CallbackDiagnosis {
   const policy = freezeClock(resolvePolicy(options));
   const verdict = runVerifier(request, policy, options.signingSecret);
-  if ('verified' in verdict) {
-    const { payment, secretIndex } = verdict.verified;
+  if ('payment' in verdict) {
+    const { payment, secretIndex } = verdict;
     const findings: readonly CallbackFinding[] = Object.freeze([]);
     return Object.freeze({ verified: true, signature: 'right', secretIndex, payment, findings });
   }
-  return explainRefusal(request, {
-    policy,
-    error: verdict.refusal,
-    secrets: listSecrets(options.signingSecret).map(({ secret }) => secret as SigningSecret),
-  });
+  const secrets = listSecrets(options.signingSecret).map(({ secret }) => secret as SigningSecret);
+  return explainRefusal(request, { policy, secrets, error: verdict });
 }
 
 /** One instant for the verifier and for the findings. */
@@ -83,110 +86,167 @@ function freezeClock(policy: ResolvedPolicy): ResolvedPolicy {
 
 type RefusalError = CallbackVerificationError | InvalidOptionError;
 
+/**
+ * What `verifyCallback` returns, or throws. White space around a secret is a refusal too, since it
+ * can be explained.
+ *
+ * @throws {InvalidOptionError} for every other option that is invalid
+ */
+function runVerifier(
+  request: CallbackRequest,
+  policy: ResolvedPolicy,
+  signingSecret: VerifyCallbackOptions['signingSecret'],
+): VerifiedCallback | RefusalError {
+  const trim = (secret: SigningSecret) => (hasEdgeSpace(secret) ? secret.trim() : secret);
+  const isList = Array.isArray(signingSecret);
+  const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
+  // What is refused with the secrets trimmed is refused for something else.
+  createCallbackVerifier({ ...policy, signingSecret: trimmed });
+  assertOptionsObject('request', request, 'rawBody and headers');
+  try {
+    return createCallbackVerifier({ ...policy, signingSecret })(request);
+  } catch (error) {
+    if (error instanceof CallbackVerificationError) return error;
+    if (error instanceof InvalidOptionError && error.option.startsWith('signingSecret')) {
+      return error;
+    }
+    throw error;
+  }
+}
+
 interface RefusedCallback {
   readonly policy: ResolvedPolicy;
   readonly secrets: readonly SigningSecret[];
   readonly error: RefusalError;
 }
 
-interface Captured {
-  readonly body: CapturedBody;
-  readonly headers: CapturedHeaders;
-}
-
 function explainRefusal(
   request: CallbackRequest,
   { policy, secrets, error }: RefusedCallback,
 ): CallbackDiagnosis {
-  const given = captureHeaders(request.headers);
-  const isSwapped = areSwapped(given);
-  const captured: Captured = {
-    body: captureBody(request.rawBody),
-    headers: isSwapped ? { timestamp: given.signature, signature: given.timestamp } : given,
-  };
-  const read = readClaimedDigests(captured.headers.signature, policy.signatureEncoding);
-  const claims = isSwapped ? read.map(markSwapped) : read;
-  const readings: Readings = {
-    claims,
-    keys: listKeyReadings(secrets),
-    strings: listSignedStrings(captured.headers.timestamp),
-    bodies: new BodyReadings(captured.body),
-  };
-  const { explanation, hmacs } = findExplanation(readings);
-  const signature = judgeSignature(captured.headers, explanation);
-  const record = readRecord(error, explanation);
+  const headers = captureHeaders(request.headers);
+  const body = captureBody(request.rawBody);
+  const { digest, findings: ofSignature } = readSignature(
+    headers.signature,
+    policy.signatureEncoding,
+  );
+  const { text: timestamp, faults: ofTimestamp } = headers.timestamp;
+  const { explanation, tried }: Search =
+    digest === undefined || timestamp === undefined
+      ? {}
+      : findExplanation({
+          digest,
+          timestamp,
+          keys: listKeyReadings(secrets),
+          bodies: listBodyReadings(body),
+        });
+  const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
+  const signature = judgeSignature(headers, changes);
+  // An authentic body may still not be a record; what is not authentic is not looked into.
+  const record: ReadRecord = explanation ? readRecord(explanation.body, error) : {};
+  // What can be seen to be damaged is suspected before the secret is.
+  const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
+  const isWhole = damage.length === 0 && readRecord(body.bytes).payment !== undefined;
   const findings = [
-    ...(explanation?.findings ?? suspectCause(captured, readings, hmacs)),
+    ...(explanation?.findings ?? body.faults),
     ...(secrets.some(hasEdgeSpace) ? [edgeSpace] : []),
-    ...findSignatureFaults(captured.headers, claims),
-    ...findTimestampFaults(captured.headers.timestamp, {
-      unit: policy.timestampUnit,
-      nowMs: policy.now(),
-      toleranceSeconds: policy.toleranceSeconds,
-      signature,
-    }),
-    ...captured.body.certain,
-    ...record.findings,
+    ...ofSignature,
+    ...findTimestampFaults(headers.timestamp, policy, signature),
+    ...(tried === undefined
+      ? []
+      : [isWhole ? otherSecret(secrets.length, tried) : unexplained(tried)]),
+    ...(record.issues ? [recordInvalid(record.issues, signature)] : []),
   ];
   return Object.freeze({
     verified: false,
     signature,
-    ...(explanation === undefined ? {} : { secretIndex: explanation.secretIndex }),
-    ...(signature === 'right' && record.payment !== undefined ? { payment: record.payment } : {}),
+    ...(explanation && { secretIndex: explanation.secretIndex }),
+    ...(signature === 'right' && record.payment && { payment: record.payment }),
     error: Object.freeze({ code: error.code, message: error.message }),
     findings: inOrder(findings, error.code),
   });
 }
 
+/** `changes` is what is different from what was given; absent without an explanation. */
 function judgeSignature(
-  headers: CapturedHeaders,
-  explanation: Explanation | undefined,
+  { signature }: CapturedHeaders,
+  changes: readonly CallbackFinding[] | undefined,
 ): CallbackDiagnosis['signature'] {
-  if (explanation !== undefined) return explanation.findings.length === 0 ? 'right' : 'explained';
-  return headers.signature.values.length === 0 ? 'missing' : 'unexplained';
+  if (changes !== undefined) return changes.length === 0 ? 'right' : 'explained';
+  const isMissing = signature.faults.some(({ code }) => code === 'signature-missing');
+  return isMissing ? 'missing' : 'unexplained';
 }
 
-/** What is wrong with X-Signature in itself, whatever it was made from. */
-function findSignatureFaults(
-  { signature: { values, similar } }: CapturedHeaders,
-  claims: readonly ClaimedDigest[],
-): readonly CallbackFinding[] {
-  if (values.length === 0) return [missingFinding(similar.map(({ name }) => name))];
-  return claims.length === 0 ? [malformedFinding(values)] : [];
-}
-
-/** For a signature that nothing explains: what can be seen, and what was tried. */
-function suspectCause(
-  { body }: Captured,
-  readings: Readings,
-  hmacs: number,
-): readonly CallbackFinding[] {
-  const [claim] = readings.claims;
-  if (claim === undefined) return body.suspected;
-  const ofClaim = claim.findings.filter(({ code }) => code !== 'signature-missing');
-  const seen = ofClaim.map((finding) =>
-    finding.code === 'signature-other-algorithm'
-      ? otherAlgorithmSuspected(claim.algorithm, claim.digest.byteLength)
-      : finding,
-  );
-  return [...seen, ...body.suspected, unexplained(readings, hmacs)];
-}
+const unexplained = (tried: readonly string[]): CallbackFinding => ({
+  code: 'unexplained',
+  message:
+    'Nothing that was tried makes the signature match: the body was damaged or changed in a way that is not known here, the callback was signed with another secret, or it is forged. Do not act on this callback.',
+  remedy: 'Capture a callback again with the bytes of its body as received, and verify that.',
+  tried,
+});
 
 interface ReadRecord {
   readonly payment?: PaymentStatusRecord;
-  readonly findings: readonly CallbackFinding[];
+  /** Without a payment: what is wrong. */
+  readonly issues?: readonly Issue[] | undefined;
 }
 
-/** An authentic body may still be no record; what is not authentic is not looked into. */
-function readRecord(error: RefusalError, explanation: Explanation | undefined): ReadRecord {
-  if (explanation === undefined) return { findings: [] };
-  if (error instanceof CallbackVerificationError && error.issues !== undefined) {
-    return { findings: [recordInvalid(error.issues, explanation)] };
-  }
+function readRecord(bytes: Uint8Array, refusal?: RefusalError): ReadRecord {
   try {
-    return { payment: parseStatusRecord(decodeBody(explanation.body)), findings: [] };
-  } catch (failure) {
-    const issues = failure instanceof CallbackVerificationError ? (failure.issues ?? []) : [];
-    return { findings: [recordInvalid(issues, explanation)] };
+    // recordSchema refuses what is a record otherwise.
+    if (refusal instanceof CallbackVerificationError && refusal.issues) throw refusal;
+    return { payment: parseStatusRecord(decodeBody(bytes)) };
+  } catch (error) {
+    if (error instanceof CallbackVerificationError) return { issues: error.issues };
+    throw error;
   }
+}
+
+function recordInvalid(
+  issues: readonly Issue[],
+  signature: CallbackDiagnosis['signature'],
+): CallbackFinding {
+  const once = signature === 'right' ? '' : ' once the other findings are fixed';
+  return {
+    code: 'record-invalid',
+    message: `The signature matches${once}, but the body is not a payment status record: ${describeIssues(issues)}.`,
+    remedy:
+      'Compare the body with the record that is expected: that of interface section 2.2, narrowed by your recordSchema.',
+    issues: Object.freeze(
+      issues.map(({ path, message }) =>
+        Object.freeze({ path: Object.freeze(path.map(String)), message }),
+      ),
+    ),
+  };
+}
+
+// The first word of a finding's code names the part of the callback that it is about.
+const REFUSED_PART: Readonly<Record<RefusalError['code'], string>> = {
+  INVALID_OPTION: 'secret-',
+  RAW_BODY_REQUIRED: 'body-',
+  MISSING_TIMESTAMP: 'timestamp-',
+  INVALID_TIMESTAMP: 'timestamp-',
+  TIMESTAMP_OUTSIDE_WINDOW: 'timestamp-',
+  MISSING_SIGNATURE: 'signature-',
+  INVALID_SIGNATURE: 'signature-',
+  SIGNATURE_MISMATCH: 'secret-',
+  INVALID_RECORD: 'record-',
+};
+
+/**
+ * First what the verifier refused the callback for, then the rest in the order of
+ * {@link callbackFindingCodes}. Of one code the first finding is kept.
+ */
+function inOrder(
+  findings: readonly CallbackFinding[],
+  refusedFor: RefusalError['code'],
+): readonly CallbackFinding[] {
+  const part = REFUSED_PART[refusedFor];
+  const isSeen = ({ code }: CallbackFinding) => code.startsWith(part);
+  return Object.freeze(
+    callbackFindingCodes
+      .flatMap((code) => findings.find((finding) => finding.code === code) ?? [])
+      .map((finding) => Object.freeze(finding))
+      .sort((left, right) => Number(isSeen(right)) - Number(isSeen(left))),
+  );
 }

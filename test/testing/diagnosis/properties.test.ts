@@ -35,50 +35,30 @@ function dump(value: unknown, { spaced = false, sorted = false }): string {
 
 /** What is done to a body of JSON.stringify on its way. */
 const manglings: readonly Mangling[] = [
-  ...[2, 4, '\t'].map((indent) => ({
-    code: 'body-respaced' as const,
+  ...[2, 4].map((indent) => ({
+    code: 'body-reserialized' as const,
     mangle: (text: string) => JSON.stringify(JSON.parse(text), null, indent),
   })),
-  { code: 'body-respaced', mangle: (text) => dump(JSON.parse(text), { spaced: true }) },
+  { code: 'body-reserialized', mangle: (text) => dump(JSON.parse(text), { spaced: true }) },
   {
-    code: 'body-slash-escapes',
-    mangle: (text) => text.replaceAll('/', '\\/'),
+    code: 'body-reserialized',
+    mangle: (text) => escapeUnicode(dump(JSON.parse(text), { spaced: true })),
   },
-  {
-    code: 'body-unicode-escapes',
-    mangle: (text) => escapeWhere(text, (unit) => unit > '\x7f', 'lower'),
-  },
-  {
-    code: 'body-unicode-escapes',
-    mangle: (text) => escapeWhere(text, (unit) => unit > '\x7f', 'upper'),
-  },
-  {
-    code: 'body-html-escapes',
-    mangle: (text) => escapeWhere(text, (unit) => '<>&'.includes(unit), 'lower'),
-  },
+  { code: 'body-reserialized', mangle: (text) => text.replaceAll('/', '\\/') },
+  { code: 'body-reserialized', mangle: escapeUnicode },
+  { code: 'body-reserialized', mangle: (text) => escapeUnicode(text.replaceAll('/', '\\/')) },
   { code: 'body-trailing-newline', mangle: (text) => `${text}\n` },
   { code: 'body-trailing-newline', mangle: (text) => `${text}\r\n` },
-  { code: 'body-surrounding-space', mangle: (text) => ` \n${text}\t` },
-  { code: 'body-byte-order-mark', mangle: (text) => `\ufeff${text}` },
   { code: 'body-base64', mangle: (text) => Buffer.from(text).toString('base64') },
-  { code: 'body-double-encoded', mangle: (text) => JSON.stringify(text) },
-  {
-    code: 'body-wrong-charset',
-    mangle: (text) => Buffer.from(Buffer.from(text).toString('latin1')),
-  },
 ];
 
-function escapeWhere(
-  text: string,
-  wanted: (unit: string) => boolean,
-  letters: 'lower' | 'upper',
-): string {
-  return [...text.split('')]
-    .map((unit) => {
-      if (!wanted(unit)) return unit;
-      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
-      return `\\u${letters === 'upper' ? digits.toUpperCase() : digits}`;
-    })
+/** As Python and PHP write what is not ASCII. */
+function escapeUnicode(text: string): string {
+  return text
+    .split('')
+    .map((unit) =>
+      unit > '\x7f' ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}` : unit,
+    )
     .join('');
 }
 
@@ -94,8 +74,7 @@ describe('for any record and secret', () => {
       fc.property(callbacks, ({ record, secret, mangling: { code, mangle } }) => {
         const signed = JSON.stringify(record);
         const rawBody = mangle(signed);
-        // Escapes of these two alone are Go's as well as those of any character.
-        fc.pre(rawBody.toString() !== signed && !/[\u2028\u2029]/.test(signed));
+        fc.pre(rawBody.toString() !== signed);
         const diagnosis = diagnose({
           signed,
           rawBody,
@@ -111,8 +90,8 @@ describe('for any record and secret', () => {
 
   test('what was undone of the body after signing is the first finding', () => {
     const undoable: readonly Mangling[] = [
-      ...manglings.filter(({ code }) => /respaced|escapes|newline/.test(code)),
-      { code: 'body-keys-reordered', mangle: (text) => dump(JSON.parse(text), { sorted: true }) },
+      ...manglings.filter(({ code }) => code !== 'body-base64'),
+      { code: 'body-reserialized', mangle: (text) => dump(JSON.parse(text), { sorted: true }) },
     ];
     fc.assert(
       fc.property(
@@ -121,7 +100,7 @@ describe('for any record and secret', () => {
         ({ record, secret }, { code, mangle }) => {
           const rawBody = JSON.stringify(record);
           const signed = mangle(rawBody);
-          fc.pre(signed !== rawBody && !/[\u2028\u2029]/.test(rawBody));
+          fc.pre(signed !== rawBody);
           const diagnosis = diagnose({
             signed,
             rawBody,
@@ -140,11 +119,9 @@ describe('for any record and secret', () => {
       CallbackFindingCode,
       (key: Buffer) => string | Buffer,
     ])[] = [
-      ['secret-not-decoded', (key) => key.toString('base64')],
-      ['secret-not-decoded', (key) => key.toString('base64url')],
-      ['secret-not-decoded', (key) => key.toString('hex')],
-      ['secret-prefixed', (key) => `whsec_${key.toString('base64')}`],
-      ['secret-binary-string', (key) => `${key.toString('latin1')}`],
+      ['secret-encoded', (key) => key.toString('base64')],
+      ['secret-encoded', (key) => key.toString('base64url')],
+      ['secret-encoded', (key) => key.toString('hex')],
     ];
     fc.assert(
       fc.property(
@@ -160,7 +137,7 @@ describe('for any record and secret', () => {
           expect(codesOf(diagnose({ signed, key, options }))).toEqual([code]);
           expect(codesOf(diagnose({ signed, rawBody: mangle(signed), key, options }))).toEqual([
             code,
-            'body-respaced',
+            'body-reserialized',
           ]);
         },
       ),

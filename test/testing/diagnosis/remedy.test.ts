@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HOW_TO_GET_THE_BYTES } from '../../../src/callback/body.js';
 import {
@@ -9,7 +10,6 @@ import {
   type Case,
   COMPACT,
   diagnose,
-  hmac,
   NOW_SECONDS,
   SECRET,
   sampleRecord,
@@ -18,10 +18,6 @@ import {
 } from './scene.js';
 
 const record = sampleRecord();
-const pretty = JSON.stringify(record, null, 2);
-const accents = JSON.stringify(sampleRecord({ merchantPaymentReference: 'clé' }));
-const slashes = JSON.stringify(sampleRecord({ merchantPaymentReference: 'a/b' }));
-const html = JSON.stringify(sampleRecord({ merchantPaymentReference: '<a' }));
 const key = Buffer.from('fbef3effffc1d2771f88e4fa903b5c6d', 'hex');
 const digest = sign(COMPACT);
 const late = String(NOW_SECONDS - 400);
@@ -31,74 +27,39 @@ const withSecret = (signingSecret: string | Uint8Array, signer: string | Uint8Ar
   key: signer,
   options: { signingSecret },
 });
-const withSignature = (signature: unknown) => ({ signature });
-const withSigned = (text: string) => ({ signature: hmac(text).toString('hex') });
 const withBody = (rawBody: unknown, signed = COMPACT) => ({ signed, rawBody });
-const withHeaders = (headers: Record<string, unknown>) => ({ headers });
 
 /** A callback for every code, more where one code has several remedies. */
 const cases: readonly (readonly [CallbackFindingCode, Case])[] = [
   ['secret-edge-space', withSecret(`${SECRET}\n`)],
   ['secret-edge-space', withSecret(`${SECRET}\n`, `${SECRET}\n`)],
   ['secret-quoted', withSecret(`"${SECRET}"`)],
-  ['secret-assignment', withSecret(`S=${SECRET}`)],
-  ['secret-url-encoded', withSecret('a%2Bb', 'a+b')],
-  ['secret-escaped-newline', withSecret(`${SECRET}\\n`)],
-  ['secret-escaped-newline', withSecret('a\\nb', 'a\nb')],
-  ['secret-not-decoded', withSecret(key.toString('hex'), key)],
-  ['secret-decoded', withSecret(key, key.toString('hex'))],
-  ['secret-hex-case', withSecret('ABCD', 'abcd')],
-  ['secret-prefixed', withSecret(`whsec_${SECRET}`)],
-  ['secret-prefixed', withSecret(`whsec_${key.toString('base64')}`, key)],
-  ['secret-binary-string', withSecret(key.toString('latin1'), key)],
-  ['signature-missing', withHeaders({ 'x-timestamp': TIMESTAMP })],
-  ['signature-missing', withHeaders({ 'x-timestamp': TIMESTAMP, signature: digest })],
-  ['signature-repeated', withSignature([digest, digest])],
-  ['signature-malformed', withSignature('none')],
-  ['signature-edge-space', withSignature(` ${digest}`)],
-  ['signature-quoted', withSignature(`"${digest}"`)],
-  ['signature-prefixed', withSignature(`v1=${digest}`)],
+  ['secret-encoded', withSecret(key.toString('hex'), key)],
+  ['secret-encoded', withSecret(key, key.toString('hex'))],
+  ['secret-other', { key: 'other' }],
+  ['signature-missing', { headers: { 'x-timestamp': TIMESTAMP } }],
+  ['signature-missing', { headers: { 'x-timestamp': TIMESTAMP, signature: digest } }],
+  ['signature-malformed', { signature: 'none' }],
+  ['signature-malformed', { signature: [digest, digest] }],
   ['signature-encoding', { options: { signatureEncoding: 'base64' } }],
-  ['signature-base64-of-hex', withSignature(Buffer.from(digest).toString('base64'))],
-  ['signature-other-algorithm', withSignature('ab'.repeat(20))],
-  ['signed-body-only', withSigned(COMPACT)],
-  ['signed-without-stop', withSigned(TIMESTAMP + COMPACT)],
-  ['signed-other-separator', withSigned(`${TIMESTAMP}:${COMPACT}`)],
-  ['signed-body-first', withSigned(`${COMPACT}.${TIMESTAMP}`)],
-  ['timestamp-signature-swapped', withHeaders({ 'x-timestamp': digest, 'x-signature': TIMESTAMP })],
-  ['timestamp-missing', withHeaders({ 'x-signature': digest })],
-  ['timestamp-missing', withHeaders({ 'x-signature': digest, timestamp: TIMESTAMP })],
-  ['timestamp-repeated', { timestamp: `${TIMESTAMP}, ${TIMESTAMP}` }],
+  ['timestamp-missing', { headers: { 'x-signature': digest } }],
+  ['timestamp-missing', { headers: { 'x-signature': digest, timestamp: TIMESTAMP } }],
   ['timestamp-malformed', { timestamp: 'yesterday' }],
+  ['timestamp-malformed', { timestamp: `${TIMESTAMP}, ${TIMESTAMP}` }],
   ['timestamp-unit', { timestamp: `${TIMESTAMP}000` }],
-  ['timestamp-iso-date', { timestamp: new Date(NOW_SECONDS * 1000).toISOString() }],
   ['timestamp-outside-window', { timestamp: late }],
   ['timestamp-outside-window', { timestamp: early }],
   ['timestamp-outside-window', { options: { now: () => Number.NaN } }],
-  ['timestamp-respelled', withHeaders({ 'x-timestamp': `"${TIMESTAMP}"`, 'x-signature': digest })],
   ['body-not-raw', withBody(record)],
   ['body-not-raw', withBody({ status: 'failed' })],
   ['body-not-raw', withBody('[object Object]')],
+  ['body-not-raw', withBody(`${COMPACT}\ufffd`)],
   ['body-empty', withBody('')],
   ['body-base64', withBody(Buffer.from(COMPACT).toString('base64'))],
-  ['body-double-encoded', withBody(JSON.stringify(COMPACT))],
-  ['body-wrong-charset', withBody(Buffer.from(accents).toString('latin1'), accents)],
-  ['body-wrong-charset', withBody(Buffer.from(accents, 'latin1'), accents)],
-  ['body-decoded-with-loss', withBody(`${COMPACT}\ufffd`)],
-  ['body-respaced', withBody(pretty)],
-  [
-    'body-keys-reordered',
-    withBody(JSON.stringify(Object.fromEntries(Object.entries(record).sort()))),
-  ],
-  ['body-slash-escapes', withBody(slashes.replace('/', '\\/'), slashes)],
-  ['body-unicode-escapes', withBody(accents.replace('é', '\\u00e9'), accents)],
-  ['body-html-escapes', withBody(html.replace('<', '\\u003c'), html)],
+  ['body-reserialized', withBody(JSON.stringify(record, null, 2))],
   ['body-trailing-newline', withBody(`${COMPACT}\n`)],
-  ['body-surrounding-space', withBody(` ${COMPACT} `)],
-  ['body-line-endings', withBody(pretty.replaceAll('\n', '\r\n'), pretty)],
-  ['body-byte-order-mark', withBody(`\ufeff${COMPACT}`)],
   ['record-invalid', { signed: '{}' }],
-  ['unexplained', { key: 'other' }],
+  ['unexplained', { signed: '{}', key: 'other' }],
 ];
 
 function remedyOf({ findings }: CallbackDiagnosis, wanted: CallbackFindingCode): string {
@@ -123,8 +84,16 @@ test('every code has its remedy looked at', () => {
   expect(new Set(cases.map(([code]) => code))).toEqual(new Set(callbackFindingCodes));
 });
 
+test('the guide lists exactly the codes, in their order', () => {
+  const guide = readFileSync('docs/test-your-integration.md', 'utf8');
+  const rows = [
+    ...guide.matchAll(/^\| `((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)` \|/gm),
+  ];
+  expect(rows.map(([, code]) => code)).toEqual(callbackFindingCodes);
+});
+
 test.each([
-  ['behind', late, 'let now return the time it came at'],
+  ['behind', late, 'let now return the time it was received'],
   ['ahead of', early, "Compare this machine's clock"],
 ])('an X-Timestamp %s the clock has a remedy of its own', (_name, timestamp, remedy) => {
   expect(remedyOf(diagnose({ timestamp }), 'timestamp-outside-window')).toContain(remedy);

@@ -12,7 +12,6 @@ import {
   codesOf,
   diagnose,
   expectExplained,
-  hmac,
   NOW_SECONDS,
   now,
   SECRET,
@@ -81,30 +80,30 @@ function expectFrozen(value: unknown): void {
 }
 
 describe('an authentic body that is no record', () => {
-  test('has its issues, and is said to be signed rightly', () => {
+  test('has its issues, and is said to match', () => {
     const signed = JSON.stringify({ ...sampleRecord(), status: 5 });
     const diagnosis = diagnose({ signed });
     expect(diagnosis).toMatchObject({ signature: 'right', error: { code: 'INVALID_RECORD' } });
     expect(diagnosis).not.toHaveProperty('payment');
     expect(codesOf(diagnosis)).toEqual(['record-invalid']);
-    expect(diagnosis.findings[0]?.message).toMatch(/^The signature is right, but the body is not/);
+    expect(diagnosis.findings[0]?.message).toMatch(/^The signature matches, but the body is not/);
     expect(diagnosis.findings[0]?.issues).toEqual([
       { path: ['status'], message: 'must be a non-empty string, but a number came' },
     ]);
   });
 
-  test('is told behind what else is wrong', () => {
+  test('is listed behind what else is wrong', () => {
     const diagnosis = diagnose({ signed: '{"status":5}', timestamp: '1000' });
     expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window', 'record-invalid']);
     expect(diagnosis.signature).toBe('right');
     expectExplained(
       diagnose({ signed: '{"status":5}', rawBody: '{"status": 5}' }),
-      'body-respaced',
+      'body-reserialized',
       'record-invalid',
     );
   });
 
-  test('is told for a schema of the merchant', () => {
+  test('is listed for a schema of the merchant', () => {
     const recordSchema: StandardSchemaV1 = {
       '~standard': {
         version: 1,
@@ -121,22 +120,21 @@ describe('an authentic body that is no record', () => {
 });
 
 describe('a signature that nothing explains', () => {
-  test('says what was tried and the likely causes', () => {
-    const diagnosis = diagnose({ key: 'whsec_of_another_account' });
+  test('on a body that is not a record says what was tried and the likely causes', () => {
+    const diagnosis = diagnose({ signed: 'no record', key: 'other' });
     expect(diagnosis).toMatchObject({ verified: false, signature: 'unexplained' });
     expect(diagnosis).not.toHaveProperty('secretIndex');
-    expect(diagnosis).not.toHaveProperty('payment');
     expect(codesOf(diagnosis)).toEqual(['unexplained']);
     const [finding] = diagnosis.findings;
-    expect(finding?.message).toContain('the secret of another account');
+    expect(finding?.message).toContain('the body was damaged');
+    expect(finding?.message).toContain('another secret');
     expect(finding?.message).toContain('forged');
-    expect(finding?.tried).toHaveLength(5);
-    for (const line of finding?.tried ?? []) expect(line).toMatch(/^[1-9]\d* /);
+    expect(finding?.tried).toHaveLength(3);
   });
 
   test('is not explained by a record of other contents', () => {
     const rawBody = JSON.stringify(sampleRecord({ status: 'failed' }));
-    expect(codesOf(diagnose({ rawBody }))).toEqual(['unexplained']);
+    expect(codesOf(diagnose({ signed: COMPACT, rawBody }))).toEqual(['secret-other']);
   });
 });
 
@@ -147,50 +145,34 @@ describe('faults in several parts are explained together:', () => {
   test('secret and body', () => {
     expectExplained(
       diagnose({ key, rawBody: pretty, options: { signingSecret: key.toString('base64') } }),
-      'secret-not-decoded',
-      'body-respaced',
+      'secret-encoded',
+      'body-reserialized',
     );
   });
 
-  test('secret, signed string and body', () => {
-    const signature = hmac(`${TIMESTAMP}:${COMPACT}`, { key }).toString('hex');
-    expectExplained(
-      diagnose({ signature, rawBody: pretty, options: { signingSecret: key.toString('hex') } }),
-      'secret-not-decoded',
-      'signed-other-separator',
-      'body-respaced',
-    );
-  });
-
-  test('secret, signature, signed string and body', () => {
-    const signature = `sha1=${hmac(COMPACT, { key, algorithm: 'sha1' }).toString('hex')}`;
+  test('secret, signature, clock and body', () => {
     expectExplained(
       diagnose({
-        signature,
-        rawBody: pretty,
-        options: { signingSecret: ['other', key.toString('base64url')] },
+        key,
+        timestamp: String((NOW_SECONDS - 4000) * 1000),
+        rawBody: `${COMPACT}\n`,
+        options: {
+          signingSecret: ['other', `"${key.toString('hex')}"\n`],
+          signatureEncoding: 'base64',
+        },
       }),
-      'signature-prefixed',
-      'signature-other-algorithm',
-      'secret-not-decoded',
-      'signed-body-only',
-      'body-respaced',
-    );
-  });
-
-  test('clock, unit and body', () => {
-    const timestamp = String((NOW_SECONDS - 4000) * 1000);
-    expectExplained(
-      diagnose({ timestamp, rawBody: `${pretty}\n` }),
+      'secret-edge-space',
+      'secret-quoted',
+      'secret-encoded',
+      'signature-encoding',
       'timestamp-unit',
       'timestamp-outside-window',
-      'body-respaced',
       'body-trailing-newline',
     );
   });
 });
 
-describe('options that can not be right are refused:', () => {
+describe('options that are invalid are refused:', () => {
   test.each<[string, object]>([
     ['toleranceSeconds', { toleranceSeconds: -1 }],
     ['signatureEncoding', { signatureEncoding: 'utf8' }],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseCapture, parseHeaders } from '../../../src/cli/capture/detection.js';
+import { parseCapture, parseHeaders } from '../../../src/cli/capture/capture-options.js';
 
 test.each([
-  ['a curl command', `\n  curl -H 'X-Timestamp: 17' -d '{}'`],
   ['an HTTP message', 'POST / HTTP/1.1\r\nX-Timestamp: 17\r\n\r\n{}'],
   ['JSON', ' \n{"headers":{"X-Timestamp":"17"},"rawBody":"{}"}'],
   ['JSON with a byte order mark', '\ufeff{"headers":{"X-Timestamp":"17"},"rawBody":"{}"}'],
@@ -13,11 +12,12 @@ test.each([
   });
 });
 
-test('finds out that a capture is for PowerShell, and says what to copy', () => {
-  expect(() => parseCapture(Buffer.from('$session = New-Object X'))).toThrow(
-    /copy it as cURL \(bash\)/,
-  );
-});
+test.each(["curl 'http://x'", "\n  $ curl -H 'X-Timestamp: 17' -d '{}'"])(
+  'refuses the curl command %j',
+  (text) => {
+    expect(() => parseCapture(Buffer.from(text))).toThrow(/a curl command is not read/);
+  },
+);
 
 test.each(['X-Timestamp: 17\n', '{"X-Timestamp":"17"}', '[["X-Timestamp","17"]]'])(
   'reads headers from %j',

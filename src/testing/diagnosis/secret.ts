@@ -1,0 +1,129 @@
+import { createSecretKey, KeyObject } from 'node:crypto';
+import type { SigningSecret } from '../../callback/verify.js';
+import type { CallbackFinding, Reading } from './diagnosis.js';
+
+/** A key that may have made the signature. */
+export interface KeyReading extends Reading {
+  readonly key: KeyObject;
+  readonly secretIndex: number;
+}
+
+export const edgeSpace: CallbackFinding = {
+  code: 'secret-edge-space',
+  message:
+    'The signing secret has white space around it, such as the newline at the end of a file.',
+  remedy: 'Pass it without that white space: secret.trim().',
+};
+
+const edgeSpaceIsKey: CallbackFinding = {
+  code: 'secret-edge-space',
+  message:
+    'The signing secret has white space around it, and the signature was made with that white space.',
+  remedy: 'Pass it as bytes, which are used as they are: signingSecret: Buffer.from(secret).',
+};
+
+const quoted: CallbackFinding = {
+  code: 'secret-quoted',
+  message: 'The signing secret has quotes around it that are not part of it.',
+  remedy:
+    'Remove them where it is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
+};
+
+type Encoding = 'base64' | 'base64url' | 'hex';
+
+const notDecoded = (encoding: Encoding): CallbackFinding => ({
+  code: 'secret-encoded',
+  message: `The signing secret is ${encoding} and was used as text, but the key is the bytes that it encodes.`,
+  remedy: `Decode it: signingSecret: Buffer.from(secret, '${encoding}').`,
+});
+
+const decoded = (encoding: Encoding): CallbackFinding => ({
+  code: 'secret-encoded',
+  message: `The signing secret was decoded, but the key is its text in ${encoding}.`,
+  remedy: `Pass the text as it was issued, without decoding it from ${encoding}.`,
+});
+
+/** For a mismatch that neither the body nor the headers explain. */
+export function otherSecret(secretCount: number, tried: readonly string[]): CallbackFinding {
+  const made =
+    secretCount === 1
+      ? 'another secret than the signing secret'
+      : `none of the ${secretCount} signing secrets`;
+  return {
+    code: 'secret-other',
+    message: `The signature was made with ${made}, or the callback is forged: the body is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
+    remedy:
+      'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
+    tried,
+  };
+}
+
+// A longer one is not a secret that somebody pasted.
+const MAX_SECRET_BYTES = 4096;
+// While rotating there are two or three; each one that is read in other ways multiplies the work.
+const MAX_SECRETS_READ = 8;
+
+/** The keys that the given secrets may stand for. */
+export function listKeyReadings(secrets: readonly SigningSecret[]): readonly KeyReading[] {
+  return secrets.flatMap((secret, secretIndex) => {
+    const bytes = Buffer.from(secret instanceof KeyObject ? secret.export() : secret);
+    // verifyCallback refuses such text, so it was not used as it is.
+    const given = { bytes, findings: hasEdgeSpace(secret) ? [edgeSpaceIsKey] : [] };
+    const isRead = secretIndex < MAX_SECRETS_READ && bytes.byteLength <= MAX_SECRET_BYTES;
+    return [given, ...(isRead ? listOtherReadings(bytes) : [])]
+      .filter((reading) => reading.bytes.byteLength > 0)
+      .map((reading) => ({
+        key: createSecretKey(reading.bytes),
+        secretIndex,
+        findings: reading.findings,
+      }));
+  });
+}
+
+/** Text that `verifyCallback` refuses as an option. */
+export function hasEdgeSpace(secret: SigningSecret): secret is string {
+  return typeof secret === 'string' && secret.trim() !== secret;
+}
+
+interface BytesReading extends Reading {
+  readonly bytes: Buffer;
+}
+
+function listOtherReadings(bytes: Buffer): readonly BytesReading[] {
+  const text = bytes.toString();
+  const trimmed = text.trim();
+  const unquoted = trimmed.replace(/^(["'`])(.*)\1$/s, '$2');
+  const edge = trimmed === text ? [] : [edgeSpace];
+  const others: BytesReading[] = [];
+  if (trimmed !== text) others.push({ bytes: Buffer.from(trimmed), findings: edge });
+  if (unquoted !== trimmed) {
+    others.push({ bytes: Buffer.from(unquoted), findings: [...edge, quoted] });
+  }
+  return [...others, ...[{ bytes, findings: [] }, ...others].flatMap(changeEncoding)];
+}
+
+function changeEncoding({ bytes, findings }: BytesReading): readonly BytesReading[] {
+  const text = bytes.toString();
+  const bare = text.replace(/={1,2}$/, '');
+  const from: Encoding[] = [];
+  if (/^(?:[\da-f]{2})+$/i.test(text)) from.push('hex');
+  if (/^[A-Za-z0-9+/]{4,}$/.test(bare)) from.push('base64');
+  else if (/^[\w-]{4,}$/.test(bare)) from.push('base64url');
+  const to: readonly (readonly [Encoding, string])[] = [
+    ['base64', bytes.toString('base64')],
+    ['base64', bytes.toString('base64').replace(/=+$/, '')],
+    ['base64url', bytes.toString('base64url')],
+    ['hex', bytes.toString('hex')],
+    ['hex', bytes.toString('hex').toUpperCase()],
+  ];
+  return [
+    ...from.map((encoding) => ({
+      bytes: Buffer.from(text, encoding),
+      findings: [...findings, notDecoded(encoding)],
+    })),
+    ...to.map(([encoding, key]) => ({
+      bytes: Buffer.from(key),
+      findings: [...findings, decoded(encoding)],
+    })),
+  ];
+}
