@@ -119,6 +119,7 @@ const CLIENT_OPTIONS: OptionNames<PaymentClientOptions> = {
   maxRetries: true,
   retryUnknownOutcome: true,
   maxResponseBytes: true,
+  maxQueuedRequests: true,
   dispatcher: true,
   fetch: true,
   logger: true,

@@ -92,7 +92,7 @@ async function readAtOnce(response: Partial<Response>, maxBytes: number): Promis
     return failed({ reason: 'lost', cause });
   }
   // Throws for what is neither text nor bytes, such as nothing.
-  const bytes = Buffer.from(content as ArrayBuffer | string);
+  const bytes = Buffer.from(content as string);
   return bytes.length > maxBytes ? failed({ reason: 'too-large' }) : whole(bytes);
 }
 

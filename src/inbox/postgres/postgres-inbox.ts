@@ -20,6 +20,7 @@ import {
 } from './pool.js';
 import { prune } from './prune.js';
 
+import { withSavepoints } from './savepoints.js';
 import { explainMissingTable, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
 
