@@ -220,8 +220,8 @@ export function advise(
     return 'Nothing was sent: it is safe to try again.';
   }
   if (requestOutcome === 'rejected') {
-    const refusal = 'The service did not accept the request';
-    return safeToRetry ? `${refusal}: it is safe to try again later.` : `${refusal}.`;
+    const refusal = 'The service did not accept the request.';
+    return safeToRetry ? `${refusal} It is safe to try again later.` : refusal;
   }
   if (request.safe) {
     return safeToRetry ? `${request.method} creates nothing: it is safe to try again.` : '';

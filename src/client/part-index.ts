@@ -27,7 +27,7 @@ export class PartIndex {
   /** Which words the readings have, by their hash. Tells most of a body apart from them. */
   readonly #words: Uint8Array;
   readonly #wordShift: number;
-  /** The hashes of the parts; a quarter of the slots is taken at most, and zero is a free one. */
+  /** The hashes of the parts; half of the slots are taken at most, and zero is a free one. */
   readonly #slots: Int32Array;
   readonly #slotShift: number;
   readonly #found: Uint8Array;
@@ -36,8 +36,8 @@ export class PartIndex {
 
   constructor(readings: readonly Uint8Array[]) {
     const size = readings.reduce((sum, { length }) => sum + length, 4);
-    const slotBits = Math.ceil(Math.log2(size)) + 2;
-    const wordBits = Math.min(20, Math.max(16, slotBits + 2));
+    const slotBits = Math.ceil(Math.log2(size)) + 1;
+    const wordBits = Math.min(17, slotBits + 3);
     this.#words = new Uint8Array(2 ** wordBits);
     this.#wordShift = 32 - wordBits;
     this.#slots = new Int32Array(2 ** slotBits);

@@ -94,7 +94,7 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
       409,
       'An earlier attempt may have created the payment. The service did not accept the request.',
     ],
-    [429, 'The service did not accept the request: it is safe to try again later.'],
+    [429, 'The service did not accept the request. It is safe to try again later.'],
     [503, inDoubt],
     [400, 'The service did not accept the request.'],
     [401, 'Check apiKey and apiSecret. The service did not accept the request.'],

@@ -193,6 +193,8 @@ function expectTruth(call: EndedCall, transport: keyof typeof transports, tally:
     assert(error instanceof MerchantPaymentsError, `not an error of the package: ${error}`);
     const outcome = error.requestOutcome;
     expectOutcome(outcome, requests, statuses);
+    const mayExist = outcome === 'unknown' || outcome === 'accepted';
+    assert(!(error.safeToRetry && mayExist), `safe to retry, though ${outcome}`);
     tally.add(`${error.code.startsWith('NOT_NOW') ? 'API_ERROR' : error.code}, ${outcome}`);
   } else {
     const last = statuses.at(-1) ?? [];
@@ -211,7 +213,8 @@ function expectAttempts(attempts: number, { script }: EndedCall, seen: number): 
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
-const isRejection = (status: number): boolean => status >= 300 && status < 500;
+const isRejection = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 499;
 
 function expectOutcome(
   outcome: string | undefined,

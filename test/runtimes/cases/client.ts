@@ -350,7 +350,7 @@ function transportCases(
         ),
     },
     {
-      name: 'does not follow a redirect: rejected',
+      name: 'does not follow a redirect: unknown',
       async run() {
         const paths: (string | undefined)[] = [];
         const server = await listen((request, response) => {
@@ -363,7 +363,7 @@ function transportCases(
             const error = await failsWith(
               () => client.payments.create(order),
               'API_ERROR',
-              'rejected',
+              'unknown',
             );
             equal(error['httpStatus'], 307);
           });
