@@ -63,18 +63,16 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
   if (config.inbox === 'memory') {
     return callbackHandler({
       signingSecret,
-      onStale: 'acknowledge',
-      onError,
       onStale: 'process',
+      onError,
       inbox: givingContext(memoryInbox()),
       onPayment: (callback, { tx: { stale } }) => writeToPostgres(pool, callback, stale),
     });
   }
   return callbackHandler({
     signingSecret,
-    onStale: 'acknowledge',
-    onError,
     onStale: 'process',
+    onError,
     // Less than the service waits for an answer.
     inbox: givingContext(
       postgresInbox<pg.PoolClient>(pool, {
@@ -125,9 +123,8 @@ async function createRedisHandler(
   await client.connect().catch(ignore);
   return callbackHandler({
     signingSecret,
-    onStale: 'acknowledge',
-    onError,
     onStale: 'process',
+    onError,
     inbox: givingContext(inboxWithLostRenewals({ inboxClient, client, onMistake })),
     async onPayment({ key, payment: { referenceNumber: reference, status } }, { tx: { stale } }) {
       const run = randomUUID();
@@ -149,8 +146,8 @@ function createSqliteHandler(
   const { inbox, begin, finish } = openSqliteMerchant(storeUrl);
   return callbackHandler({
     signingSecret,
-    onError,
     onStale: 'process',
+    onError,
     inbox: givingContext(inbox),
     async onPayment({ key, payment: { referenceNumber: reference, status } }, { tx: { stale } }) {
       const change = { key, reference, status, stale };
