@@ -29,7 +29,7 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
 // Made at the first callback, since jest-environment-jsdom has no TextDecoder and must be able to load
 // the package all the same. Without `fatal` a wrong byte becomes U+FFFD, and with `ignoreBOM: false` a byte order mark
 // vanishes: either way the record would say something else than the bytes that were signed.
-let decoder: TextDecoder | undefined;
+let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
 export function decodeBody(bytes: Uint8Array): string {

@@ -124,7 +124,7 @@ function listDecodings(bytes: Uint8Array): readonly Decoding[] {
 }
 
 // Made when it is needed: jest-environment-jsdom has no TextDecoder, and loads this module all the same.
-let utf8: TextDecoder | undefined;
+let utf8: InstanceType<typeof TextDecoder> | undefined;
 
 /** Nothing for bytes that are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
