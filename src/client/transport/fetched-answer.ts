@@ -91,7 +91,7 @@ async function readAtOnce(response: Partial<Response>, maxBytes: number): Promis
   } catch (cause) {
     return failed({ reason: 'lost', cause });
   }
-  // Throws for what is neither text nor bytes, such as nothing.
+  // Text or an ArrayBuffer; throws for anything else, such as nothing.
   const bytes = Buffer.from(content as string);
   return bytes.length > maxBytes ? failed({ reason: 'too-large' }) : whole(bytes);
 }
