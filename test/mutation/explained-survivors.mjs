@@ -75,7 +75,7 @@ export const EXPLAINED_SURVIVORS = [
   // src/receiver
   {
     file: 'src/protocol/instant.ts',
-    code: 'if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0, finer: '' };',
+    code: "if (PLAIN.test(text)) return { occurredAt: new Date(text), microseconds: 0, finer: '' };",
     to: 'false',
     why: 'The way of nearly every callback, cut short; the lines below come to the same.',
   },
@@ -165,7 +165,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/payment-work.ts',
-    code: 'for (const source of [this.#inbox?.signal, this.#getClientSignal()]) {',
+    code: 'for (const source of [this.#inbox?.signal, this.#caller.getSignal?.()]) {',
     to: 'this.#inbox.signal',
     why: 'run() has set it before onPayment can ask for the signal.',
   },
