@@ -17,6 +17,34 @@ export interface Caller {
   getTimeLimitMs?(): number | undefined;
 }
 
+// One getter for all: in an object literal it would be a new one each time, at three times the cost.
+const SIGNAL = {
+  enumerable: true,
+  get(this: Context<unknown>) {
+    return this.getSignal();
+  },
+};
+
+/** Its properties are its own, so that `{ ...context }` has them. */
+class Context<Tx> implements PaymentContext<Tx> {
+  readonly tx: Tx;
+  readonly stale: boolean;
+  declare readonly signal: AbortSignal;
+  readonly #getSignal: () => AbortSignal;
+
+  constructor(inbox: InboxContext<Tx>, getSignal: () => AbortSignal) {
+    this.tx = inbox.tx;
+    // An inbox of the merchant's own may not know.
+    this.stale = inbox.stale === true;
+    this.#getSignal = getSignal;
+    Object.defineProperty(this, 'signal', SIGNAL);
+  }
+
+  getSignal(): AbortSignal {
+    return this.#getSignal();
+  }
+}
+
 /** One call of `onPayment`: its context, its deadline, and whether it was done. */
 export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
@@ -45,10 +73,7 @@ export class PaymentWork<Tx> {
     this.#inbox = inbox;
     const timer = this.#startTimer();
     try {
-      await this.#options.onPayment(
-        this.#callback,
-        createContext(inbox, () => this.#getSignal()),
-      );
+      await this.#options.onPayment(this.#callback, new Context(inbox, () => this.#getSignal()));
       this.#state = 'done';
     } catch (error) {
       this.#state = 'failed';
@@ -129,19 +154,4 @@ export class PaymentWork<Tx> {
   #stopListening(): void {
     for (const stop of this.#stops) stop();
   }
-}
-
-// A plain object, so that `{ ...context }` has the signal too.
-function createContext<Tx>(
-  inbox: InboxContext<Tx>,
-  getSignal: () => AbortSignal,
-): PaymentContext<Tx> {
-  return {
-    tx: inbox.tx,
-    // An inbox of the merchant's own may not know.
-    stale: inbox.stale === true,
-    get signal() {
-      return getSignal();
-    },
-  };
 }

@@ -165,7 +165,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/payment-work.ts',
-    code: 'for (const source of [this.#inbox?.signal, this.#getClientSignal()]) {',
+    code: 'for (const source of [this.#inbox?.signal, this.#caller.getSignal?.()]) {',
     to: 'this.#inbox.signal',
     why: 'run() has set it before onPayment can ask for the signal.',
   },
