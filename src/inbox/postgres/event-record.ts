@@ -2,13 +2,8 @@ import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/assert-option.js';
 import { onlyText } from './answer.js';
 import { isMissingTable, sqlStateOf } from './failures.js';
-import {
-  type ClaimTimeouts,
-  callFunctions,
-  type HeldClaim,
-  type StoredEvent,
-  withoutFunctions,
-} from './statements.js';
+import type { ResolvedOptions } from './options.js';
+import { callFunctions, type HeldClaim, type StoredEvent, withoutFunctions } from './statements.js';
 import type { QuotedTables } from './tables.js';
 import type { OpenTransaction } from './transactions.js';
 
@@ -42,13 +37,17 @@ const NO_FUNCTIONS: readonly unknown[] = [
   INSUFFICIENT_PRIVILEGE,
 ];
 
+type EventTimeouts = Pick<ResolvedOptions, 'commandTimeoutMs' | 'idleTimeoutMs'>;
+
 /** Claims and records events in the tables. */
 export class EventRecord {
   readonly #called: ReturnType<typeof callFunctions>;
   readonly #written: ReturnType<typeof withoutFunctions>;
+  readonly #timeouts: EventTimeouts;
   #hasFunctions = true;
 
-  constructor(tables: QuotedTables) {
+  constructor(tables: QuotedTables, timeouts: EventTimeouts) {
+    this.#timeouts = timeouts;
     this.#called = callFunctions(tables);
     this.#written = withoutFunctions(tables);
   }
@@ -65,12 +64,14 @@ export class EventRecord {
   async claim(
     transaction: Pick<OpenTransaction<unknown>, 'begin'>,
     event: StoredEvent,
-    { commandTimeoutMs, ...timeouts }: ClaimTimeouts & { readonly commandTimeoutMs: number },
+    lockTimeoutMs: number,
   ): Promise<Claim> {
+    const { commandTimeoutMs, idleTimeoutMs } = this.#timeouts;
     const form = this.#hasFunctions ? this.#called : this.#written;
     try {
-      const timeoutMs = Math.min(timeouts.lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
-      const rows = await transaction.begin(form.claim(event, timeouts), timeoutMs);
+      const timeoutMs = Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+      const statements = form.claim(event, { lockTimeoutMs, idleTimeoutMs });
+      const rows = await transaction.begin(statements, timeoutMs);
       const { found, held } = parseAnswer(onlyText(rows));
       if (found === 'duplicate') return { found };
       const stale = found === 'stale';

@@ -133,7 +133,7 @@ export function postgresInbox<Tx extends Queryable>(
   const transactions = isPglite(pool)
     ? pgliteTransactions(pool, acquireTimeoutMs)
     : pgTransactions(pool, timeouts);
-  const record = new EventRecord(tables);
+  const record = new EventRecord(tables, timeouts);
   const turns = new Turns();
 
   const processInTurn = async (
@@ -143,27 +143,25 @@ export function postgresInbox<Tx extends Queryable>(
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
       async (transaction) => {
-        const claim = await record.claim(transaction, event, {
-          ...timeouts,
-          lockTimeoutMs: leftMs,
-        });
+        const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
         await withSavepoints(transaction.tx, (tx) =>
           work({
             tx,
+            stale,
             // Made when it is asked for.
             get signal() {
               return transaction.signal;
             },
-            stale,
           }),
         );
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
-    if (ended.found === 'no tables')
+    if (ended.found === 'no tables') {
       return explainMissingTable(transactions, tables, timeouts, ended.cause);
+    }
     // From now on the record does without them.
     if (ended.found === 'no functions') return processInTurn(event, leftMs, work);
     return ended.found;

@@ -50,11 +50,6 @@ export function quoteTables(options: PostgresInboxTables): QuotedTables {
   };
 }
 
-/** The name with this schema in front. */
-export function inSchema(quotedSchema: string, name: string): string {
-  return `${quotedSchema}.${withoutSchema(name)}`;
-}
-
 /** The name alone, quoted. */
 export function withoutSchema(table: string): string {
   const [name = table] = table.split('.').reverse();

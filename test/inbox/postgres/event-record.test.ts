@@ -9,7 +9,11 @@ const HELD = ['12', 'none', '"s"'];
 
 /** A claim whose answers are these, and what it sent. */
 function claimWith(...answers: unknown[]) {
-  const record = new EventRecord(quoteTables({}));
+  return claimWithin(TIMEOUTS, ...answers);
+}
+
+function claimWithin(timeouts: typeof TIMEOUTS, ...answers: unknown[]) {
+  const record = new EventRecord(quoteTables({}), timeouts);
   const sent: { statements: string; timeoutMs: number }[] = [];
   const transaction = {
     async begin(statements: string, timeoutMs: number) {
@@ -19,8 +23,8 @@ function claimWith(...answers: unknown[]) {
       return [{ answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }];
     },
   };
-  const claim = (event = EVENT) => record.claim(transaction, event, TIMEOUTS);
-  return { record, transaction, claim, sent };
+  const claim = (event = EVENT) => record.claim(transaction, event, timeouts.lockTimeoutMs);
+  return { record, claim, sent };
 }
 
 const failure = (code: string) => Object.assign(new Error('refused'), { code });
@@ -44,9 +48,9 @@ describe('a claim', () => {
   });
 
   it('waits no longer than a timer can', async () => {
-    const { record, transaction, sent } = claimWith('duplicate');
     const longest = { ...TIMEOUTS, lockTimeoutMs: 2_147_483_647, commandTimeoutMs: 2_147_483_647 };
-    await record.claim(transaction, EVENT, longest);
+    const { claim, sent } = claimWithin(longest, 'duplicate');
+    await claim();
     expect(sent).toMatchObject([{ timeoutMs: 2_147_483_647 }]);
   });
 
@@ -64,7 +68,7 @@ describe('a claim', () => {
     const { claim } = claimWith(['claimed', '12', "o'role", '"s"']);
     expect(await claim()).toMatchObject({
       record: `SET LOCAL ROLE 'o''role';
-SELECT "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
+SELECT FROM "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
     });
   });
 
