@@ -4,6 +4,9 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Deadline } from '../../../src/client/deadline.js';
+import { RequestQueue } from '../../../src/client/transport/request-queue.js';
+import { createUndiciTransport } from '../../../src/client/transport/undici.js';
 import { ConnectionError } from '../../../src/errors.js';
 import {
   createClient,
@@ -116,21 +119,27 @@ describe('calls beyond 256 in flight', () => {
     await Promise.all(first);
   });
 
-  it('are not sent when they are given up in the turn in which they get a place', async () => {
-    const server = await startStalledServer();
-    const client = createClient(server.url);
-    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
-    await server.received(IN_FLIGHT);
-    const aborted = new AbortController();
-    const next = failureOf(client.payments.create(order, { signal: aborted.signal }));
-    const last = client.payments.create(named('last'));
-    // The first call's continuation runs after the place was handed on, before it is used.
-    void first[0]?.then(() => aborted.abort());
-    server.requests[0]?.socket.write(created);
-    await next;
-    await last;
-    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
-    await Promise.all(first);
+  it('are not sent when they are given up after they got a place, which the next one takes', async () => {
+    const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
+    const dispatcher = { dispatch: vi.fn() } as unknown as Agent;
+    const transport = createUndiciTransport({ dispatcher, queue }, 1024);
+    const deadline = new Deadline(60_000, undefined);
+    const request = {
+      method: 'POST',
+      origin: 'https://payments.invalid',
+      target: '/',
+      path: '/',
+      headers: [],
+      body: '{}',
+    };
+    expect(queue.tryEnter()).toBe(true);
+    const sending = transport.send(request, deadline);
+    queue.leave();
+    deadline.giveUp('aborted');
+    deadline.end();
+    expect(await sending).toMatchObject({ sent: false, reason: 'given-up' });
+    expect(dispatcher.dispatch).not.toHaveBeenCalled();
+    expect(queue.tryEnter()).toBe(true);
   });
 
   it('are dispatched in their own async context, which OpenTelemetry reads', async () => {

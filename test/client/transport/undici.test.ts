@@ -106,6 +106,51 @@ describe('of a dispatcher whose handlers are told too much,', () => {
     handler?.onResponseError(controller, new Error('late'));
   });
 
+  it('a second start of a payment stops it, and leaves the outcome unknown', async () => {
+    const aborted: unknown[] = [];
+    const second = { ...controller, abort: (reason: Error) => void aborted.push(reason.message) };
+    const dispatcher = dispatcherOf((handler) => {
+      handler.onRequestStart(controller, {});
+      handler.onRequestStart(second as unknown as Dispatcher.DispatchController, {});
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+    expect(aborted).toEqual(['The request was sent before']);
+  });
+
+  it.each([
+    ['a text without a length', { 'content-type': 'text/plain' }],
+    [
+      'chunks that are no JSON',
+      { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    ],
+  ])('%s is a body like any other', async (_what, headers) => {
+    const dispatcher = dispatcherOf((handler) => {
+      handler.onRequestStart(controller, {});
+      handler.onResponseStart(controller, 201, headers);
+      handler.onResponseData(controller, Buffer.from('created'));
+      handler.onResponseEnd(controller, {});
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    expect((await client.payments.create(order)).response.body).toBe('created');
+  });
+
+  it.each([
+    [{ code: 'UND_ERR_RESPONSE', statusCode: 503, body: 'down' }, 'API_ERROR', 'unknown'],
+    [{ code: 'UND_ERR_REQ_RETRY', statusCode: 201, headers: {} }, 'RESPONSE_UNUSABLE', 'accepted'],
+    [{ code: 'UND_ERR_RESPONSE' }, 'CONNECTION_FAILED', 'unknown'],
+    [undefined, 'CONNECTION_FAILED', 'unknown'],
+  ])('an error made of an answer, %j, is %s', async (fields, code, requestOutcome) => {
+    const dispatcher = dispatcherOf((handler) => {
+      handler.onRequestStart(controller, {});
+      const error = fields && Object.assign(new Error('Response error'), fields);
+      handler.onResponseError(controller, error as Error);
+    });
+    const client = createClient('https://payments.invalid', { dispatcher });
+    expect(await failureOf(client.payments.create(order))).toMatchObject({ code, requestOutcome });
+  });
+
   it('an error after the end of the answer changes nothing', async () => {
     const dispatcher = dispatcherOf((handler) => {
       handler.onRequestStart(controller, {});
