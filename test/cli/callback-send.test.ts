@@ -50,7 +50,7 @@ describe('callback send', () => {
 
   test.each<[string, string[], number[], string[]]>([
     ['duplicate', ['--set=copies=2'], [200, 200, 200], ['paid']],
-    ['reorder', [], [200, 200], ['paid']],
+    ['reorder', [], [200, 200], ['paid', 'pending']],
     ['drop', [], [0, 200], ['paid']],
     ['stale-timestamp', [], [401], []],
     ['stale-timestamp', ['--set=bySeconds=20'], [200], ['paid']],

@@ -2,6 +2,7 @@ import {
   type CallbackRequest,
   type ResolvedPolicy,
   resolvePolicy,
+  VERIFIER_OPTIONS,
   type VerifiedCallback,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
@@ -17,7 +18,7 @@ import {
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { assertOptionsObject } from '../../protocol/assert-option.js';
+import { assertKnownOptions, assertOptionsObject } from '../../protocol/assert-option.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { captureBody, listBodyReadings } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
@@ -67,6 +68,8 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
+  assertOptionsObject('options', options, 'signingSecret');
+  assertKnownOptions(options, VERIFIER_OPTIONS);
   const policy = freezeClock(resolvePolicy(options));
   const verdict = runVerifier(request, policy, options.signingSecret);
   if ('payment' in verdict) {

@@ -127,6 +127,7 @@ describe('calls beyond 256 in flight', () => {
     const request = {
       method: 'POST',
       origin: 'https://payments.invalid',
+      safe: false,
       target: '/',
       path: '/',
       headers: [],

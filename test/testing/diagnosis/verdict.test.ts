@@ -178,6 +178,7 @@ describe('options that are invalid are refused:', () => {
     ['signatureEncoding', { signatureEncoding: 'utf8' }],
     ['timestampUnit', { timestampUnit: 'minutes' }],
     ['now', { now: 5 }],
+    ['tolerance', { tolerance: 3 }],
     ['recordSchema', { recordSchema: {} }],
     [
       'recordSchema',
