@@ -141,16 +141,8 @@ export function postgresInbox<Tx extends Queryable>(
       async (transaction) => {
         const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
-        const { tx } = transaction;
-        const { stale } = claim;
-        // The signal is made when it is asked for.
-        await work({
-          tx,
-          stale,
-          get signal() {
-            return transaction.signal;
-          },
-        });
+        const { tx, signal } = transaction;
+        await work({ tx, signal, stale: claim.stale });
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
