@@ -33,7 +33,7 @@ CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(claim)}(
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := ${lockKey(PARAMETERS.reference, 'in_table')};
-  lock_timeout_before text := current_setting('lock_timeout');
+  lock_timeout_before text;
   ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
 BEGIN
   IF in_table <> %1$L::regclass THEN
@@ -43,6 +43,7 @@ BEGIN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
   IF NOT pg_try_advisory_xact_lock(lock_key) THEN
+    lock_timeout_before := current_setting('lock_timeout');
     ignored := set_config('lock_timeout', lock_timeout, true);
     ignored := pg_advisory_xact_lock(lock_key);
     ignored := set_config('lock_timeout', lock_timeout_before, true);

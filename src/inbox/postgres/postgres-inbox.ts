@@ -146,16 +146,7 @@ export function postgresInbox<Tx extends Queryable>(
         const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
-        await withSavepoints(transaction.tx, (tx) =>
-          work({
-            tx,
-            stale,
-            // Made when it is asked for.
-            get signal() {
-              return transaction.signal;
-            },
-          }),
-        );
+        await withSavepoints(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
@@ -186,6 +177,23 @@ export function postgresInbox<Tx extends Queryable>(
     },
     prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
   };
+}
+
+// The signal is made when it is asked for: it costs more than the rest, and most work never looks.
+class WorkContext<Tx> implements InboxContext<Tx> {
+  readonly tx: Tx;
+  readonly stale: boolean;
+  readonly #transaction: { readonly signal: AbortSignal };
+
+  constructor(tx: Tx, stale: boolean, transaction: { readonly signal: AbortSignal }) {
+    this.tx = tx;
+    this.stale = stale;
+    this.#transaction = transaction;
+  }
+
+  get signal(): AbortSignal {
+    return this.#transaction.signal;
+  }
 }
 
 function toStoredEvent(event: InboxEvent): StoredEvent {

@@ -41,7 +41,7 @@ CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_claim"(
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := hashtextextended(of_payment, in_table::oid::bigint);
-  lock_timeout_before text := current_setting('lock_timeout');
+  lock_timeout_before text;
   ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
 BEGIN
   IF in_table <> %1$L::regclass THEN
@@ -51,6 +51,7 @@ BEGIN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
   IF NOT pg_try_advisory_xact_lock(lock_key) THEN
+    lock_timeout_before := current_setting('lock_timeout');
     ignored := set_config('lock_timeout', lock_timeout, true);
     ignored := pg_advisory_xact_lock(lock_key);
     ignored := set_config('lock_timeout', lock_timeout_before, true);
