@@ -122,6 +122,10 @@ function spellings(secret: string): string[] {
     new URLSearchParams({ '': secret }).toString().slice(1),
     json,
     JSON.stringify(json).slice(1, -1),
+    // As serializers write JSON that is safe in HTML: Go's, .NET's, and those that escape the most.
+    ...[/[<>&]/g, /[<>&'"`+]/g, /[^A-Za-z0-9]/g].flatMap((escaped) =>
+      escapeUnicode(secret, escaped),
+    ),
     // As a program quotes it that prints a text, with the one or the other quote around.
     secret.replaceAll(/['\\]/g, '\\$&'),
     secret.replaceAll('\\', '\\\\'),
@@ -134,6 +138,14 @@ function spellings(secret: string): string[] {
     ...shiftedBase64(bytes),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
+  ];
+}
+
+function escapeUnicode(text: string, escaped: RegExp): string[] {
+  const digits = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
+  return [
+    text.replaceAll(escaped, (character) => `\\u${digits(character)}`),
+    text.replaceAll(escaped, (character) => `\\u${digits(character).toUpperCase()}`),
   ];
 }
 

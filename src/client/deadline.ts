@@ -27,10 +27,10 @@ export class Deadline {
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
     this.#endsAtMs = timers.now() + timeoutMs;
+    if (signal?.aborted) this.giveUp('aborted');
+    else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
+    // Last: a signal that throws must not leave a timer behind.
     this.#timer = timers.setTimeout(expire, timeoutMs, this);
-    if (signal === undefined) return;
-    if (signal.aborted) this.giveUp('aborted');
-    else this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
   }
 
   get remainingMs(): number {

@@ -53,6 +53,14 @@ describe('of a large body, a part is taken out', () => {
     }
   });
 
+  it('with characters beyond the first plane', () => {
+    const source = body.replaceAll('订', '🎟');
+    const at = source.indexOf('🎟', 11_000) - 30;
+    expect(redact(`got |${source.slice(at, at + 60)}|`, source)).toMatch(
+      /^got \|.{0,6}\[redacted\]/s,
+    );
+  });
+
   it.each(spellings)('%s, cut to 40 characters of it', (how, spell) => {
     const source = how.includes('small') ? body.toLowerCase() : body;
     const spelled = spell(source.slice(11_000, 11_400)).replaceAll(/\s/g, '');

@@ -158,6 +158,14 @@ const spellings: readonly [string, Spelling][] = [
     'in HTML',
     (text) => text.replaceAll(/[&<>"]/g, (it) => `&${htmlNames[it as keyof typeof htmlNames]};`),
   ],
+  [
+    'as .NET writes it in JSON',
+    (text) =>
+      text.replaceAll(
+        /[<>&'"`+]/g,
+        (it) => `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+      ),
+  ],
   ['in base64', base64],
   ['in base64 without padding', (text) => unpadded(base64(text))],
   ['in base64 in a URL', (text) => encodeURIComponent(base64(text))],

@@ -28,6 +28,8 @@ export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
     const decode = decoders[encoding as keyof typeof decoders];
     return { ...answer, body: decode(answer.body, { maxOutputLength: maxBytes }) };
   } catch (cause) {
+    // A charset by mistake, identity in capitals, gzip that a proxy took off: the bytes are what was meant.
+    if (isJson(answer.body)) return answer;
     const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     return { ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } };
   }
@@ -45,11 +47,24 @@ export function isCutOff({ status, headers, body }: Answer, size: number): boole
   if (length !== undefined) return Number(length) !== size;
   if (status === 204 || status === 205 || headers['transfer-encoding'] !== undefined) return false;
   if (!/[/+]json\b/i.test(String(headers['content-type']))) return false;
+  return !isJson(body);
+}
+
+function isJson(body: Uint8Array): boolean {
   try {
     JSON.parse(new TextDecoder().decode(body));
-    return false;
-  } catch {
     return true;
+  } catch {
+    return false;
+  }
+}
+
+// An interceptor's body may refer to itself.
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
   }
 }
 
@@ -58,7 +73,7 @@ export function readInterceptedAnswer(error: unknown): Answer | undefined {
   const { code, statusCode, headers, body } = (error ?? {}) as Record<string, unknown>;
   if (code !== 'UND_ERR_RESPONSE' && code !== 'UND_ERR_REQ_RETRY') return undefined;
   if (typeof statusCode !== 'number') return undefined;
-  const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
+  const text = typeof body === 'string' ? body : toJson(body);
   return {
     kind: 'answer',
     status: statusCode,

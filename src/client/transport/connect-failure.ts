@@ -60,6 +60,7 @@ interface SystemError {
 // Bun's: the connection was refused, or a certificate was not accepted, which ends the handshake.
 const BUN_CODES: ReadonlySet<unknown> = new Set([
   'ConnectionRefused',
+  'ECONNREFUSED',
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',

@@ -182,8 +182,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #abort(controller: Dispatcher.DispatchController, why: string): void {
-    if (this.cut === undefined) controller.abort(new Error(why));
-    else this.cut(new Error(why));
+    try {
+      if (this.cut !== undefined) this.cut(new Error(why));
+      else controller.abort(new Error(why));
+    } catch {
+      // A dispatcher of the user's must not end the process; the call has its outcome already.
+    }
   }
 
   #fail(reason: 'connection' | 'unusable' | 'given-up', cause: unknown): void {

@@ -39,7 +39,11 @@ export function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route
     ? new EnvHttpProxyAgent({
         ...agentOptions,
         clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
-          new Pool(proxy, { connect: keepSockets(connect as Connector, sockets) }),
+          new Pool(proxy, {
+            connect: keepSockets(connect as Connector, sockets),
+            // For the answer to CONNECT, which belongs to connecting.
+            headersTimeout: CONNECT_TIMEOUT_MS,
+          }),
       })
     : new Agent(agentOptions);
   return {
@@ -64,6 +68,18 @@ function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
   };
 }
 
+function isSocketError({ code }: Error & { code?: unknown }): boolean {
+  return code === 'UND_ERR_SOCKET';
+}
+
+/**
+ * In place of the error of a proxy that drops the CONNECT: after one with undici's own code for a
+ * broken socket, undici connects again at once, without end.
+ */
+function tunnelFailed(cause: Error): Error {
+  return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
+}
+
 /**
  * A client that lets each request cut its connection. To abort a request through undici costs another
  * connection: undici keeps it in its queue, and connects again for it before it is dropped.
@@ -76,7 +92,9 @@ function createCuttableClient({ Client }: Undici, url: URL, options: object): Di
     connect: (connectOptions, callback) =>
       connect(connectOptions, (...result: Parameters<buildConnector.Callback>) => {
         socket = result[1];
-        callback(...result);
+        const [error] = result;
+        if (error !== null && isSocketError(error)) callback(tunnelFailed(error), null);
+        else callback(...result);
       }),
   });
   const cut = (reason: Error): void => void socket?.destroy(reason);

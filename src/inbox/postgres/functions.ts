@@ -33,7 +33,8 @@ CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(claim)}(
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := ${lockKey(PARAMETERS.reference, 'in_table')};
-  lock_timeout_before text;
+  lock_timeout_before text := current_setting('lock_timeout');
+  answer text;
   ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
 BEGIN
   IF in_table <> %1$L::regclass THEN
@@ -42,13 +43,12 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
-  IF NOT pg_try_advisory_xact_lock(lock_key) THEN
-    lock_timeout_before := current_setting('lock_timeout');
-    ignored := set_config('lock_timeout', lock_timeout, true);
-    ignored := pg_advisory_xact_lock(lock_key);
-    ignored := set_config('lock_timeout', lock_timeout_before, true);
-  END IF;
-  RETURN ${claimAnswer(TABLES, PARAMETERS, '%3$L')};
+  -- For the tables too: a claim that waits for a migration must end, and give its connection back.
+  ignored := set_config('lock_timeout', lock_timeout, true);
+  ignored := pg_advisory_xact_lock(lock_key);
+  answer := ${claimAnswer(TABLES, PARAMETERS, '%3$L')};
+  ignored := set_config('lock_timeout', lock_timeout_before, true);
+  RETURN answer;
 END $$
 $create$, payments, events, home);
 

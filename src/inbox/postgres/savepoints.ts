@@ -56,7 +56,7 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
 
 /** What work has begun and not ended. */
 class NestedTransactions {
-  #depth = 0;
+  #isOpen = false;
   #running = 0;
   #closed = false;
   #refusal: InboxError | undefined;
@@ -77,29 +77,30 @@ class NestedTransactions {
   assertEnded(): void {
     // Even if the work went on after it: what it wanted undone must not be committed.
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (this.#depth > 0) throw notAwaited('a nested transaction of it was open');
+    if (this.#isOpen) throw notAwaited('a nested transaction of it was open');
     if (this.#running > 0) throw notAwaited('a query of it was running');
   }
 
   async #run({ kind, words }: Command, query: AnyMethod): Promise<unknown> {
     if (kind === 'isolate') throw this.#refuse(isolationRefused(words));
     if (kind === 'begin') {
-      this.#depth += 1;
-      return this.#orElse(-1, query(`SAVEPOINT ${savepoint(this.#depth)}`));
+      // Of two at once, one's ROLLBACK would undo what the other has committed.
+      if (this.#isOpen) throw this.#refuse(beginRefused(words));
+      this.#isOpen = true;
+      return this.#orElse(false, query(`SAVEPOINT ${SAVEPOINT}`));
     }
-    if (kind === 'other' || this.#depth === 0) throw this.#refuse(endRefused(words));
-    const name = savepoint(this.#depth);
-    this.#depth -= 1;
-    if (kind === 'rollback') return this.#settled(query(`ROLLBACK TO SAVEPOINT ${name}`));
+    if (kind === 'other' || !this.#isOpen) throw this.#refuse(endRefused(words));
+    this.#isOpen = false;
+    if (kind === 'rollback') return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`));
     // A COMMIT that fails is followed by a ROLLBACK, which needs its savepoint.
-    return this.#orElse(1, query(`RELEASE SAVEPOINT ${name}`));
+    return this.#orElse(true, query(`RELEASE SAVEPOINT ${SAVEPOINT}`));
   }
 
-  async #orElse(change: number, running: unknown): Promise<unknown> {
+  async #orElse(isOpen: boolean, running: unknown): Promise<unknown> {
     try {
       return await this.#settled(running);
     } catch (error) {
-      this.#depth += change;
+      this.#isOpen = isOpen;
       throw error;
     }
   }
@@ -120,9 +121,7 @@ class NestedTransactions {
   }
 }
 
-function savepoint(depth: number): string {
-  return `merchant_payments_${depth}`;
-}
+const SAVEPOINT = 'merchant_payments_1';
 
 function isPromise(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
@@ -149,7 +148,8 @@ interface Command {
 }
 
 // Most statements are told by their first letters.
-const MAYBE = /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)/i;
+const MAYBE =
+  /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
 const COMMENTS = /\/\*[\s\S]*?\*\/|--[^\n]*/g;
 const KINDS = [
   ['isolate', /^(?:BEGIN|START) .*ISOLATION LEVEL (?:REPEATABLE READ|SERIALIZABLE)/],
@@ -160,16 +160,24 @@ const KINDS = [
   ['other', /^(?:(?:COMMIT|END|ROLLBACK|ABORT)\b|PREPARE TRANSACTION )/],
 ] as const;
 
-/** Undefined for whatever neither begins nor ends a transaction, and for several statements at once. */
+/** Undefined for whatever neither begins nor ends a transaction. */
 function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
-  const [statement = '', ...others] = text
+  const statements = text
     .replaceAll(COMMENTS, ' ')
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  if (others.length > 0) return undefined;
+  if (statements.length < 2) return toCommand(statements[0]);
+  // BEGIN; …; COMMIT in one text would end the inbox's transaction. END may be that of a function.
+  const command = [statements[0], statements.at(-1)]
+    .map(toCommand)
+    .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
+  return command && { kind: 'other', words: command.words };
+}
+
+function toCommand(statement = ''): Command | undefined {
   const words = statement.replaceAll(/\s+/g, ' ').toUpperCase();
   const kind = KINDS.find(([, form]) => form.test(words))?.[0];
   return kind && { kind, words };
@@ -186,6 +194,13 @@ function endRefused(words: string): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
     `${words} was not sent: it would end the inbox's transaction, as the work has begun none. Leave the end to the inbox: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
+  );
+}
+
+function beginRefused(words: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `${words} was not sent: another transaction on tx is open. Run the transactions of your work one after another, and use SAVEPOINT, or your ORM's transaction inside a transaction, to nest them`,
   );
 }
 

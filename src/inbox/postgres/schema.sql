@@ -41,7 +41,8 @@ CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_claim"(
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := hashtextextended(of_payment, in_table::oid::bigint);
-  lock_timeout_before text;
+  lock_timeout_before text := current_setting('lock_timeout');
+  answer text;
   ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
 BEGIN
   IF in_table <> %1$L::regclass THEN
@@ -50,19 +51,18 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
-  IF NOT pg_try_advisory_xact_lock(lock_key) THEN
-    lock_timeout_before := current_setting('lock_timeout');
-    ignored := set_config('lock_timeout', lock_timeout, true);
-    ignored := pg_advisory_xact_lock(lock_key);
-    ignored := set_config('lock_timeout', lock_timeout_before, true);
-  END IF;
-  RETURN CASE
+  -- For the tables too: a claim that waits for a migration must end, and give its connection back.
+  ignored := set_config('lock_timeout', lock_timeout, true);
+  ignored := pg_advisory_xact_lock(lock_key);
+  answer := CASE
     WHEN EXISTS (SELECT FROM %2$s WHERE payment_reference = of_payment AND key = with_key) THEN 'duplicate'
     ELSE json_build_array(
       CASE WHEN (SELECT occurred_at_us > happened_at_us FROM %1$s WHERE payment_reference = of_payment)
         THEN 'stale' ELSE 'claimed' END,
       txid_current()::text, current_setting('role'), %3$L)::text
   END;
+  ignored := set_config('lock_timeout', lock_timeout_before, true);
+  RETURN answer;
 END $$
 $create$, payments, events, home);
 

@@ -94,14 +94,14 @@ describe('a transaction that the work begins', () => {
     },
   );
 
-  it('may begin others', async () => {
-    const { sent } = await sentBy(async (tx) => {
-      for (const text of ['BEGIN', 'BEGIN', 'ROLLBACK', 'BEGIN', 'COMMIT', 'COMMIT']) {
-        await tx.query(text);
-      }
+  it('is refused while another is open, whose work its ROLLBACK would undo', async () => {
+    const { sent, failure } = await sentBy(async (tx) => {
+      await tx.query('BEGIN');
+      await tx.query('BEGIN').catch(() => undefined);
+      await tx.query('COMMIT');
     });
-    const two = 'SAVEPOINT merchant_payments_2';
-    expect(sent).toEqual([ONE, two, `ROLLBACK TO ${two}`, two, `RELEASE ${two}`, RELEASE_ONE]);
+    expect(sent).toEqual([ONE, RELEASE_ONE]);
+    expect(failure).toMatchObject(lost('another transaction on tx is open'));
   });
 
   it.each([
@@ -207,6 +207,17 @@ describe('the end of the inbox’s transaction', () => {
   });
 });
 
+describe('several statements at once', () => {
+  it.each(['SELECT 1; COMMIT', 'BEGIN; SELECT 1; COMMIT', 'SELECT 1;\n rollback;'])(
+    'are refused when they begin or end a transaction: %j',
+    async (text) => {
+      const { sent, failure } = await sentBy((tx) => tx.query(text));
+      expect(sent).toEqual([]);
+      expect(failure).toMatchObject(lost('was not sent'));
+    },
+  );
+});
+
 describe('everything else', () => {
   const submittable = { text: 'COMMIT', submit: () => undefined };
   it.each([
@@ -216,8 +227,9 @@ describe('everything else', () => {
     'rollback work to savepoint one',
     'RELEASE one',
     'PREPARE begin_work AS SELECT 1',
-    'SELECT 1; COMMIT',
-    'BEGIN; SELECT 1; COMMIT',
+    'SELECT 1; SELECT 2',
+    'DO $$ BEGIN PERFORM 1; END $$',
+    'ROLLBACK TO one; SELECT 1',
     'endless',
     '',
     '/* COMMIT */',

@@ -3,6 +3,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { VerifiedCallback } from 'merchant-payments/callback';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
 import { callbackHandler as nodeHandler } from 'merchant-payments/node';
 import { SECRET } from '../cases/signed-callback.js';
@@ -19,7 +20,8 @@ const { Bun, Deno } = globalThis as Servers;
 const book = new OrderBook();
 const options = {
   signingSecret: SECRET,
-  onPayment: (callback: Parameters<OrderBook['record']>[0]) => book.record(callback),
+  onPayment: (callback: VerifiedCallback, { stale }: { stale: boolean }) =>
+    book.record(callback, stale),
   onRejected: () => undefined,
   onError: () => undefined,
 };

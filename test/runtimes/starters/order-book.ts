@@ -4,9 +4,11 @@ import type { VerifiedCallback } from 'merchant-payments/callback';
 export class OrderBook {
   readonly #effects = new Map<string, { effects: number; status: string }>();
 
-  record({ payment: { referenceNumber, status } }: VerifiedCallback): void {
-    const effects = (this.#effects.get(referenceNumber)?.effects ?? 0) + 1;
-    this.#effects.set(referenceNumber, { effects, status });
+  record({ payment }: VerifiedCallback, stale: boolean): void {
+    const { referenceNumber } = payment;
+    const known = this.#effects.get(referenceNumber);
+    const status = stale && known !== undefined ? known.status : payment.status;
+    this.#effects.set(referenceNumber, { effects: (known?.effects ?? 0) + 1, status });
   }
 
   answer(url: string): string {

@@ -8,7 +8,7 @@ export function createWorker(groups: readonly CaseGroup[]) {
   const book = new OrderBook();
   const handleCallback = callbackHandler({
     signingSecret: SECRET,
-    onPayment: (callback) => book.record(callback),
+    onPayment: (callback, { stale }) => book.record(callback, stale),
     onRejected: () => undefined,
     onError: () => undefined,
   });

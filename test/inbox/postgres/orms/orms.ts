@@ -41,11 +41,21 @@ interface Tables {
 const overKysely = (db: Kysely<Tables>, tx: pg.PoolClient): OrmTransaction => ({
   insert: (reference, status) => db.insertInto('orders').values({ reference, status }).execute(),
   fail: () => rawKysely`SELECT 1/0`.execute(db),
-  // Its transactions begin no further ones; a new handle does.
+  // Its transactions begin no further ones.
   nested: (body) =>
-    db
-      .transaction()
-      .execute((inner) => body({ ...overKysely(inner, tx), nested: onKysely(tx).nested })),
+    db.transaction().execute((inner) => {
+      const onInner = { ...overKysely(inner, tx), nested: inSavepoint };
+      async function inSavepoint(deeper: typeof body): Promise<void> {
+        await rawKysely`SAVEPOINT deeper`.execute(inner);
+        try {
+          await deeper(onInner);
+        } catch (error) {
+          await rawKysely`ROLLBACK TO SAVEPOINT deeper`.execute(inner);
+          throw error;
+        }
+      }
+      return body(onInner);
+    }),
 });
 
 const onKysely = (tx: pg.PoolClient): OrmTransaction => {
