@@ -89,7 +89,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
     expect(await inbox.process(change('forgotten'), nothing)).toBe('processed');
   });
 
-  it('finds out a COMMIT among several statements after it was done', async () => {
+  it('refuses the second of two transactions at once, whose work the first would undo', async () => {
+    const failing = inbox.process(change('at-once'), async ({ tx }) => {
+      const run = async (status: string, end: string) => {
+        await tx.query('BEGIN');
+        await tx.query(insert(status));
+        await tx.query(end);
+      };
+      await Promise.allSettled([run('at-once', 'ROLLBACK'), run('at-once', 'COMMIT')]);
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await statuses('at-once')).toEqual([]);
+  });
+
+  it('refuses a COMMIT among several statements before it is sent', async () => {
     const failing = inbox.process(change('several'), async ({ tx }) => {
       await tx.query(`${insert('several')}; COMMIT`);
     });
@@ -97,7 +110,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
       code: 'TRANSACTION_LOST',
       message: expect.stringContaining('Leave the end to the inbox'),
     });
-    expect(await statuses('several')).toEqual(['new']);
+    expect(await statuses('several')).toEqual([]);
   });
 
   it('can not be made serializable in a nested transaction', async () => {

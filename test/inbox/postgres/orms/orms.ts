@@ -44,19 +44,29 @@ const overKysely = (db: Kysely<Tables>, tx: pg.PoolClient): OrmTransaction => ({
   // Its transactions begin no further ones.
   nested: (body) =>
     db.transaction().execute((inner) => {
-      const onInner = { ...overKysely(inner, tx), nested: inSavepoint };
-      async function inSavepoint(deeper: typeof body): Promise<void> {
-        await rawKysely`SAVEPOINT deeper`.execute(inner);
-        try {
-          await deeper(onInner);
-        } catch (error) {
-          await rawKysely`ROLLBACK TO SAVEPOINT deeper`.execute(inner);
-          throw error;
-        }
-      }
-      return body(onInner);
+      const send = (text: string) => rawKysely.raw(text).execute(inner);
+      return body(withSavepoint(overKysely(inner, tx), send));
     }),
 });
+
+/** The same, with transactions in it by a savepoint. */
+function withSavepoint(
+  db: OrmTransaction,
+  send: (text: string) => Promise<unknown>,
+): OrmTransaction {
+  return {
+    ...db,
+    async nested(body) {
+      await send('SAVEPOINT deeper');
+      try {
+        await body(db);
+      } catch (error) {
+        await send('ROLLBACK TO SAVEPOINT deeper');
+        throw error;
+      }
+    },
+  };
+}
 
 const onKysely = (tx: pg.PoolClient): OrmTransaction => {
   const pool = { connect: async () => tx, end: async () => undefined };
@@ -95,7 +105,7 @@ const overPg = (tx: pg.PoolClient): OrmTransaction => ({
   async nested(body) {
     await tx.query('BEGIN');
     try {
-      await body(overPg(tx));
+      await body(withSavepoint(overPg(tx), (text) => tx.query(text)));
       await tx.query('COMMIT');
     } catch (error) {
       await tx.query('ROLLBACK');
