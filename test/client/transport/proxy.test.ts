@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { ProxyAgent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -125,6 +125,27 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
     const error = await failureOf(createClient(server.url).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
     expect(server.connections).toHaveLength(0);
+  });
+
+  it('a proxy that drops the CONNECT is asked once, and nothing is sent', async () => {
+    let connects = 0;
+    const proxy = createTcpServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          connects += 1;
+          socket.destroy();
+        });
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close());
+    await once(proxy, 'listening');
+    const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTPS_PROXY });
+    const client = createClient('https://service.invalid', { maxRetries: 0 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(connects).toBe(1);
+    await client.close();
   });
 });
 
