@@ -1,4 +1,4 @@
-// What `npm run check:size` holds: each limit is 5% above what was measured for 0.1.0
+// What `npm run check:size` holds: each limit is 5% above what was measured last
 // (docs/evidence.md).
 
 const forNode = (config) => ({ ...config, platform: 'node', format: 'esm' });
@@ -11,14 +11,14 @@ export default [
     disablePlugins: ['@size-limit/esbuild'],
     brotli: false,
     gzip: false,
-    limit: '377920 B',
+    limit: '430940 B',
   },
   {
     name: 'merchant-payments/callback, minified and gzipped',
     path: 'dist/callback/index.js',
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '10155 B',
+    limit: '11150 B',
   },
   {
     name: 'merchant-payments without undici, minified and gzipped',
@@ -26,7 +26,7 @@ export default [
     ignore: ['undici'],
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '20295 B',
+    limit: '27200 B',
   },
   {
     name: 'merchant-payments with undici, minified and gzipped',
