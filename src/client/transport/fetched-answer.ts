@@ -4,7 +4,7 @@ import type { Answer, BodyFailure, ResponseHeaders } from './transport.js';
 // What fetch answered may be a stub of a test, or made by a wrapper: any part can be missing, of
 // another type, or throw. Once a status was received, none of that may hide it.
 
-/** What came before the body. */
+/** The status and the headers. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: ResponseHeaders;

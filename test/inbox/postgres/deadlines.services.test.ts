@@ -6,7 +6,7 @@ import { useSchema } from './server.js';
 import { type SwallowingProxy, startSwallowingProxy } from './swallowing-proxy.js';
 
 const schema = 'mp_inbox_deadlines';
-useSchema(schema);
+const { openPool, observer } = useSchema(schema);
 const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 200, acquireTimeoutMs: 300 };
 
 describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is sent', () => {
@@ -116,5 +116,29 @@ describe.skipIf(!process.env['DATABASE_URL'])('a wait for another callback', () 
     expect(await first).toBe('processed');
     expect(two).toMatchObject({ totalCount: 1, idleCount: 1 });
     await Promise.all(pools.map((pool) => pool.end()));
+  });
+});
+
+describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables', () => {
+  const pool = openPool({ max: 1, application_name: 'mp_behind_migration' });
+
+  it('makes callbacks busy, and leaves no session behind that waits on', async () => {
+    const inbox = postgresInbox(pool, SHORT);
+    const migration = await observer.connect();
+    try {
+      await migration.query('BEGIN');
+      await migration.query('LOCK TABLE payment_inbox_events IN ACCESS EXCLUSIVE MODE');
+      for (const name of ['one', 'two', 'three']) {
+        expect(await inbox.process(change(`behind-${name}`), nothing)).toBe('busy');
+      }
+      const { rows } = await observer.query(
+        "SELECT count(*)::int AS sessions FROM pg_stat_activity WHERE application_name = 'mp_behind_migration'",
+      );
+      expect(rows).toEqual([{ sessions: 1 }]);
+    } finally {
+      await migration.query('ROLLBACK');
+      migration.release();
+    }
+    expect(await inbox.process(change('behind-one'), nothing)).toBe('processed');
   });
 });
