@@ -68,9 +68,15 @@ type ConnectedBy<Connect> = Connect extends {
 
 /** What `work` writes through: the client that a pool gives, or PGlite's transaction. */
 export type TransactionOf<Pool> = (
-  Pool extends { transaction(body: (tx: infer Tx) => Promise<unknown>): unknown }
+  Pool extends {
+    /** PGlite's. */
+    transaction(body: (tx: infer Tx) => Promise<unknown>): unknown;
+  }
     ? Tx
-    : Pool extends { connect: infer Connect }
+    : Pool extends {
+          /** A pool's. */
+          connect: infer Connect;
+        }
       ? ConnectedBy<Connect>
       : never
 ) extends infer Tx extends Queryable
