@@ -13,8 +13,12 @@ class CheapestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: PARTS[process.env.MUTATION_PART ?? '']?.tests ?? [],
-    // What is built is not mutated.
-    exclude: ['**/node_modules/**', 'test/callback/module-graph.test.ts'],
+    // What is built, and the examples that use it, are not mutated.
+    exclude: [
+      '**/node_modules/**',
+      'test/callback/module-graph.test.ts',
+      'test/inbox/postgres/orms/guide.services.test.ts',
+    ],
     globalSetup: ['test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],
     // A mutant is chosen by a global, so the modules need not be loaded anew for each file.
