@@ -1,19 +1,87 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+// Each file in its own process: Node's fetch takes the dispatcher of the undici that is loaded first, and
+// Hono's adapter for Node replaces the global Request and Response.
+const alone = [
+  'test/client/transport/**/*.test.ts',
+  'test/fetch/hono.test.ts',
+  'test/examples/frameworks.test.ts',
+  'test/types/adapters.test.ts',
+];
+
 export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [
-      'test/package/**',
-      '**/*.services.test.ts',
-      '**/*.browser.test.ts',
-      '**/node_modules/**',
+  // The package by its name is the sources, as in tsconfig.json.
+  resolve: {
+    alias: [
+      { find: /^merchant-payments$/, replacement: path.resolve('src/index.ts') },
+      { find: /^merchant-payments\/([\w/-]+)$/, replacement: path.resolve('src', '$1/index.ts') },
     ],
+  },
+  test: {
     // A guard against hanging, not a measure: other suites may run on the same machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Many tests wait, for a process or a socket, rather than compute.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     restoreMocks: true,
     unstubEnvs: true,
+    projects: [
+      // `npm test`, with the next one. The files of a worker share their modules, which takes half the time.
+      {
+        extends: true,
+        test: {
+          name: 'sources',
+          include: ['test/**/*.test.ts'],
+          exclude: [
+            '**/node_modules/**',
+            '**/*.{services,browser}.test.ts',
+            'test/package/**',
+            ...alone,
+          ],
+          globalSetup: ['test/global-setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: alone, globalSetup: ['test/global-setup.ts'] },
+      },
+      // Real servers: those that are there, or that are installed and started for the run.
+      {
+        extends: true,
+        test: {
+          name: 'services',
+          include: ['test/**/*.services.test.ts'],
+          globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
+          // They work the servers, which share the machine with them.
+          fileParallelism: false,
+        },
+      },
+      // The dashboard and the site in a real browser: one that is installed, or none and a line that says so.
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/**/*.browser.test.ts'],
+          globalSetup: ['test/global-setup.ts', 'test/mock-server/dashboard/global-setup.ts'],
+          // A browser is many processes already.
+          fileParallelism: false,
+        },
+      },
+      // Packs the built package and installs the tarball: slower, and it needs npm's registry.
+      {
+        extends: true,
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: ['test/package/global-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

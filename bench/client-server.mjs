@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-// The service for client.mjs, in a process of its own so that its work is not counted: every POST is
+// The service for client.mjs, in a separate process so that its work is not counted: every POST is
 // answered with the same 250 bytes.
 const answer = JSON.stringify({
   referenceNumber: '7d3c9a52-1f0e-4b6a-9c35-2e8b4f10a6d7',

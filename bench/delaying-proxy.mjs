@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 
-// For postgres.mjs, in a process of its own: passes bytes on, those of clients a millisecond later.
+// For postgres.mjs, in a separate process: passes bytes on, those of clients a millisecond later.
 const ROUND_TRIP_MS = 1;
 const { hostname, port } = new URL(process.argv[2]);
 

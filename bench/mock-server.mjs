@@ -33,7 +33,7 @@ export async function measureMockServer() {
       atMost('start, beyond an empty process', mock, 50, ' ms'),
       plainRow('  a bare node:http server, beyond an empty process', bare, ' ms'),
       atMost('largest memory of the process, endpoint answers 200', await hold('up'), 512, ' MiB'),
-      plainRow('  the same, nobody listens, retries pending', await hold('down'), ' MiB'),
+      plainRow('  the same, endpoint down, retries pending', await hold('down'), ' MiB'),
     ],
   };
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Runs a suite's file once more in a process of its own, where `serveMeasurement` answers: what one
+ * Runs a suite's file once more in a separate process, where `serveMeasurement` answers: what one
  * competitor teaches the optimizer must not help or harm the next.
  */
 export function measureInOwnProcess(fileUrl, ...args) {

@@ -15,14 +15,14 @@ export function cpuClock() {
 /**
  * Cost per call of `subject` divided by that of `floor`: the median over pairs of batches that
  * follow each other, so that a machine that slows down slows both. A batch is a function that makes
- * as many calls as it is told, and is sized to cost about `batchMs` on `clock`.
+ * the given number of calls, and is sized to cost about `batchMs` on `clock`.
  */
 export async function measureRatio({ floor, subject, clock, batchMs, pairs }) {
   const floorCalls = await sizeBatch(floor, clock, batchMs);
   const subjectCalls = await sizeBatch(subject, clock, batchMs);
   const ratios = [];
   for (let pair = 0; pair < pairs; pair += 1) {
-    // Every second pair is turned round: whoever comes first may pay for the other's garbage.
+    // Every second pair is turned round: the first may pay for the other's garbage.
     const floorFirst = pair % 2 === 0;
     let floorCost = floorFirst ? await costPerCall(floor, floorCalls, clock) : 0;
     const subjectCost = await costPerCall(subject, subjectCalls, clock);

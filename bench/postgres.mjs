@@ -7,11 +7,11 @@ import { cpuClock, measureRatio, wallClock } from './paired-batches.mjs';
 import { atMost, isStarted, plainRow, report } from './report.mjs';
 
 const IN_FLIGHT = 16;
-const TABLES = { paymentsTable: 'mp_bench_payments', eventsTable: 'mp_bench_events' };
+const PREFIX = 'mp_bench_';
 const databaseUrl =
   process.env.DATABASE_URL ?? `postgres://${userInfo().username}@127.0.0.1:5432/test`;
 
-/** What a merchant would write by hand, on a table of its own: the same promise but for the order. */
+/** What a merchant would write by hand, on a separate table: the same promise but for the order. */
 const BY_HAND = {
   insert: 'INSERT INTO mp_bench_seen (key) VALUES ($1) ON CONFLICT DO NOTHING',
   // The work of both: one order's status.
@@ -21,22 +21,20 @@ const BY_HAND = {
 const ORDERS = 10_000;
 
 async function createTables(pool) {
-  await pool.query(`DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${TABLES.paymentsTable}, ${TABLES.eventsTable};
+  await pool.query(`DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events;
     CREATE TABLE mp_bench_seen (key text PRIMARY KEY);
     CREATE TABLE mp_bench_orders (id int PRIMARY KEY, status text);
     INSERT INTO mp_bench_orders SELECT n, 'new' FROM generate_series(0, ${ORDERS - 1}) n`);
 }
 
 function dropFunctions(pool) {
-  return pool.query(
-    `DROP FUNCTION IF EXISTS ${TABLES.eventsTable}_claim, ${TABLES.eventsTable}_record`,
-  );
+  return pool.query(`DROP FUNCTION IF EXISTS ${PREFIX}claim_v1, ${PREFIX}record_v1`);
 }
 
 async function dropTables(pool) {
   await dropFunctions(pool);
   await pool.query(
-    `DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${TABLES.paymentsTable}, ${TABLES.eventsTable}`,
+    `DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events`,
   );
 }
 
@@ -81,7 +79,7 @@ async function measure(url, subjectName, clockName) {
   const { default: pg } = await import('pg');
   const { postgresInbox } = await import('../dist/inbox/postgres/index.js');
   const pool = new pg.Pool({ connectionString: url, max: IN_FLIGHT });
-  const inbox = postgresInbox(pool, TABLES);
+  const inbox = postgresInbox(pool, { prefix: PREFIX });
   await createTables(pool);
   await inbox.setup();
   if (subjectName === 'without functions') await dropFunctions(pool);

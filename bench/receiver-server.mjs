@@ -3,7 +3,7 @@ import { createCallbackVerifier } from '../dist/callback/index.js';
 import { memoryInbox } from '../dist/inbox/index.js';
 import { callbackHandler } from '../dist/node/index.js';
 
-// A merchant's endpoint for receiver.mjs, in a process of its own.
+// A merchant's endpoint for receiver.mjs, in a separate process.
 const [kind, signingSecret, databaseUrl, redisUrl] = process.argv.slice(2);
 
 const readBody = (request, whenRead) => {
@@ -41,11 +41,10 @@ const handlers = {
     const { default: pg } = await import('pg');
     const { postgresInbox } = await import('../dist/inbox/postgres/index.js');
     const pool = new pg.Pool({ connectionString: databaseUrl });
-    const suffix = `bench_${process.pid}`;
-    const tables = { paymentsTable: `payments_${suffix}`, eventsTable: `events_${suffix}` };
-    const inbox = postgresInbox(pool, tables);
+    const prefix = `bench_${process.pid}_`;
+    const inbox = postgresInbox(pool, { prefix });
     await inbox.setup();
-    cleanUp = () => pool.query(`DROP TABLE ${tables.paymentsTable}, ${tables.eventsTable}`);
+    cleanUp = () => pool.query(`DROP TABLE ${prefix}payments, ${prefix}events`);
     return withInbox(inbox, (_callback, { tx }) => tx.query('SELECT 1'));
   },
 };

@@ -16,7 +16,7 @@ const databaseUrl =
   process.env.DATABASE_URL ?? `postgres://${userInfo().username}@127.0.0.1:5432/test`;
 const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 
-/** Requests as bytes, each of a payment of its own, so that none is a duplicate. */
+/** Requests as bytes, each for a different payment, so that none is a duplicate. */
 function createRequests(count) {
   return Array.from({ length: count }, () => {
     const { rawBody, headers } = signCallback({ payment: { status: 'paid' }, signingSecret });

@@ -16,7 +16,7 @@ const body = Buffer.from(
   }).padEnd(280),
 );
 
-// As Node hands them over for a request that came through a proxy.
+// As Node hands them over for a request received through a proxy.
 const commonHeaders = {
   host: 'shop.example',
   'user-agent': 'payment-service/1.0',

@@ -1,5 +1,5 @@
-// Slow work in a queue: the status is set when the callback is handled, and a worker ships. BullMQ
-// keeps, retries and schedules; `key` as the job's id lets it know duplicates as well.
+// Slow work in a queue: the callback sets the status, and a worker ships. BullMQ keeps and retries the
+// job; with `key` as the job's id it recognises duplicates too.
 //
 //   REDIS_URL=redis://127.0.0.1:6379 MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/bullmq.ts
 
@@ -14,14 +14,14 @@ import { callbackHandler } from 'merchant-payments/node';
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const name = process.env.QUEUE ?? 'shipments';
 
-// Without an offline queue `add` fails at once while Redis is away: the service gets 500 and retries.
+// Without an offline queue `add` fails at once while Redis is unreachable: the service gets 500 and retries.
 const queue = new Queue<{ reference: string }>(name, {
   connection: { url, enableOfflineQueue: false },
   defaultJobOptions: {
-    // Over about six days: after the 200 the queue is the only one that has the change.
+    // Over about six days: after the 200 only the queue has the change.
     attempts: 20,
     backoff: { type: 'exponential', delay: 1000 },
-    // A job's id is taken only as long as the job is kept: longer than the service retries.
+    // Kept longer than the service retries: a job's id is known as long as the job is kept.
     removeOnComplete: { age: 30 * 24 * 3600 },
   },
 });
@@ -33,7 +33,7 @@ const redis = new Redis(url);
 const worker = new Worker<{ reference: string }>(
   name,
   async ({ data: { reference } }) => {
-    // An order of two payments has two jobs: the field is written once.
+    // An order with two payments has two jobs: the field is written once.
     if (await redis.hsetnx(`order:${reference}`, 'shippedAt', Date.now())) {
       console.log(`${reference} is shipped`);
     }
@@ -41,7 +41,7 @@ const worker = new Worker<{ reference: string }>(
   { connection: { url, maxRetriesPerRequest: null } },
 );
 
-// They reconnect by themselves.
+// They reconnect automatically.
 const report = (error: Error) => console.error(error);
 redis.on('error', report);
 queue.on('error', report);
@@ -54,7 +54,7 @@ const handler = callbackHandler({
   inbox: redisInbox(redis),
   async onPayment({ payment, key }, { stale }) {
     const reference = payment.merchantPaymentReference;
-    // Not left to the worker: a job that waits for its order would be given up at some time.
+    // Not left to the worker: a job that waits for its order fails for good in the end.
     if ((await redis.exists(`order:${reference}`)) === 0) {
       throw new RetryLaterError('order not stored yet');
     }

@@ -9,7 +9,7 @@ import { checkout, settle } from './shop.js';
 
 const app = express();
 
-// Before express.json(): the signature is over the bytes, which a parser does not keep.
+// Before express.json(): the signature covers the bytes, which a parser does not keep.
 app.all(
   '/callbacks/payments',
   callbackHandler({

@@ -9,7 +9,7 @@ import { checkout, settle } from './shop.js';
 
 const app = fastify();
 
-// Encapsulated: the raw parser it needs is its own, other routes get parsed bodies as before.
+// Encapsulated: it has its own raw parser, and other routes get parsed bodies as before.
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',

@@ -1,4 +1,4 @@
-// Payment callbacks in Hono. The same handler serves Bun, Deno and Workers, where `app` itself is exported.
+// Payment callbacks in Hono. On Bun, Deno and Workers export `app` instead of serving it.
 //
 //   MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/hono.ts
 

@@ -44,7 +44,7 @@ class PaymentsController {
 @Module({ controllers: [PaymentsController], providers: [Orders] })
 class AppModule {}
 
-// rawBody: Nest keeps the bytes beside the body that it parses.
+// With rawBody, Nest keeps the bytes beside the parsed body.
 const app = await NestFactory.create<NestExpressApplication>(AppModule, {
   rawBody: true,
   logger: ['error', 'warn'],

@@ -1,6 +1,5 @@
 // Exactly once, on any number of instances: the inbox's record, the order and the job that ships it
-// are written in one transaction, so they are there together or not at all. pg-boss keeps its jobs in
-// the same Postgres.
+// are written in one transaction. pg-boss keeps its jobs in the same Postgres.
 //
 //   DATABASE_URL=postgres://… MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/pg-boss.ts
 
@@ -16,20 +15,19 @@ const connectionString = process.env.DATABASE_URL ?? '';
 const queue = 'shipments';
 
 const pool = new pg.Pool({ connectionString });
-// A connection that breaks while it is idle; without a listener it would end the process.
+// An idle connection that breaks would end the process.
 pool.on('error', (error) => console.error(error));
 const inbox = postgresInbox(pool);
 await inbox.setup();
 
-// Checkout inserts the order, and commits, before it creates the payment.
-await pool.query(
-  'CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, status text, shipped_at timestamptz)',
-);
+// As in examples/order, where checkout stores the order before it creates the payment.
+await pool.query(`CREATE TABLE IF NOT EXISTS orders (reference text PRIMARY KEY, status text);
+  CREATE TABLE IF NOT EXISTS shipments (reference text PRIMARY KEY REFERENCES orders)`);
 
 const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
 boss.on('error', (error) => console.error(error));
 await boss.start();
-// After the 200 the queue is the only one that has the job: it tries for days, and keeps what failed.
+// After the 200 only the queue has the job: it retries for days, and keeps what failed.
 const failed = `${queue}-failed`;
 await boss.createQueue(failed);
 await boss.createQueue(queue, {
@@ -45,22 +43,22 @@ const handler = callbackHandler({
   inbox,
   async onPayment({ payment }, { tx, stale }) {
     const { merchantPaymentReference: reference, status } = payment;
-    // The status of the newest change, which an older one must not turn back.
-    const { rowCount } = await tx.query(
-      'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1',
+    // An older change must not turn the status back.
+    const { rows } = await tx.query(
+      'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1 RETURNING reference',
       [reference, status, stale],
     );
     // Answered with 503: the service retries. A 200 would lose the payment.
-    if (rowCount === 0) throw new RetryLaterError('order not stored yet');
+    if (rows.length === 0) throw new RetryLaterError('order not stored yet');
     if (!stale) console.log(`${reference} is ${status}`);
     if (status !== 'paid') return;
 
-    // Once for each order, and due however late the change is.
+    // Once for each order, however late the change is.
     const shipped = await tx.query(
-      'UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL',
+      'INSERT INTO shipments (reference) VALUES ($1) ON CONFLICT DO NOTHING RETURNING reference',
       [reference],
     );
-    if (shipped.rowCount === 0) return;
+    if (shipped.rows.length === 0) return;
     const db = { executeSql: (text: string, values: unknown[]) => tx.query(text, values) };
     const job = await boss.send(queue, { reference }, { db });
     if (job === null) throw new Error('not queued: is there such a queue?');

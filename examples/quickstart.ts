@@ -1,6 +1,6 @@
-// The journey of an order on one machine: stored, its payment created at the mock service, paid, the
-// signed callback verified and handled, the order shipped. Then what must be refused, what must be
-// retried, and what arrives too early or too late.
+// An order on one machine: stored, its payment created at the mock service and paid, the signed callback
+// verified and handled, the order shipped. Then callbacks that must be refused or retried, or that arrive
+// too early or too late.
 //
 //   npm run quickstart
 
@@ -25,7 +25,7 @@ let databaseIsDown = false;
 
 const handleCallback = callbackHandler({
   signingSecret,
-  // Called once for each change of status, with a callback that is authentic and fresh.
+  // Called once for each status change.
   onPayment({ payment }, { stale }) {
     if (databaseIsDown) {
       databaseIsDown = false;
@@ -35,12 +35,12 @@ const handleCallback = callbackHandler({
     const order = orders.get(reference);
     // Answered with 503, so that the service retries.
     if (order === undefined) throw new RetryLaterError('order not stored yet');
-    // Done once for each order, and due however late the change is.
+    // Once for each order, however late the change is.
     if (payment.status === 'paid' && !order.isShipped) {
       order.isShipped = true;
       say('merchant', `ships ${reference}`);
     }
-    // Mirrored: an older change must not turn it back.
+    // An older change must not turn the status back.
     if (!stale) order.status = payment.status;
     say('merchant', `${reference} is "${order.status}"${stale ? ', as before' : ''}`);
   },
@@ -58,7 +58,7 @@ const merchant = createServer(handleCallback);
 await new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve));
 const { port } = merchant.address() as AddressInfo;
 
-// --- The service: a fake one, on this machine --------------------------------------------------
+// --- The service: the mock, on this machine ----------------------------------------------------
 
 const service = await startMockServer({
   signingSecret,

@@ -3,41 +3,46 @@
 //
 //   node scripts/build-dashboard.mjs [outfile=dist/mock-server/dashboard.html]
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const app = path.join(root, 'src/mock-server/dashboard/app');
-const outfile = process.argv[2] ?? path.join(root, 'dist/mock-server/dashboard.html');
 
-const [script, style] = await Promise.all([
-  bundle('main.tsx', {
-    format: 'esm',
-    target: 'es2022',
-    // Shorter by 2 KB than the calls of preact/jsx-runtime, which the types are checked with.
-    tsconfigRaw: {
-      compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' },
-    },
-    inject: [fileURLToPath(import.meta.resolve('preact'))],
-  }),
-  bundle('styles/main.css', {}),
-]);
-// What would end the element early, or turn what follows into a comment.
-assertLacks(script, /<\/script|<!--/i, 'the script');
-assertLacks(style, /<\/style|<!--/i, 'the style');
+if (process.argv[1] === import.meta.filename) {
+  await buildDashboard(process.argv[2] ?? path.join(root, 'dist/mock-server/dashboard.html'));
+}
 
-const page = fill(
-  fill(readFileSync(path.join(app, 'page.html'), 'utf8'), 'style', `<style>${style}</style>`),
-  'script',
-  `<script type="module">${script}</script>`,
-);
-mkdirSync(path.dirname(outfile), { recursive: true });
-writeFileSync(outfile, page);
-console.log(
-  `${path.relative(process.cwd(), outfile)}: ${(Buffer.byteLength(page) / 1024).toFixed(1)} KB`,
-);
+/** Writes the page to a file, in one step, as other processes may read it at the same time. */
+export async function buildDashboard(outfile) {
+  const [script, style] = await Promise.all([
+    bundle('main.tsx', {
+      format: 'esm',
+      target: 'es2022',
+      // Shorter by 2 KB than the calls of preact/jsx-runtime, which the types are checked with.
+      tsconfigRaw: {
+        compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' },
+      },
+      inject: [fileURLToPath(import.meta.resolve('preact'))],
+    }),
+    bundle('styles/main.css', {}),
+  ]);
+  // What would end the element early, or turn what follows into a comment.
+  assertLacks(script, /<\/script|<!--/i, 'the script');
+  assertLacks(style, /<\/style|<!--/i, 'the style');
+
+  const page = fill(
+    fill(readFileSync(path.join(app, 'page.html'), 'utf8'), 'style', `<style>${style}</style>`),
+    'script',
+    `<script type="module">${script}</script>`,
+  );
+  mkdirSync(path.dirname(outfile), { recursive: true });
+  const unfinished = `${outfile}.${process.pid}`;
+  writeFileSync(unfinished, page);
+  renameSync(unfinished, outfile);
+}
 
 async function bundle(entry, options) {
   const { outputFiles } = await build({
@@ -56,7 +61,7 @@ async function bundle(entry, options) {
 function fill(template, name, content) {
   const place = `<!-- ${name} -->`;
   if (!template.includes(place)) throw new Error(`page.html must hold ${place}, but it does not`);
-  // A function, since a replacement text has patterns of its own.
+  // A function, because `replace` expands patterns such as $& in a replacement string.
   return template.replace(place, () => content);
 }
 

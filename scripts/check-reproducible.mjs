@@ -1,5 +1,5 @@
 // Builds the package once more, in another folder, and packs both: the tarballs must be the same
-// bytes, so that anybody can build a release and compare.
+// bytes, so that anyone can build a release and compare.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,6 @@
-// Compiles every TypeScript block of README.md, docs/ and the doc comments in src/, each as a module of
-// its own, against the built package: what a reader copies must compile.
+// Compiles every TypeScript block of README.md, docs/ and the doc comments in src/, each as one module,
+// against the built package: what a reader copies must compile. Blocks that are a file of examples/ are
+// compiled there.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,11 +12,14 @@ const BLOCK = /^```ts\n(.*?)^```$/gms;
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);
 
+const examples = new Set(list('examples').map((file) => readFileSync(file, 'utf8')));
+
 let count = 0;
 for (const source of ['README.md', 'SECURITY.md', ...list('docs'), ...list('src')]) {
   const text = readFileSync(source, 'utf8');
   const prose = source.endsWith('.md') ? text : text.replaceAll(/^\s*\* ?/gm, '');
   for (const [index, [, code]] of [...prose.matchAll(BLOCK)].entries()) {
+    if (examples.has(code)) continue;
     const name = `${source.replaceAll(/[/.]/g, '-')}-${index + 1}.ts`;
     writeFileSync(path.join(FOLDER, name), `${code}\nexport {};\n`);
     count += 1;

@@ -8,8 +8,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Enums, Models, Serialize, Spec, Validation } from '@cyclonedx/cyclonedx-library';
 
-// What tsup and esbuild build into dist/; THIRD_PARTY_NOTICES holds their licences.
-const BUNDLED = ['zod', 'preact'];
+// What is built into dist/; THIRD_PARTY_NOTICES holds its licence.
+const BUNDLED = ['preact'];
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const lockfile = readFileSync('package-lock.json', 'utf8');

@@ -1,3 +1,13 @@
+import type { CodeOf } from './error-codes.js';
+
+export type {
+  CallbackVerificationErrorCode,
+  ErrorCode,
+  InboxErrorCode,
+  MockServerErrorCode,
+} from './error-codes.js';
+export { errorCodes } from './error-codes.js';
+
 /**
  * What is known about the payment behind a call that failed.
  *
@@ -10,133 +20,65 @@
  */
 export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
 
-/** The `code` of a {@link CallbackVerificationError}. */
-export type CallbackVerificationErrorCode =
-  | 'MISSING_TIMESTAMP'
-  | 'INVALID_TIMESTAMP'
-  | 'TIMESTAMP_OUTSIDE_WINDOW'
-  | 'MISSING_SIGNATURE'
-  | 'INVALID_SIGNATURE'
-  | 'SIGNATURE_MISMATCH'
-  | 'INVALID_RECORD'
-  | 'RAW_BODY_REQUIRED';
-
-/** The `code` of an {@link InboxError}. */
-export type InboxErrorCode =
-  | 'LEASE_LOST'
-  | 'TRANSACTION_LOST'
-  | 'INBOX_TIMEOUT'
-  | 'STORE_FAILED'
-  | 'WORK_TIMEOUT'
-  | 'STALE_CHANGE';
-
-/**
- * Every `code` this package sets by itself. An {@link ApiError} carries the service's own code
- * when the answer has one, so it can hold a string that is not in this list.
- */
-export type ErrorCode =
-  | 'INVALID_OPTION'
-  | 'INVALID_REQUEST'
-  | 'API_ERROR'
-  | 'INVALID_CREDENTIALS'
-  | 'CONNECTION_FAILED'
-  | 'TIMEOUT'
-  | 'ABORTED'
-  | 'RESPONSE_UNUSABLE'
-  | CallbackVerificationErrorCode
-  | InboxErrorCode
-  | 'RETRY_LATER';
-
-/** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
-export const errorCodes: readonly ErrorCode[] = Object.freeze([
-  'INVALID_OPTION',
-  'INVALID_REQUEST',
-  'API_ERROR',
-  'INVALID_CREDENTIALS',
-  'CONNECTION_FAILED',
-  'TIMEOUT',
-  'ABORTED',
-  'RESPONSE_UNUSABLE',
-  'MISSING_TIMESTAMP',
-  'INVALID_TIMESTAMP',
-  'TIMESTAMP_OUTSIDE_WINDOW',
-  'MISSING_SIGNATURE',
-  'INVALID_SIGNATURE',
-  'SIGNATURE_MISMATCH',
-  'INVALID_RECORD',
-  'RAW_BODY_REQUIRED',
-  'LEASE_LOST',
-  'TRANSACTION_LOST',
-  'INBOX_TIMEOUT',
-  'STORE_FAILED',
-  'WORK_TIMEOUT',
-  'STALE_CHANGE',
-  'RETRY_LATER',
-]);
-
 /** One thing that is wrong with an input or a record. */
 export interface Issue {
   /** Where it is, from the outside in: `['extraBody', 'amount']`. Empty for the whole value. */
   readonly path: readonly PropertyKey[];
-  /** What was expected and what came. Issues written by this package never quote the value. */
+  /** What was expected and what was received. Issues written by this package never quote the value. */
   readonly message: string;
 }
 
 interface ErrorDetails {
-  readonly requestOutcome?: RequestOutcome | undefined;
-  readonly safeToRetry?: boolean | undefined;
   readonly cause?: unknown;
 }
 
-// Two copies of the package (ESM beside CJS, or two installs) have two sets of classes. A brand
-// from the global symbol registry lets `instanceof` see through that.
-function defineErrorClass(errorClass: { prototype: object }, name: string): void {
-  const mark = Symbol.for(`merchant-payments.${name}`);
-  Object.defineProperty(errorClass.prototype, mark, { value: true });
-  Object.defineProperty(errorClass.prototype, 'name', {
-    value: name,
-    configurable: true,
-    writable: true,
-  });
-  Object.defineProperty(errorClass, Symbol.hasInstance, {
-    value(this: unknown, candidate: unknown): boolean {
-      // A user's own subclass inherits this method; for it the ordinary prototype check is right.
-      return this === errorClass
-        ? typeof candidate === 'object' && candidate !== null && mark in candidate
-        : Function.prototype[Symbol.hasInstance].call(this, candidate);
-    },
-  });
+/** What is known of a call that failed. */
+interface CallDetails extends ErrorDetails {
+  readonly requestOutcome: RequestOutcome;
+  /** @default false */
+  readonly safeToRetry?: boolean | undefined;
 }
 
-/**
- * Base of every error that this package throws. Match on {@link MerchantPaymentsError.code};
- * `instanceof` works too, also across two installed copies of the package.
- *
- * Its fields are safe to log: no API secret, Authorization header, signing secret or request body
- * is in `message`, `stack`, `cause`, `util.inspect` or JSON.
- */
-export abstract class MerchantPaymentsError extends Error {
-  static {
-    defineErrorClass(this, 'MerchantPaymentsError');
+/** The right side of `instanceof` for a union of classes. */
+export type ErrorClass<Union> = abstract new (...options: never) => Union;
+
+/** What all errors of this package have. */
+abstract class PackageError extends Error {
+  // Two copies of the package (ESM beside CJS, or two installs) have two sets of classes, with the same
+  // brands. Not set in a static block: bundlers would keep every class then.
+  protected static readonly brand: string = 'merchant-payments.MerchantPaymentsError';
+
+  /** @internal */
+  static override [Symbol.hasInstance](candidate: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, candidate)) return true;
+    // A user's own subclass inherits this method and the brand; the prototype alone decides for it.
+    return Object.hasOwn(this, 'brand') && hasBrand(candidate, this.brand);
   }
-  /** Machine-readable reason: one of {@link ErrorCode}, or the service's own for an {@link ApiError}. */
+
+  /** Machine-readable reason: one of `ErrorCode`, or the service's own for an {@link ApiError}. */
   abstract readonly code: string;
-  /** What is known about the payment. Set on every error of a client call, absent elsewhere. */
+  /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
   declare readonly requestOutcome?: RequestOutcome;
   /**
    * Whether the same call may be made again: true only when that can't create a second payment and can
-   * succeed: nothing was sent for want of a connection or of time, a 429, or a safe method (GET, HEAD,
-   * OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on every error
-   * of a client call, absent elsewhere.
+   * succeed: nothing was sent for want of a connection, of a secret or of time, a 429, or a safe method
+   * (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
+   * every {@link RequestError}, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;
 
   /** @internal */
-  constructor(message: string, { requestOutcome, safeToRetry = false, cause }: ErrorDetails = {}) {
+  constructor(message: string, { cause }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
-    if (requestOutcome === undefined) return;
-    this.requestOutcome = requestOutcome;
-    this.safeToRetry = safeToRetry;
+  }
+
+  /** Name of the class. */
+  override get name(): string {
+    return (this.constructor as typeof PackageError).brand.slice('merchant-payments.'.length);
+  }
+  /** Names this error alone otherwise. */
+  override set name(value: string) {
+    Object.defineProperty(this, 'name', { value, configurable: true, writable: true });
   }
 
   /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
@@ -146,28 +88,90 @@ export abstract class MerchantPaymentsError extends Error {
   }
 }
 
-/** An option is invalid or does not exist: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
-export class InvalidOptionError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'InvalidOptionError');
+function hasBrand(candidate: unknown, brand: string): boolean {
+  if (typeof candidate !== 'object' || candidate === null) return false;
+  let errorClass: unknown = candidate.constructor;
+  while (typeof errorClass === 'function') {
+    if ((errorClass as { brand?: unknown }).brand === brand) return true;
+    errorClass = Object.getPrototypeOf(errorClass);
   }
-  readonly code = 'INVALID_OPTION';
+  return false;
+}
+
+/** What the errors of a call also have. */
+abstract class CallError extends PackageError {
+  protected static override readonly brand: string = 'merchant-payments.RequestError';
+
+  /** @internal */
+  static override [Symbol.hasInstance](candidate: unknown): boolean {
+    if (this !== CallError) return super[Symbol.hasInstance](candidate);
+    return candidate instanceof PackageError && candidate.requestOutcome !== undefined;
+  }
+
+  declare readonly requestOutcome: RequestOutcome;
+  declare readonly safeToRetry: boolean;
+
+  /** @internal */
+  constructor(message: string, details: CallDetails) {
+    super(message, details);
+    setOutcome(this, details);
+  }
+}
+
+function setOutcome(error: PackageError, details: Partial<CallDetails>): void {
+  const { requestOutcome, safeToRetry = false } = details;
+  if (requestOutcome !== undefined) Object.assign(error, { requestOutcome, safeToRetry });
+}
+
+/** An error that names an option. */
+abstract class OptionError extends PackageError {
   /** Name of the option, for example `timeoutMs`. */
   readonly option: string;
 
   /** @internal */
-  constructor(option: string, message: string, details?: ErrorDetails) {
+  constructor(option: string, message: string, details: Partial<CallDetails> = {}) {
     super(message, details);
+    setOutcome(this, details);
     this.option = option;
+    extendStack(this);
   }
 }
 
-/** The request can't be right, and nothing was sent: `INVALID_REQUEST`. */
-export class InvalidRequestError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'InvalidRequestError');
+// An option may be checked ten calls below the function that takes it, and V8 keeps ten frames: without
+// more the stack would not show the caller's line, the one to correct.
+function extendStack(error: OptionError): void {
+  const limit = Error.stackTraceLimit;
+  if (!(limit > 0)) return;
+  try {
+    Error.stackTraceLimit = limit + 10;
+  } catch {
+    return; // frozen, as by --frozen-intrinsics
   }
-  readonly code = 'INVALID_REQUEST';
+  Error.captureStackTrace?.(error, error.constructor);
+  Error.stackTraceLimit = limit;
+}
+
+/** An error of several codes. */
+abstract class CodedError<Code extends string> extends PackageError {
+  readonly code: Code;
+
+  /** @internal */
+  constructor(code: Code, message: string, details?: ErrorDetails) {
+    super(message, details);
+    this.code = code;
+  }
+}
+
+/** An option is invalid or does not exist: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
+export class InvalidOptionError extends OptionError {
+  protected static override readonly brand: string = 'merchant-payments.InvalidOptionError';
+  readonly code: CodeOf<'InvalidOptionError'> = 'INVALID_OPTION';
+}
+
+/** The request is invalid, and nothing was sent: `INVALID_REQUEST`. */
+export class InvalidRequestError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.InvalidRequestError';
+  readonly code: CodeOf<'InvalidRequestError'> = 'INVALID_REQUEST';
   /** Every field that is wrong. */
   readonly issues: readonly Issue[];
 
@@ -178,7 +182,7 @@ export class InvalidRequestError extends MerchantPaymentsError {
   }
 }
 
-interface ApiErrorDetails extends ErrorDetails {
+interface ApiErrorDetails extends CallDetails {
   readonly httpStatus: number;
   readonly code: string;
   readonly requestId?: string | undefined;
@@ -189,11 +193,12 @@ interface ApiErrorDetails extends ErrorDetails {
  * The service answered with another status than 2xx (interface section 7). Its `requestOutcome`
  * is `rejected` for 4xx other than 408 and 499, else `unknown`.
  */
-export class ApiError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'ApiError');
-  }
-  /** The service's own code when the answer has one, else `API_ERROR`. */
+export class ApiError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.ApiError';
+  /**
+   * The service's own code when the answer has one, else `API_ERROR`. It can be the same text as a code
+   * of another class: look at `instanceof ApiError` before `switch (error.code)`.
+   */
   readonly code: string;
   /** The HTTP status of the answer. */
   readonly httpStatus: number;
@@ -214,50 +219,50 @@ export class ApiError extends MerchantPaymentsError {
 
 /** The service refused the API key and secret with 401: `INVALID_CREDENTIALS` (interface section 5.1). */
 export class InvalidCredentialsError extends ApiError {
-  static {
-    defineErrorClass(this, 'InvalidCredentialsError');
-  }
-  declare readonly code: 'INVALID_CREDENTIALS';
+  protected static override readonly brand: string = 'merchant-payments.InvalidCredentialsError';
+  declare readonly code: CodeOf<'InvalidCredentialsError'>;
 }
 
 /** No connection, or one that broke before an answer: `CONNECTION_FAILED`. */
-export class ConnectionError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'ConnectionError');
-  }
-  readonly code = 'CONNECTION_FAILED';
+export class ConnectionError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.ConnectionError';
+  readonly code: CodeOf<'ConnectionError'> = 'CONNECTION_FAILED';
 }
 
 /** The call's deadline passed: `TIMEOUT`. */
-export class RequestTimeoutError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'RequestTimeoutError');
-  }
-  readonly code = 'TIMEOUT';
+export class RequestTimeoutError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.RequestTimeoutError';
+  readonly code: CodeOf<'RequestTimeoutError'> = 'TIMEOUT';
 }
 
 /** The caller's `signal` was aborted: `ABORTED`. */
-export class RequestAbortedError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'RequestAbortedError');
-  }
-  readonly code = 'ABORTED';
+export class RequestAbortedError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.RequestAbortedError';
+  readonly code: CodeOf<'RequestAbortedError'> = 'ABORTED';
 }
 
-/** An answer came that can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`. */
-export class ResponseError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'ResponseError');
-  }
-  readonly code = 'RESPONSE_UNUSABLE';
+/** The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`. */
+export class ResponseError extends CallError {
+  protected static override readonly brand: string = 'merchant-payments.ResponseError';
+  readonly code: CodeOf<'ResponseError'> = 'RESPONSE_UNUSABLE';
   /** What your `responseSchema` found, when that is the reason. */
   declare readonly issues?: readonly Issue[];
 
   /** @internal */
-  constructor(message: string, details: ErrorDetails & { issues?: readonly Issue[] }) {
+  constructor(message: string, details: CallDetails & { issues?: readonly Issue[] }) {
     super(message, details);
     if (details.issues !== undefined) this.issues = details.issues;
   }
+}
+
+/**
+ * A function of yours that gives a secret failed: `SECRET_UNAVAILABLE`. Thrown by a call for `apiKey` and
+ * `apiSecret`, which have the call's own deadline (`TIMEOUT`); for a receiver's `signingSecret`, also when it
+ * did not answer in time, the service gets a 500 and retries.
+ */
+export class SecretUnavailableError extends OptionError {
+  protected static override readonly brand: string = 'merchant-payments.SecretUnavailableError';
+  readonly code: CodeOf<'SecretUnavailableError'> = 'SECRET_UNAVAILABLE';
 }
 
 interface CallbackVerificationDetails {
@@ -266,11 +271,9 @@ interface CallbackVerificationDetails {
 }
 
 /** A callback was refused. Nothing of it may be used, except to answer 401 (422 for `INVALID_RECORD`). */
-export class CallbackVerificationError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'CallbackVerificationError');
-  }
-  readonly code: CallbackVerificationErrorCode;
+export class CallbackVerificationError extends PackageError {
+  protected static override readonly brand: string = 'merchant-payments.CallbackVerificationError';
+  readonly code: CodeOf<'CallbackVerificationError'>;
   /**
    * With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind this machine's clock, in
    * seconds; negative when it lies ahead.
@@ -281,7 +284,7 @@ export class CallbackVerificationError extends MerchantPaymentsError {
 
   /** @internal */
   constructor(
-    code: CallbackVerificationErrorCode,
+    code: CodeOf<'CallbackVerificationError'>,
     message: string,
     details: CallbackVerificationDetails = {},
   ) {
@@ -292,28 +295,14 @@ export class CallbackVerificationError extends MerchantPaymentsError {
   }
 }
 
-/**
- * A callback could not be processed. The service is to deliver it again, but for `STALE_CHANGE`.
- *
- * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
- * - `TRANSACTION_LOST`: the work ended or broke the transaction it was handed, or its connection was
- *   lost; nothing was recorded.
- * - `INBOX_TIMEOUT`: the store did not answer in time.
- * - `STORE_FAILED`: the store answered with an error; `cause` tells it without what was sent.
- * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
- * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
- */
-export class InboxError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'InboxError');
-  }
-  readonly code: InboxErrorCode;
+/** A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`. */
+export class InboxError extends CodedError<CodeOf<'InboxError'>> {
+  protected static override readonly brand: string = 'merchant-payments.InboxError';
+}
 
-  /** @internal */
-  constructor(code: InboxErrorCode, message: string, details?: ErrorDetails) {
-    super(message, details);
-    this.code = code;
-  }
+/** The mock of the service could not do what was asked; `code` says why. */
+export class MockServerError extends CodedError<CodeOf<'MockServerError'>> {
+  protected static override readonly brand: string = 'merchant-payments.MockServerError';
 }
 
 /** Options of a {@link RetryLaterError}. */
@@ -342,11 +331,9 @@ export interface RetryLaterOptions {
  * if (updatedRows === 0) throw new RetryLaterError('The order is not stored yet');
  * ```
  */
-export class RetryLaterError extends MerchantPaymentsError {
-  static {
-    defineErrorClass(this, 'RetryLaterError');
-  }
-  readonly code = 'RETRY_LATER';
+export class RetryLaterError extends PackageError {
+  protected static override readonly brand: string = 'merchant-payments.RetryLaterError';
+  readonly code: CodeOf<'RetryLaterError'> = 'RETRY_LATER';
   /** Seconds to wait, from 1 to 86400. */
   readonly retryAfterSeconds: number;
 
@@ -356,19 +343,64 @@ export class RetryLaterError extends MerchantPaymentsError {
     { retryAfterSeconds = 1, cause }: RetryLaterOptions = {},
   ) {
     super(message, { cause });
-    if (
-      !Number.isInteger(retryAfterSeconds) ||
-      retryAfterSeconds < 1 ||
-      retryAfterSeconds > 86_400
-    ) {
-      throw new InvalidOptionError(
-        'retryAfterSeconds',
-        'retryAfterSeconds must be a whole number of seconds from 1 to 86400',
-      );
+    const isInRange = retryAfterSeconds >= 1 && retryAfterSeconds <= 86_400;
+    if (!Number.isInteger(retryAfterSeconds) || !isInRange) {
+      const message = 'retryAfterSeconds must be a whole number of seconds from 1 to 86400';
+      throw new InvalidOptionError('retryAfterSeconds', message);
     }
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/**
+ * Any error of this package, as a union of its classes. Once `instanceof ApiError` is ruled out,
+ * `switch (error.code)` tells the others apart, and `default` is `never`.
+ */
+export type MerchantPaymentsError =
+  | InvalidOptionError
+  | InvalidRequestError
+  | ApiError
+  | InvalidCredentialsError
+  | ConnectionError
+  | RequestTimeoutError
+  | RequestAbortedError
+  | ResponseError
+  | SecretUnavailableError
+  | CallbackVerificationError
+  | InboxError
+  | RetryLaterError
+  | MockServerError;
+
+/**
+ * Base of every error that this package throws. Match on its `code`; `instanceof` works too, also across
+ * two installed copies of the package.
+ *
+ * Its fields are safe to log: no API secret, Authorization header, signing secret or request body
+ * is in `message`, `stack`, `cause`, `util.inspect` or JSON.
+ */
+export const MerchantPaymentsError: ErrorClass<MerchantPaymentsError> =
+  PackageError as unknown as ErrorClass<MerchantPaymentsError>;
+
+type OfCall<Class> = Class & {
+  readonly requestOutcome: RequestOutcome;
+  readonly safeToRetry: boolean;
+};
+
+/** An error of a client's call, as a union of its classes: each has `requestOutcome` and `safeToRetry`. */
+export type RequestError =
+  | OfCall<InvalidOptionError>
+  | InvalidRequestError
+  | ApiError
+  | InvalidCredentialsError
+  | ConnectionError
+  | RequestTimeoutError
+  | RequestAbortedError
+  | ResponseError
+  | OfCall<SecretUnavailableError>;
+
+/** Base of the errors of a client's call. `instanceof` holds for each that has a `requestOutcome`. */
+export const RequestError: ErrorClass<RequestError> =
+  CallError as unknown as ErrorClass<RequestError>;
 
 // A record with a hundred wrong fields must not make a message of a hundred lines.
 const MAX_DESCRIBED_ISSUES = 5;

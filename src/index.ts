@@ -5,9 +5,14 @@
  */
 export type { RawBody } from './callback/body.js';
 export type { CallbackHeaders, FetchHeaders } from './callback/headers.js';
-export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from './callback/options.js';
+export type {
+  CallbackRequest,
+  NodeSecretKey,
+  SigningSecret,
+  VerifiedCallback,
+  VerifyCallbackOptions,
+} from './callback/options.js';
 export type { TimestampUnit } from './callback/timestamp.js';
-export type { SigningSecret, VerifyCallbackOptions } from './callback/verify.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
 export type { Logger, RequestTrace } from './client/observation.js';
 export type { PaymentClientOptions, RequestOptions } from './client/options.js';
@@ -21,6 +26,7 @@ export type {
   ErrorCode,
   InboxErrorCode,
   Issue,
+  MockServerErrorCode,
   RequestOutcome,
   RetryLaterOptions,
 } from './errors.js';
@@ -34,10 +40,13 @@ export {
   InvalidOptionError,
   InvalidRequestError,
   MerchantPaymentsError,
+  MockServerError,
   RequestAbortedError,
+  RequestError,
   RequestTimeoutError,
   ResponseError,
   RetryLaterError,
+  SecretUnavailableError,
 } from './errors.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
 export type {

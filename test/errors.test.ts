@@ -21,10 +21,12 @@ const {
   InvalidRequestError,
   MerchantPaymentsError,
   RequestAbortedError,
+  RequestError,
   RequestTimeoutError,
   ResponseError,
 } = errors;
 
+const unknown = { requestOutcome: 'unknown' } as const;
 const issues = [{ path: ['amount'], message: 'must be a number' }];
 
 /** One error of every class, with every field that it can have. */
@@ -52,7 +54,13 @@ const makeAll = (from: Errors) => ({
     skewSeconds: 301,
     issues,
   }),
+  SecretUnavailableError: new from.SecretUnavailableError('apiSecret', 'm', {
+    requestOutcome: 'not-sent',
+    safeToRetry: true,
+  }),
   InboxError: new from.InboxError('LEASE_LOST', 'm'),
+  RetryLaterError: new from.RetryLaterError('m'),
+  MockServerError: new from.MockServerError('PORT_IN_USE', 'm'),
 });
 type ClassName = keyof ReturnType<typeof makeAll>;
 const all = Object.entries(makeAll(errors)) as [ClassName, errors.MerchantPaymentsError][];
@@ -69,7 +77,15 @@ describe.each(all)('%s', (name, error) => {
     expect(inspect(error)).toContain(`${name}: `);
   });
 
-  it('is told apart from every other class but its own base', () => {
+  it('has a name that can be set, as of any error', () => {
+    const own = makeAll(errors)[name];
+    own.name = 'Renamed';
+    expect(String(own)).toBe(`Renamed: ${own.message}`);
+    expect(Object.keys(own)).not.toContain('name');
+    expect(error.name).toBe(name);
+  });
+
+  it('is an instance of no other class but its own base', () => {
     for (const [other] of all) {
       const related =
         other === name || (name === 'InvalidCredentialsError' && other === 'ApiError');
@@ -130,7 +146,18 @@ describe('toJSON', () => {
       { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', safeToRetry: false, issues },
     ],
     ['CallbackVerificationError', { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues }],
+    [
+      'SecretUnavailableError',
+      {
+        code: 'SECRET_UNAVAILABLE',
+        option: 'apiSecret',
+        requestOutcome: 'not-sent',
+        safeToRetry: true,
+      },
+    ],
     ['InboxError', { code: 'LEASE_LOST' }],
+    ['RetryLaterError', { code: 'RETRY_LATER', retryAfterSeconds: 1 }],
+    ['MockServerError', { code: 'PORT_IN_USE' }],
   ])('of %s has its code and its fields', (name, fields) => {
     expect(JSON.parse(JSON.stringify(makeAll(errors)[name]))).toEqual({
       name,
@@ -141,17 +168,19 @@ describe('toJSON', () => {
 
   it('leaves out what is absent, cause and stack', () => {
     const cause = new Error('below');
-    const error = new ApiError('m', { httpStatus: 500, code: 'API_ERROR', cause });
+    const error = new ApiError('m', { httpStatus: 500, code: 'API_ERROR', cause, ...unknown });
     expect(error.cause).toBe(cause);
     expect(error.toJSON()).toEqual({
       name: 'ApiError',
       code: 'API_ERROR',
       httpStatus: 500,
       message: 'm',
+      requestOutcome: 'unknown',
+      safeToRetry: false,
     });
-    expect(Object.keys(error)).toEqual(['code', 'httpStatus']);
-    expect('cause' in new ConnectionError('m')).toBe(false);
-    expect(new ResponseError('m', {}).toJSON()).not.toHaveProperty('issues');
+    expect(Object.keys(error)).toEqual(['requestOutcome', 'safeToRetry', 'code', 'httpStatus']);
+    expect('cause' in new ConnectionError('m', unknown)).toBe(false);
+    expect(new ResponseError('m', unknown).toJSON()).not.toHaveProperty('issues');
     expect(new InvalidOptionError('a', 'm').toJSON()).not.toHaveProperty('requestOutcome');
     expect(new InvalidOptionError('a', 'm', { safeToRetry: true }).toJSON()).not.toHaveProperty(
       'safeToRetry',
@@ -224,13 +253,27 @@ describe('instanceof', () => {
   it("keeps its ordinary meaning for a user's own subclass", () => {
     class OwnError extends ConnectionError {}
     class OtherError extends ConnectionError {}
-    const own = new OwnError('m');
+    const own = new OwnError('m', unknown);
     expect(own).toBeInstanceOf(OwnError);
     expect(own).toBeInstanceOf(ConnectionError);
     expect(own).toBeInstanceOf(MerchantPaymentsError);
     expect(own).not.toBeInstanceOf(OtherError);
-    expect(new ConnectionError('m')).not.toBeInstanceOf(OwnError);
+    expect(new ConnectionError('m', unknown)).not.toBeInstanceOf(OwnError);
     for (const { copy } of copies) expect(own).toBeInstanceOf(copy.ConnectionError);
+  });
+
+  it('of RequestError holds for each error with a requestOutcome, in every copy', () => {
+    for (const { copy: one } of [{ copy: errors }, ...copies]) {
+      for (const { copy: other } of [{ copy: errors }, ...copies]) {
+        for (const error of Object.values(makeAll(one)) as errors.MerchantPaymentsError[]) {
+          expect(error instanceof other.RequestError).toBe('requestOutcome' in error);
+        }
+        const ofConstruction = new one.InvalidOptionError('timeoutMs', 'm');
+        expect(ofConstruction instanceof other.RequestError).toBe(false);
+      }
+    }
+    const foreign = Object.assign(new Error('m'), { requestOutcome: 'unknown' });
+    expect(foreign).not.toBeInstanceOf(RequestError);
   });
 
   it.each([
@@ -240,6 +283,8 @@ describe('instanceof', () => {
     ['a number', 7],
     ['a function', () => {}],
     ['a plain object', { name: 'ConnectionError', code: 'CONNECTION_FAILED' }],
+    ['an object without a class', Object.create(null)],
+    ['an object whose constructor is data', { constructor: 'ConnectionError' }],
     ['an ordinary error', new Error('m')],
   ])('is false for %s', (_what, value) => {
     expect((value as unknown) instanceof MerchantPaymentsError).toBe(false);

@@ -4,7 +4,7 @@ import { callbackHandler } from 'merchant-payments/fetch';
 import { settle } from '../shop.js';
 
 export const POST = callbackHandler({
-  // As a function it is read at each callback, so that a build does without it.
+  // A function is called for each callback, so a build needs no secret.
   signingSecret: () => process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   onPayment: settle,
 });

@@ -2,12 +2,12 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox/postgres';
+import type { InboxContext } from 'merchant-payments/inbox';
 import type pg from 'pg';
 
 const orders = pgTable('orders', {
   reference: text().primaryKey(),
-  paymentStatus: text('payment_status'),
+  status: text(),
 });
 const shipments = pgTable('shipments', { reference: text().primaryKey() });
 
@@ -20,7 +20,7 @@ export async function onPayment(
   if (!stale) {
     const { rowCount } = await db
       .update(orders)
-      .set({ paymentStatus: payment.status })
+      .set({ status: payment.status })
       .where(eq(orders.reference, reference));
     if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }

@@ -1,6 +1,6 @@
 import makeKnex from 'knex';
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox/postgres';
+import type { InboxContext } from 'merchant-payments/inbox';
 import type pg from 'pg';
 
 const knex = makeKnex({ client: 'pg' }); // or the knex that you have
@@ -15,7 +15,7 @@ export async function onPayment(
       if (!stale) {
         const updated = await nested('orders')
           .where({ reference })
-          .update({ payment_status: payment.status });
+          .update({ status: payment.status });
         if (updated === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
       }
       if (payment.status === 'paid') {

@@ -1,10 +1,10 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox/postgres';
+import type { InboxContext } from 'merchant-payments/inbox';
 import type pg from 'pg';
 
 interface Tables {
-  orders: { reference: string; payment_status: string | null };
+  orders: { reference: string; status: string | null };
   shipments: { reference: string };
 }
 
@@ -19,7 +19,7 @@ export async function onPayment(
   if (!stale) {
     const { numUpdatedRows } = await db
       .updateTable('orders')
-      .set({ payment_status: payment.status })
+      .set({ status: payment.status })
       .where('reference', '=', reference)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw new RetryLaterError(`Order ${reference} is not stored yet`);

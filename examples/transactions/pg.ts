@@ -1,5 +1,6 @@
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import { type InboxContext, postgresInbox } from 'merchant-payments/inbox/postgres';
+import type { InboxContext } from 'merchant-payments/inbox';
+import { postgresInbox } from 'merchant-payments/inbox/postgres';
 import { callbackHandler } from 'merchant-payments/node';
 import pg from 'pg';
 
@@ -15,10 +16,10 @@ export async function onPayment(
   const reference = payment.merchantPaymentReference;
   // Mirrored: an older status must not replace a newer one.
   if (!stale) {
-    const { rowCount } = await tx.query(
-      'UPDATE orders SET payment_status = $2 WHERE reference = $1',
-      [reference, payment.status],
-    );
+    const { rowCount } = await tx.query('UPDATE orders SET status = $2 WHERE reference = $1', [
+      reference,
+      payment.status,
+    ]);
     if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }
   // Done once, even if a newer status was processed first.

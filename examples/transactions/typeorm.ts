@@ -1,13 +1,13 @@
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
-import type { InboxContext } from 'merchant-payments/inbox/postgres';
+import type { InboxContext } from 'merchant-payments/inbox';
 import type pg from 'pg';
 import { DataSource, EntitySchema } from 'typeorm';
 
-const orders = new EntitySchema<{ reference: string; paymentStatus: string | null }>({
+const orders = new EntitySchema<{ reference: string; status: string | null }>({
   name: 'orders',
   columns: {
     reference: { type: 'text', primary: true },
-    paymentStatus: { type: 'text', nullable: true, name: 'payment_status' },
+    status: { type: 'text', nullable: true },
   },
 });
 const shipments = new EntitySchema<{ reference: string }>({
@@ -32,7 +32,7 @@ export async function onPayment(
     const { affected } = await runner.manager.update(
       orders,
       { reference },
-      { paymentStatus: payment.status },
+      { status: payment.status },
     );
     if (affected === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }

@@ -12,16 +12,16 @@ export const HOW_TO_GET_THE_BYTES =
   'AWS Lambda event.body, decoded from base64 when isBase64Encoded';
 
 /**
- * Narrows what came to text or bytes, without copying.
+ * Narrows to text or bytes, without copying.
  *
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it is neither: a parsed object can't
- * be turned back into the bytes that were signed
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` for a parsed object, which can't be turned back
+ * into the bytes that were signed, and anything else
  */
 export function assertRawBody(rawBody: unknown): string | Uint8Array {
   if (typeof rawBody === 'string') {
     // A lone surrogate has no bytes in UTF-8: what is hashed and what is parsed would differ.
     if (rawBody.isWellFormed()) return rawBody;
-    throw rawBodyRequired('a string that was decoded with loss (it holds a lone surrogate)');
+    throw rawBodyRequired('a string with a lone surrogate, which was decoded with loss');
   }
   if (isUint8Array(rawBody)) return rawBody;
   if (tagOf(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
@@ -43,9 +43,9 @@ function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value);
 }
 
-function rawBodyRequired(came: string): CallbackVerificationError {
+function rawBodyRequired(received: string): CallbackVerificationError {
   return new CallbackVerificationError(
     'RAW_BODY_REQUIRED',
-    `rawBody must be the bytes of the request as received (string, Uint8Array or ArrayBuffer), but ${came} came. ${HOW_TO_GET_THE_BYTES}`,
+    `rawBody must be the bytes of the request (string, Uint8Array or ArrayBuffer); received ${received}. ${HOW_TO_GET_THE_BYTES}`,
   );
 }

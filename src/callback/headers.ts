@@ -1,12 +1,13 @@
-import { CallbackVerificationError, InvalidOptionError } from '../errors.js';
+import { CallbackVerificationError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
+import { invalidOption } from '../protocol/options.js';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
 /** The part of the Fetch `Headers` class that is used, so that no DOM types are needed. */
 export interface FetchHeaders {
   /** The value of a header, in any case of its name. */
   get(name: string): string | null;
-  /** Adds a value. Not called: its presence tells a Headers from a Map. */
+  /** Adds a value. Not called: a Map does not have it. */
   append(name: string, value: string): void;
 }
 
@@ -36,8 +37,8 @@ const NAME_LENGTH = TIMESTAMP_HEADER.length;
  * Reads X-Timestamp and X-Signature (interface section 4.2).
  *
  * @throws {CallbackVerificationError} `MISSING_TIMESTAMP`, `MISSING_SIGNATURE`, or
- * `INVALID_TIMESTAMP` and `INVALID_SIGNATURE` for a header that is given more than once
- * @throws {InvalidOptionError} when `headers` is no collection of headers at all
+ * `INVALID_TIMESTAMP` and `INVALID_SIGNATURE` for a header that is sent more than once
+ * @throws {InvalidOptionError} when `headers` is not a collection of headers
  */
 export function readSignedHeaders(headers: CallbackHeaders): SignedHeaders {
   const { timestamp, signature } = findHeaders(headers);
@@ -51,14 +52,15 @@ export function readSignedHeaders(headers: CallbackHeaders): SignedHeaders {
 }
 
 function missing(header: string): string {
-  return `The ${header} header is missing; pass the headers of the request as received, and see that no proxy drops it`;
+  return `The ${header} header is missing; pass the headers of the request as received, and check that no proxy drops it`;
 }
 
 function findHeaders(headers: CallbackHeaders): FoundHeaders {
   if (typeof headers !== 'object' || headers === null) {
-    throw new InvalidOptionError(
+    throw invalidOption(
       'headers',
-      `headers must be the headers of the request (an object, a Headers or pairs), but ${describeValue(headers)} came`,
+      'the headers of the request (an object, a Headers or pairs)',
+      headers,
     );
   }
   const found: FoundHeaders = { timestamp: undefined, signature: undefined };
@@ -77,10 +79,8 @@ function findHeaders(headers: CallbackHeaders): FoundHeaders {
 
 function addPair(found: FoundHeaders, pair: unknown): void {
   if (!Array.isArray(pair) || typeof pair[0] !== 'string') {
-    throw new InvalidOptionError(
-      'headers',
-      `headers given as a list must hold [name, value] pairs, but ${describeValue(pair)} came; instead of Node's rawHeaders pass req.headers`,
-    );
+    const remedy = "instead of Node's rawHeaders pass req.headers";
+    throw invalidOption('headers', 'a list of [name, value] pairs', pair, remedy);
   }
   addHeader(found, pair[0], pair[1]);
 }
@@ -105,20 +105,23 @@ function onlyValue(
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length === 0) return earlier;
   const [only] = values;
-  // Which of two values a proxy or a framework went by is not known here, so neither is trusted.
+  // Which of two values a proxy or a framework used is unknown, so neither is trusted.
   if (values.length > 1 || earlier !== undefined) {
-    throw new CallbackVerificationError(code, `${header} was given more than once; send it once`);
+    throw new CallbackVerificationError(
+      code,
+      `${header} must be sent once; received it more than once`,
+    );
   }
   if (typeof only !== 'string') {
     throw new CallbackVerificationError(
       code,
-      `${header} must be a string, but ${describeValue(only)} came`,
+      `${header} must be a string; received ${describeValue(only)}`,
     );
   }
   return only;
 }
 
-// A Map has get() too, but keeps the case of its names; append() tells them apart.
+// A Map has get() too, but keeps the case of its names; it has no append().
 function isFetchHeaders(headers: object): headers is FetchHeaders {
   const { get, append } = headers as Partial<FetchHeaders>;
   return typeof get === 'function' && typeof append === 'function';

@@ -3,8 +3,8 @@
  *
  * @module merchant-payments/callback
  */
-export type { CallbackVerificationErrorCode, ErrorCode, Issue } from '../errors.js';
-export { CallbackVerificationError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+export type { CallbackVerificationErrorCode, Issue } from '../errors.js';
+export { CallbackVerificationError } from '../errors.js';
 export type { PaymentStatusRecord } from '../protocol/payment.js';
 export type {
   StandardSchemaIssue,
@@ -14,7 +14,12 @@ export type {
 export type { SignatureEncoding } from '../protocol/wire.js';
 export type { RawBody } from './body.js';
 export type { CallbackHeaders, FetchHeaders } from './headers.js';
-export type { CallbackRequest, VerificationPolicy, VerifiedCallback } from './options.js';
+export type {
+  CallbackRequest,
+  NodeSecretKey,
+  SigningSecret,
+  VerifiedCallback,
+  VerifyCallbackOptions,
+} from './options.js';
 export type { TimestampUnit } from './timestamp.js';
-export type { SigningSecret, VerifyCallbackOptions } from './verify.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './verify.js';

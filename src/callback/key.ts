@@ -1,4 +1,4 @@
-import { describeValue } from '../protocol/describe-value.js';
+import { describeMismatch } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import { isDateTime, type PaymentStatusRecord } from '../protocol/payment.js';
 import { invalidRecord } from './record.js';
@@ -38,11 +38,11 @@ export function decideCallbackKey({
   return { digestOf: text.isWellFormed() ? text : JSON.stringify(text) };
 }
 
-/** The full stop tells it from a readable key, which has two. */
+/** Its one full stop distinguishes it from a readable key, which has two. */
 export const toDigestKey = (digest: string): string => `sha256.${digest}`;
 
-// Microseconds since 1970, and what is finer behind a full stop: for two changes taken for one, the
-// second would be lost. Only a record that was not verified has no date-time here.
+// Microseconds since 1970, and what is finer behind a full stop: were two changes
+// taken for one, the second would be lost. Only a record that was not verified has no date-time here.
 function describeInstant(updatedAt: string): string {
   if (!isDateTime(updatedAt)) return ` ${updatedAt}`;
   const { occurredAt, microseconds, finer } = parseInstant(updatedAt);
@@ -53,7 +53,5 @@ function describeInstant(updatedAt: string): string {
 
 function assertKeyPart(field: string, value: unknown): void {
   if (typeof value === 'string' && value !== '') return;
-  throw invalidRecord([
-    { path: [field], message: `must be a non-empty string, but ${describeValue(value)} came` },
-  ]);
+  throw invalidRecord([{ path: [field], message: describeMismatch('a non-empty string', value) }]);
 }

@@ -1,12 +1,18 @@
+import { InvalidOptionError } from '../errors.js';
 import {
-  assertFunction,
-  assertOneOf,
-  assertOptionsObject,
-  assertWholeNumber,
-  type OptionNames,
-} from '../protocol/assert-option.js';
+  clock,
+  invalidOption,
+  type OptionRules,
+  oneOf,
+  optional,
+  type Resolved,
+  secretText,
+  standardSchema,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { assertStandardSchema, type StandardSchemaV1 } from '../protocol/standard-schema.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
 import type { RawBody } from './body.js';
 import type { CallbackHeaders } from './headers.js';
@@ -21,10 +27,12 @@ export interface CallbackRequest {
 }
 
 /**
- * Options that do not depend on the runtime's cryptography. `Fields` is what `recordSchema` takes a
- * record to hold, inferred from it.
+ * Options of a verifier. `Fields` are those of a record that `recordSchema` accepts, inferred from it;
+ * `Secret` is what the runtime takes as a signing secret.
  */
-export interface VerificationPolicy<Fields = unknown> {
+export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret> {
+  /** The signing secret of the merchant account, or several during a rotation: any of them may match. */
+  signingSecret: Secret | readonly Secret[];
   /**
    * How far X-Timestamp may lie from the clock, in whole seconds, in both directions, inclusive.
    * A whole number from 0; 0 means the same second.
@@ -69,42 +77,62 @@ export interface VerifiedCallback<Fields = unknown> {
   secretIndex: number;
 }
 
-export interface ResolvedPolicy {
-  readonly toleranceSeconds: number;
-  readonly signatureEncoding: 'auto' | SignatureEncoding;
-  readonly timestampUnit: TimestampUnit;
-  readonly now: () => number;
-  readonly recordSchema: StandardSchemaV1 | undefined;
+/** One rule for each option of a verifier. */
+export const verifierRules = {
+  // Checked where its keys are made: each runtime has other types.
+  signingSecret: (value: unknown): unknown => value,
+  toleranceSeconds: withDefault(300, wholeNumber({ unit: 'seconds' })),
+  signatureEncoding: withDefault('auto', oneOf('auto', ...signatureEncodings)),
+  timestampUnit: withDefault('seconds', oneOf('seconds', 'milliseconds')),
+  now: clock,
+  recordSchema: optional(standardSchema),
+} satisfies OptionRules<VerifyCallbackOptions>;
+
+/** How callbacks are verified, but for the secret. */
+export type ResolvedPolicy = Omit<Resolved<typeof verifierRules>, 'signingSecret'>;
+
+/** The part of Node's secret `KeyObject` that is used, so that no types of Node are needed. */
+export interface NodeSecretKey {
+  /** Must be `secret`. */
+  readonly type: string;
+  /** The key's bytes. */
+  export(): unknown;
 }
 
-const POLICY_NAMES: OptionNames<VerificationPolicy> = {
-  toleranceSeconds: true,
-  signatureEncoding: true,
-  timestampUnit: true,
-  now: true,
-  recordSchema: true,
-};
+/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
+export type SigningSecret = string | Uint8Array | NodeSecretKey;
 
-/** The options of a verifier. */
-export const VERIFIER_OPTIONS = { signingSecret: true, ...POLICY_NAMES } as const;
+/**
+ * Refuses an empty secret, with which anybody can sign, and white space at an edge, which shows only as
+ * mismatches later.
+ *
+ * @throws {InvalidOptionError} naming the option, never the value
+ */
+export function assertUsableSecret(secret: string | Uint8Array, option: string): void {
+  if (typeof secret === 'string') secretText(secret, option);
+  else if (secret.byteLength === 0) {
+    throw new InvalidOptionError(option, `${option} must not be empty; received no bytes`);
+  }
+}
 
-// Looked up at each call: fake time may be set, or taken away, later.
-const systemClock = (): number => Date.now();
+/** One secret or several, as a list; `[]` is refused, since it would accept nothing. */
+export function listSecrets<Secret>(
+  signingSecret: Secret | readonly Secret[],
+): readonly { secret: Secret; option: string }[] {
+  if (!Array.isArray(signingSecret)) {
+    return [{ secret: signingSecret as Secret, option: 'signingSecret' }];
+  }
+  if (signingSecret.length === 0) {
+    throw invalidOption('signingSecret', 'one secret or more', signingSecret);
+  }
+  return signingSecret.map((secret: Secret, index) => ({
+    secret,
+    option: `signingSecret[${index}]`,
+  }));
+}
 
-/** @throws {InvalidOptionError} naming the option */
-export function resolvePolicy(options: VerificationPolicy): ResolvedPolicy {
-  assertOptionsObject('options', options, 'signingSecret');
-  const {
-    toleranceSeconds = 300,
-    signatureEncoding = 'auto',
-    timestampUnit = 'seconds',
-    now = systemClock,
-    recordSchema,
-  } = options;
-  assertWholeNumber('toleranceSeconds', toleranceSeconds, { min: 0, unit: 'seconds' });
-  assertOneOf('signatureEncoding', signatureEncoding, ['auto', ...signatureEncodings]);
-  assertOneOf('timestampUnit', timestampUnit, ['seconds', 'milliseconds']);
-  assertFunction('now', now, 'that returns epoch milliseconds');
-  if (recordSchema !== undefined) assertStandardSchema('recordSchema', recordSchema);
-  return Object.freeze({ toleranceSeconds, signatureEncoding, timestampUnit, now, recordSchema });
+/** @throws {InvalidOptionError} when `request` is not an object */
+export function assertRequest(request: unknown, holds: string): void {
+  if (typeof request === 'object' && request !== null) return;
+  throw invalidOption('request', `an object with ${holds}`, request);
 }

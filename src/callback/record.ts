@@ -25,9 +25,9 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
   return value as PaymentStatusRecord;
 }
 
-// Made at the first callback, since jest-environment-jsdom has no TextDecoder and must be able to load
-// the package all the same. Without `fatal` a wrong byte becomes U+FFFD, and with `ignoreBOM: false` a byte order mark
-// vanishes: either way the record would say something else than the bytes that were signed.
+// Made at the first callback: jest-environment-jsdom has no TextDecoder, and must be able to load the
+// package. Without `fatal` a wrong byte becomes U+FFFD, and without `ignoreBOM` a byte order mark
+// vanishes: the record would differ from the bytes that were signed.
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */

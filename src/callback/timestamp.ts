@@ -1,11 +1,8 @@
 import { CallbackVerificationError } from '../errors.js';
+import { SECONDS_END } from '../protocol/instant.js';
 
 /** Unit of the X-Timestamp header. */
 export type TimestampUnit = 'seconds' | 'milliseconds';
-
-// In seconds this is the year 5138, in milliseconds March 1973: a value on the wrong side of it is
-// in the other unit.
-const SECONDS_END = 100_000_000_000;
 
 // Any instant fits, and no number of so few digits is rounded.
 const MAX_DIGITS = 15;
@@ -21,7 +18,7 @@ export function parseTimestamp(text: string, unit: TimestampUnit): number {
   if (value === undefined) {
     throw new CallbackVerificationError(
       'INVALID_TIMESTAMP',
-      `X-Timestamp must be a Unix timestamp in ${unit}, digits only, but a value of ${text.length} characters came`,
+      `X-Timestamp must be a Unix timestamp in ${unit}, digits only; received ${text.length} characters`,
     );
   }
   if (unit === 'milliseconds') {
@@ -47,7 +44,7 @@ function parseDigits(text: string): number | undefined {
 function otherUnit(unit: TimestampUnit, looksLike: TimestampUnit): CallbackVerificationError {
   return new CallbackVerificationError(
     'INVALID_TIMESTAMP',
-    `X-Timestamp must be a Unix timestamp in ${unit}, but the value looks like ${looksLike}; if the service sends ${looksLike}, set timestampUnit: '${looksLike}'`,
+    `X-Timestamp must be a Unix timestamp in ${unit}; the value looks like ${looksLike}: if the service sends ${looksLike}, set timestampUnit: '${looksLike}'`,
   );
 }
 
@@ -67,7 +64,7 @@ export function assertInsideWindow(
   if (Math.abs(skewSeconds) <= toleranceSeconds) return;
   throw new CallbackVerificationError(
     'TIMESTAMP_OUTSIDE_WINDOW',
-    `X-Timestamp lies ${describeSkew(skewSeconds)}, more than the ${toleranceSeconds} s allowed; a replayed or long delayed callback, or a clock that is off`,
+    `X-Timestamp lies ${describeSkew(skewSeconds)}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
     { skewSeconds },
   );
 }

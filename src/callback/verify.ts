@@ -1,17 +1,20 @@
 import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
-import { assertKnownOptions, assertOptionsObject } from '../protocol/assert-option.js';
+import { invalidOption, resolveOptions } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { assertRawBody, isUint8Array } from './body.js';
 import { readSignedHeaders } from './headers.js';
 import { decideCallbackKey, toDigestKey } from './key.js';
 import {
+  assertRequest,
+  assertUsableSecret,
   type CallbackRequest,
+  listSecrets,
   type ResolvedPolicy,
-  resolvePolicy,
-  VERIFIER_OPTIONS,
-  type VerificationPolicy,
+  type SigningSecret,
   type VerifiedCallback,
+  type VerifyCallbackOptions,
+  verifierRules,
 } from './options.js';
 import {
   assertSchemaAccepts,
@@ -21,24 +24,14 @@ import {
   runRecordSchema,
 } from './record.js';
 import { parseSignatureFormat, signatureMismatch } from './signature.js';
-import { assertUsableSecret, listSecrets, wrongSecretType } from './signing-secret.js';
 import { assertInsideWindow, parseTimestamp } from './timestamp.js';
-
-/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
-export type SigningSecret = string | Uint8Array | KeyObject;
-
-/** Options of {@link verifyCallback} and {@link createCallbackVerifier}. */
-export interface VerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
-  /** The signing secret of the merchant account, or several while rotating: any of them may match. */
-  signingSecret: SigningSecret | readonly SigningSecret[];
-}
 
 /**
  * Verifies one callback (interface section 5.2): headers, window, signature, and only then the
  * body's JSON and record. For more than one, {@link createCallbackVerifier} prepares the keys once.
  *
  * @throws {CallbackVerificationError} when the callback must not be trusted; its `code` says why
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
@@ -62,13 +55,12 @@ export function verifyCallback<Fields = unknown>(
 /**
  * Makes a verifier with its keys prepared. It keeps no state between calls and can be shared.
  *
- * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
+ * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createCallbackVerifier<Fields = unknown>(
   options: VerifyCallbackOptions<Fields>,
 ): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
-  const policy = resolvePolicy(options);
-  assertKnownOptions(options, VERIFIER_OPTIONS);
+  const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
   const keys = importSigningSecrets(options.signingSecret);
   // The schema has accepted the record as one with these fields.
   return (request) => verify(request, policy, keys) as VerifiedCallback<Fields>;
@@ -94,7 +86,7 @@ function verify(
   policy: ResolvedPolicy,
   keys: readonly KeyObject[],
 ): VerifiedCallback {
-  assertOptionsObject('request', request, 'rawBody and headers');
+  assertRequest(request, 'rawBody and headers');
   const body = assertRawBody(request.rawBody);
   const { timestamp, signature } = readSignedHeaders(request.headers);
 
@@ -115,11 +107,11 @@ function verify(
   if (policy.recordSchema !== undefined) {
     const result = runRecordSchema(policy.recordSchema, payment);
     if (isPromiseLike(result)) {
-      // Nobody waits for it any more; unhandled, its failure would end the process.
+      // Unhandled, its failure would end the process.
       result.then(undefined, () => undefined);
       throw new InvalidOptionError(
         'recordSchema',
-        'recordSchema must validate synchronously, but it returned a promise; use verifyCallback of merchant-payments/callback/web, which awaits it',
+        'recordSchema must validate synchronously, but returned a promise; use verifyCallback of merchant-payments/callback/web, which awaits it',
       );
     }
     assertSchemaAccepts(result);
@@ -176,7 +168,7 @@ function importSecret(secret: SigningSecret, option: string): KeyObject {
     if (secret.type === 'secret' && secret.symmetricKeySize !== 0) return secret;
     throw new InvalidOptionError(
       option,
-      `${option} must be a KeyObject of type secret that is not empty, but one of type ${secret.type} came`,
+      `${option} must be a KeyObject of type secret that is not empty; received one of type ${secret.type}`,
     );
   }
   if (typeof secret === 'string') {
@@ -187,5 +179,5 @@ function importSecret(secret: SigningSecret, option: string): KeyObject {
     assertUsableSecret(secret, option);
     return createSecretKey(secret);
   }
-  throw wrongSecretType(secret, option, 'a string, a Uint8Array or a KeyObject');
+  throw invalidOption(option, 'a string, a Uint8Array or a KeyObject', secret);
 }

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { nearest } from '../protocol/nearest.js';
-import { parseArguments, readSwitch } from './arguments.js';
-import { type Command, type ExitCode, type Terminal, UsageError } from './command.js';
-import { plainText } from './plain-text.js';
+import { parseArguments, readOptions, requireWords } from './arguments.js';
+import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
+import { layoutOf } from './layout.js';
+import { plainText, printJson, printLine, printNote, type Terminal } from './output.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
 /** Runs the command that the words name, and says every failure in one line on stderr. */
@@ -9,47 +12,60 @@ export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
+  const { stdout, stderr } = terminal;
   const [first, second] = words;
   try {
-    if (first === '--version') return await printVersion(terminal);
+    if (first === '--version') {
+      printLine(terminal, readVersion());
+      return 0;
+    }
     if (first === undefined || first === '--help' || first === '-h') {
       const { overview } = await import('./help.js');
-      (first === undefined ? terminal.stderr : terminal.stdout).write(await overview());
+      (first === undefined ? stderr : stdout).write(await overview());
       return first === undefined ? 2 : 0;
     }
     if ((second === '--help' || second === '-h') && commandsOfGroup(first).length > 0) {
       const { groupHelp } = await import('./help.js');
-      terminal.stdout.write(await groupHelp(first));
+      stdout.write(await groupHelp(first));
       return 0;
     }
     return await runCommand(words, terminal);
   } catch (error) {
-    return report(error, terminal);
+    const message = error instanceof Error ? error.message : String(error);
+    printNote(terminal, `merchant-payments: ${plainText(message)}`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
 async function runCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const name = findCommand(words);
-  const { command } = await load(name);
-  const rest = words.slice(name.split(' ').length);
+  const command = await commandLoaders.get(name)?.();
+  if (command === undefined) throw new UsageError(`unknown command ${name}; see --help`);
+  const given = parseArguments(command, words.slice(name.split(' ').length));
+  if (given.texts.has('help')) {
+    const { commandHelp } = await import('./help.js');
+    terminal.stdout.write(commandHelp(command));
+    return 0;
+  }
+  if (!command.checksWords) requireWords(given.words, command.positionals ?? []);
   try {
-    const given = parseArguments(command, rest);
-    if (readSwitch(given, 'help')) {
-      const { commandHelp } = await import('./help.js');
-      terminal.stdout.write(commandHelp(command));
-      return 0;
-    }
-    return await command.run(given, terminal);
+    const options = readOptions(command, given) as Call['options'];
+    const outcome = await command.run({ options, words: given.words, terminal });
+    if (outcome !== undefined) printOutcome(outcome, options.json, terminal);
+    return outcome?.code ?? 0;
   } catch (error) {
     if (isInvalidOption(error)) throw new UsageError(nameFlag(command, error));
     throw error;
   }
 }
 
-async function load(name: string): Promise<{ readonly command: Command }> {
-  const loader = commandLoaders.get(name);
-  if (loader === undefined) throw new UsageError(`unknown command ${name}; see --help`);
-  return loader();
+function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal: Terminal): void {
+  if (asJson) {
+    printJson(terminal, json);
+    return;
+  }
+  for (const line of lines?.(layoutOf(terminal.stdout)) ?? []) printLine(terminal, line);
+  if (note !== undefined) printNote(terminal, note);
 }
 
 /** @throws {UsageError} naming the nearest command when one is close */
@@ -86,22 +102,19 @@ function isInvalidOption(error: unknown): error is InvalidOption {
   return error instanceof Error && 'code' in error && error.code === 'INVALID_OPTION';
 }
 
-// The package speaks of `signingSecret`, whose flag is --signing-secret.
-function nameFlag(command: Command, { option, message }: InvalidOption): string {
-  const flag = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return Object.hasOwn(command.options, flag) && message.startsWith(option)
-    ? `--${flag}${message.slice(option.length)}`
-    : message;
+/** The package's message, behind the flag that gave its option: `--signing-secret: signingSecret must …`. */
+function nameFlag({ options }: Command, { option, message }: InvalidOption): string {
+  const name = option.replace(/\[\d+\]$/, '');
+  const flag = Object.keys(options).find(
+    (one) =>
+      (options[one]?.sets ?? one.replace(/-(.)/g, (_dash, letter) => letter.toUpperCase())) ===
+      name,
+  );
+  return flag === undefined ? message : `--${flag}: ${message}`;
 }
 
-function report(error: unknown, { stderr }: Terminal): ExitCode {
-  const message = error instanceof Error ? error.message : String(error);
-  stderr.write(`merchant-payments: ${plainText(message)}\n`);
-  return error instanceof UsageError ? 2 : 1;
-}
-
-async function printVersion({ stdout }: Terminal): Promise<ExitCode> {
-  const { readVersion } = await import('./version.js');
-  stdout.write(`${readVersion()}\n`);
-  return 0;
+/** The version of the package, as its package.json has it. */
+function readVersion(): string {
+  const file = createRequire(import.meta.url).resolve('merchant-payments/package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1,13 +1,9 @@
-import type { ControlAttempt, ControlDelivery } from 'merchant-payments/mock-server';
-import type { Paint, Style } from './colors.js';
-import { createPaint } from './colors.js';
-import type { Terminal } from './command.js';
-import { printLine } from './output.js';
-import { plainText } from './plain-text.js';
+import type { ControlAttempt, ControlDelivery } from '../mock-server/control/control-types.js';
+import { type Paint, plainText, type Style } from './output.js';
 
 type Outcome = ControlAttempt['outcome'];
 
-/** Green when the endpoint took the callback, yellow when it was never sent, else red. */
+/** Green when the endpoint accepted the callback, yellow when it was never sent, else red. */
 export function outcomeStyle(outcome: Outcome): Style {
   if (outcome === 'acknowledged') return 'green';
   return outcome === 'dropped' ? 'yellow' : 'red';
@@ -33,22 +29,17 @@ export function describeAnswer(attempt: AttemptAnswer, paint: Paint): string {
   return parts.join(', ');
 }
 
-/** Says what became of the callback of a status change: its attempts, and what comes next. */
-export function printDelivery(delivery: ControlDelivery, terminal: Terminal): void {
-  const paint = createPaint(terminal.stdout);
-  printLine(terminal, `delivery ${plainText(delivery.id)}`);
-  for (const attempt of delivery.attempts) {
+/** The callback of a status change: its attempts, how they ended, and what is next. */
+export function describeDelivery(delivery: ControlDelivery, paint: Paint): string[] {
+  const attempts = delivery.attempts.flatMap((attempt) => {
     const copy = attempt.copy > 0 ? ` (copy ${attempt.copy})` : '';
-    printLine(
-      terminal,
+    const body = attempt.outcome === 'refused' ? (attempt.response?.body ?? '') : '';
+    return [
       `attempt ${attempt.attempt}${copy} to ${plainText(attempt.url)}: ${describeAnswer(attempt, paint)}`,
-    );
-    const body = attempt.response?.body;
-    if (attempt.outcome === 'refused' && body !== undefined && body !== '') {
-      printLine(terminal, `  it answered: ${plainText(body.slice(0, SHOWN_ANSWER))}`);
-    }
-  }
-  printLine(terminal, describeState(delivery));
+      ...(body === '' ? [] : [`  it answered: ${plainText(body.slice(0, SHOWN_ANSWER))}`]),
+    ];
+  });
+  return [`delivery ${plainText(delivery.id)}`, ...attempts, describeState(delivery)];
 }
 
 const SHOWN_ANSWER = 300;
@@ -61,18 +52,18 @@ function describeState({ state, attempts }: ControlDelivery): string {
     case 'not-configured':
       return 'no callback was sent, since the mock has no callback URL: give it as --callback-url to merchant-payments mock, or set it in the dashboard';
     case 'held':
-      return "the callback is kept back by a reorder fault until the payment's next change was sent";
+      return "a reorder fault holds the callback until the payment's next change was sent";
     case 'sending':
       return 'the callback is being sent';
     case 'retrying':
       return nextRetryAt === undefined
-        ? 'the callback will be sent again'
-        : `the callback will be sent again at ${plainText(nextRetryAt)}`;
+        ? 'the callback will be retried'
+        : `the callback will be retried at ${plainText(nextRetryAt)}`;
     case 'acknowledged':
-      return 'the endpoint took the callback';
+      return 'the endpoint accepted the callback';
     case 'given-up':
-      return 'the callback was not taken, and will not be sent again';
+      return 'the callback was not accepted, and will not be retried';
     case 'cancelled':
-      return 'the callback was called off, since the mock was reset or closed';
+      return 'the callback was cancelled, since the mock was reset or closed';
   }
 }

@@ -8,7 +8,7 @@ const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g;
 /**
  * A value of JSON that is sent as it was typed: no number of it changes, and no field is lost.
  *
- * @throws {SyntaxError} for what is no JSON
+ * @throws {SyntaxError} for what is not JSON
  * @throws {UsageError} for a number that a double does not carry, and for a field that is given twice
  */
 export function parseExactJson(name: string, text: string): unknown {

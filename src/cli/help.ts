@@ -1,5 +1,6 @@
 import { optionsOf } from './arguments.js';
-import type { Command, OptionSpec } from './command.js';
+import type { Command, Option } from './command.js';
+import { wrapText } from './layout.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
 const WIDTH = 96;
@@ -55,12 +56,13 @@ export async function groupHelp(group: string): Promise<string> {
 
 /** What a command prints with `--help`. */
 export function commandHelp(command: Command): string {
-  const { name, summary, positionals, details, examples } = command;
-  const usage = ['merchant-payments', name, positionals, '[options]'].filter(Boolean).join(' ');
+  const { name, summary, positionals = [], details, examples } = command;
+  const words = positionals.map((word) => (word.startsWith('[') ? word : `<${word}>`));
+  const usage = ['merchant-payments', name, ...words, '[options]'].join(' ');
   return [
     `Usage: ${usage}`,
     '',
-    ...wrap(summary, WIDTH),
+    ...wrapText(summary, WIDTH),
     '',
     'Options:',
     ...definitions(
@@ -78,21 +80,15 @@ export function commandHelp(command: Command): string {
 }
 
 async function summaries(names: readonly string[]): Promise<string[]> {
-  const loaded = await Promise.all(
-    names.map(async (name) => ({ term: name, text: await summaryOf(name) })),
-  );
-  return definitions(loaded);
+  const commands = await Promise.all(names.map((name) => commandLoaders.get(name)?.()));
+  const known = commands.filter((command) => command !== undefined);
+  return definitions(known.map(({ name, summary }) => ({ term: name, text: summary })));
 }
 
-async function summaryOf(name: string): Promise<string> {
-  const loaded = await commandLoaders.get(name)?.();
-  return loaded?.command.summary ?? '';
-}
-
-function describeOption(option: string, { type, value, multiple }: OptionSpec): string {
+function describeOption(option: string, { type, value, multiple }: Option): string {
   const flag = option === 'help' ? '-h, --help' : `--${option}`;
-  const taken = type === 'string' ? ` <${value ?? 'value'}>` : '';
-  return `${flag}${taken}${multiple === true ? ' …' : ''}`;
+  const placeholder = type === 'string' ? ` <${value ?? 'value'}>` : '';
+  return `${flag}${placeholder}${multiple === true ? ' …' : ''}`;
 }
 
 interface Definition {
@@ -102,30 +98,16 @@ interface Definition {
 
 const TERM_WIDTH = 30;
 
-/** Terms on the left, what they mean on the right; a long term takes a line of its own. */
+/** Terms on the left, what they mean on the right; a long term has its own line. */
 function definitions(list: readonly Definition[]): string[] {
   const longest = Math.max(...list.map(({ term }) => term.length));
   const width = Math.min(longest, TERM_WIDTH);
   const margin = ' '.repeat(INDENT.length + width + INDENT.length);
   return list.flatMap(({ term, text }) => {
-    const [first = '', ...others] = wrap(text, WIDTH - margin.length);
+    const [first = '', ...others] = wrapText(text, WIDTH - margin.length);
     const rest = others.map((line) => `${margin}${line}`);
     return term.length > width
       ? [`${INDENT}${term}`, `${margin}${first}`, ...rest]
       : [`${INDENT}${term.padEnd(width)}${INDENT}${first}`, ...rest];
   });
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }

@@ -1,3 +1,5 @@
+import { SECONDS_END } from '../protocol/instant.js';
+import { httpUrl } from '../protocol/url.js';
 import { UsageError } from './command.js';
 import { parseExactJson } from './exact-json.js';
 
@@ -28,20 +30,8 @@ export function parseOneOf<const Value extends string>(
   throw new UsageError(`${name} must be one of ${allowed.join(', ')}`);
 }
 
-/** @throws {UsageError} unless `text` is an http or https URL without credentials */
-export function parseHttpUrl(name: string, text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new UsageError(
-      `${name} must be an http or https URL, such as http://127.0.0.1:3000/callbacks`,
-    );
-  }
-  // It would stand in messages and logs. It is not quoted here for the same reason.
-  if (url.username !== '' || url.password !== '') {
-    throw new UsageError(`${name} must not hold a user name or password`);
-  }
-  return url;
-}
+/** @throws {InvalidOptionError} unless `text` is an http or https URL without credentials */
+export const parseHttpUrl = (name: string, text: string): URL => httpUrl(text, name);
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -115,7 +105,7 @@ function countDigits(text: string): number {
 }
 
 /**
- * A value of JSON, or the text itself where it is none.
+ * A value of JSON, or the text itself where it is not.
  *
  * @throws {UsageError} for a number in it that JSON does not carry exactly, or a field given twice
  */
@@ -126,4 +116,51 @@ export function parseJsonOrText(name: string, text: string): unknown {
     if (error instanceof UsageError) throw error;
     return text;
   }
+}
+
+const ISO_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/**
+ * Epoch milliseconds of Unix seconds, or of an ISO 8601 date-time with an offset.
+ *
+ * @throws {UsageError} for anything else, milliseconds among it
+ */
+export function parseInstant(name: string, text: string): number {
+  if (/^\d{1,15}(?:\.\d{1,9})?$/.test(text)) {
+    const seconds = Number(text);
+    if (seconds < SECONDS_END) return seconds * 1000;
+    throw new UsageError(`${name} looks like milliseconds: give Unix seconds`);
+  }
+  const ms = ISO_WITH_OFFSET.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new UsageError(
+    `${name} must be Unix seconds, or a date-time with an offset such as 2026-01-31T12:00:00Z`,
+  );
+}
+
+/**
+ * The fields that `--field name=value` gives.
+ *
+ * @throws {UsageError} for a field given twice, or that another flag gives
+ */
+export function readFields(
+  pairs: readonly string[],
+  {
+    flagOfField,
+    isText = () => false,
+  }: {
+    readonly flagOfField: Readonly<Record<string, string>>;
+    /** Fields whose value is a text even where it is JSON. */
+    readonly isText?: (name: string) => boolean;
+  },
+): Readonly<Record<string, unknown>> {
+  const fields = new Map<string, unknown>();
+  for (const pair of pairs) {
+    const { name, value } = parsePair('--field', pair);
+    const flag = Object.hasOwn(flagOfField, name) ? flagOfField[name] : undefined;
+    if (flag !== undefined) throw new UsageError(`--field ${name} is given by ${flag}`);
+    if (fields.has(name)) throw new UsageError(`--field ${name} was given twice`);
+    fields.set(name, isText(name) ? value : parseJsonOrText(`--field ${name}`, value));
+  }
+  return Object.fromEntries(fields);
 }

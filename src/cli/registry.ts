@@ -1,23 +1,23 @@
 import type { Command } from './command.js';
 
-type CommandLoader = () => Promise<{ readonly command: Command }>;
+type CommandLoader = () => Promise<Command>;
 
 /** Every command, in the order of the help. A module is loaded when its command is called. */
 export const commandLoaders: ReadonlyMap<string, CommandLoader> = new Map<string, CommandLoader>([
-  ['mock', () => import('./commands/mock.js')],
-  ['payments create', () => import('./commands/payments-create.js')],
-  ['payments list', () => import('./commands/payments-list.js')],
-  ['payments set-status', () => import('./commands/payments-set-status.js')],
-  ['deliveries list', () => import('./commands/deliveries-list.js')],
-  ['deliveries resend', () => import('./commands/deliveries-resend.js')],
-  ['fault add', () => import('./commands/fault-add.js')],
-  ['fault list', () => import('./commands/fault-list.js')],
-  ['fault clear', () => import('./commands/fault-clear.js')],
-  ['clock advance', () => import('./commands/clock-advance.js')],
-  ['callback sign', () => import('./commands/callback-sign.js')],
-  ['callback send', () => import('./commands/callback-send.js')],
-  ['callback verify', () => import('./commands/callback-verify.js')],
-  ['check', () => import('./commands/check.js')],
+  ['mock', async () => (await import('./commands/mock.js')).mock],
+  ['payments create', async () => (await import('./commands/payments-create.js')).create],
+  ['payments list', async () => (await import('./commands/payments.js')).list],
+  ['payments set-status', async () => (await import('./commands/payments.js')).setStatus],
+  ['deliveries list', async () => (await import('./commands/deliveries.js')).list],
+  ['deliveries resend', async () => (await import('./commands/deliveries.js')).resend],
+  ['fault add', async () => (await import('./commands/faults.js')).add],
+  ['fault list', async () => (await import('./commands/faults.js')).list],
+  ['fault clear', async () => (await import('./commands/faults.js')).clear],
+  ['clock advance', async () => (await import('./commands/clock.js')).advance],
+  ['callback sign', async () => (await import('./commands/callback-sign.js')).sign],
+  ['callback send', async () => (await import('./commands/callback-send.js')).send],
+  ['callback verify', async () => (await import('./commands/callback-verify.js')).verify],
+  ['check', async () => (await import('./commands/check.js')).check],
 ]);
 
 /** The commands whose name begins with the word `group`. */

@@ -1,20 +1,29 @@
-import { onAbort } from './abort-relay.js';
-import { timers } from './timers.js';
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 
-/** Why a call was given up before it ended. */
+/**
+ * Node's own timers, as they were when the package was loaded. Under a test's fake timers a call
+ * would otherwise wait for ever, without a deadline that ends it.
+ */
+export const timers = {
+  clearTimeout,
+  setImmediate,
+  setTimeout,
+  queueMicrotask: globalThis.queueMicrotask,
+  /** Milliseconds on a clock that is never set. */
+  now: performance.now.bind(performance),
+};
+
+/** Why a call was cancelled before it ended. */
 export type GiveUpReason = 'timeout' | 'aborted';
 
 /**
- * The one deadline of a call, together with its caller's signal. Costs a timer and no
- * AbortSignal of its own: making one per call takes longer than the rest of the bookkeeping.
+ * The one deadline of a call, together with its caller's signal. Costs a timer and no AbortSignal: making
+ * one per call takes longer than the rest of the bookkeeping.
  */
 export class Deadline {
   /** Set once the call is to end without an answer. */
   gaveUp: GiveUpReason | undefined;
-  /**
-   * Called once, when `gaveUp` gets its value. Whoever is at work sets it, in place of whoever was
-   * at work before.
-   */
+  /** Called once, when `gaveUp` gets its value. The current operation owns this callback. */
   onGiveUp: (() => void) | undefined;
   /** Whether a request is under way, so that its answer may wait in the socket already. */
   inFlight = false;
@@ -43,7 +52,7 @@ export class Deadline {
     this.onGiveUp?.();
   }
 
-  /** Waits, or returns early when the call is given up. */
+  /** Waits, or returns early when the call is cancelled. */
   async wait(delayMs: number): Promise<void> {
     if (this.gaveUp !== undefined) return;
     await new Promise<void>((resolve) => {
@@ -55,13 +64,13 @@ export class Deadline {
     });
   }
 
-  /** The work's value, or nothing when the call is given up first. Rejects as the work does. */
+  /** The work's value, or nothing when the call is cancelled first. Rejects as the work does. */
   race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
     this.inFlight = true;
     const racing = new Promise<Value | undefined>((resolve, reject) => {
       this.onGiveUp = () => resolve(undefined);
       if (this.gaveUp !== undefined) resolve(undefined);
-      // Also after giving up: a rejection that nobody handles would end the process.
+      // Also after cancelling: an unhandled rejection would end the process.
       work.then(resolve, reject);
     });
     return racing.finally(() => {
@@ -86,4 +95,49 @@ function expire(deadline: Deadline): void {
 
 function giveUp(deadline: Deadline): void {
   deadline.giveUp('timeout');
+}
+
+/** The calls that a signal cancels, and the one listener on it for all of them. */
+interface Relay {
+  readonly calls: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const relays = new WeakMap<AbortSignal, Relay>();
+
+/**
+ * Calls `run` when the signal is aborted. An application passes the signal of its shutdown to all its
+ * calls, and Node warns of a leak from the eleventh listener on: so there is one for all.
+ *
+ * @returns how to undo that; must be called, also after the signal was aborted
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const relay = relays.get(signal) ?? createRelay(signal);
+  const { calls, listener } = relay;
+  calls.add(run);
+  return () => {
+    if (!calls.delete(run) || calls.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    relays.delete(signal);
+  };
+}
+
+function createRelay(signal: AbortSignal): Relay {
+  const calls = new Set<() => void>();
+  const listener = (): void => {
+    for (const run of calls) {
+      try {
+        run();
+      } catch (error) {
+        // A user's dispatcher that throws must not keep the abort from the other calls.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  };
+  signal.addEventListener('abort', listener);
+  const relay = { calls, listener };
+  relays.set(signal, relay);
+  return relay;
 }

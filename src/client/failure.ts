@@ -12,7 +12,7 @@ import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { parseBody } from './response.js';
 import { isSafeToRetry, parseRetryAfter, type Verdict } from './retry.js';
-import { findErrorCode } from './transport/error-code.js';
+import { findErrorCode } from './transport/socket-errors.js';
 import type {
   Answer,
   BodyFailure,
@@ -21,9 +21,14 @@ import type {
   PreparedRequest,
 } from './transport/transport.js';
 
-export interface FailureContext {
+export interface FailureContext extends CallContext {
   readonly request: PreparedRequest;
   readonly credentials: Credentials;
+}
+
+/** What is known of a call before it has credentials. */
+interface CallContext {
+  readonly request: Pick<PreparedRequest, 'method' | 'path' | 'safe'>;
   readonly deadline: Deadline;
 }
 
@@ -46,7 +51,7 @@ export function toError(
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
-  // The caller has gone: what the service answered is of no use to it.
+  // The caller has gone, and has no use for the answer.
   if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
     return givenUpError(gaveUp, verdict, context);
   }
@@ -70,7 +75,7 @@ function failureToError(
   const what =
     reason === 'unusable'
       ? `got an answer that is not HTTP${because}; see what stands between this machine and the service`
-      : `${sent ? 'lost its connection before an answer came' : 'got no connection'}${because}`;
+      : `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
   const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
   return reason === 'unusable'
     ? new ResponseError(message, details)
@@ -81,7 +86,8 @@ function failureToError(
 export function givenUpError(
   reason: GiveUpReason,
   verdict: Verdict,
-  context: FailureContext,
+  context: CallContext,
+  because = '',
 ): MerchantPaymentsError {
   const call = describeCall(context);
   const advice = advise(verdict, context);
@@ -90,18 +96,18 @@ export function givenUpError(
     return new RequestAbortedError(message, verdict);
   }
   const { timeoutMs } = context.deadline;
-  const message = joinSentences(`${call} did not end within ${timeoutMs} ms.`, advice);
+  const message = joinSentences(`${call} did not end within ${timeoutMs} ms${because}.`, advice);
   return new RequestTimeoutError(message, verdict);
 }
 
 /** The error of a call that ended before anything was sent. */
-export function notSentError(context: FailureContext): MerchantPaymentsError {
+export function notSentError(context: CallContext, because?: string): MerchantPaymentsError {
   const failed = { outcome: 'not-sent', safe: context.request.safe } as const;
   const verdict = {
     requestOutcome: failed.outcome,
     safeToRetry: isSafeToRetry(failed, failed.outcome),
   };
-  return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
+  return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context, because);
 }
 
 const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
@@ -168,7 +174,7 @@ const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 
-/** The error body of interface section 7, as far as it is one, fit to be logged. */
+/** The error body of interface section 7, as far as it is one, safe to log. */
 function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {
   const value = bodyFailure === undefined ? parseBody(body, headers) : undefined;
   const fields = (typeof value === 'object' ? value : undefined) as
@@ -186,13 +192,13 @@ function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureC
   };
 }
 
-/** The service's identifier of a request, in the body of any answer, fit to be logged. */
+/** The service's identifier of a request, in the body of any answer, safe to log. */
 export function readRequestId(body: unknown, context: FailureContext): string | undefined {
   const { requestId } = (body ?? {}) as { requestId?: unknown };
   return shorten(readTexts([requestId], context)[0], MAX_REQUEST_ID_LENGTH);
 }
 
-/** Fields of an answer as texts fit to be logged; nothing for one that is no text, or a blank one. */
+/** Fields of an answer as texts that are safe to log; nothing for one that is blank or not text. */
 function readTexts(
   fields: readonly unknown[],
   { credentials, request }: FailureContext,
@@ -208,13 +214,13 @@ function shorten(text: string | undefined, maxLength: number): string | undefine
   return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-// Line breaks and terminal escapes would let an answer write log lines of its own.
+// Line breaks and terminal escapes would let an answer forge log lines.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** What to do next, for the end of a message; nothing where a safe method leaves no doubt. */
 export function advise(
   { requestOutcome, safeToRetry }: Verdict,
-  { request }: Pick<FailureContext, 'request'>,
+  { request }: Pick<CallContext, 'request'>,
 ): string {
   if (requestOutcome === 'not-sent') {
     return 'Nothing was sent: it is safe to try again.';
@@ -235,7 +241,7 @@ export function joinSentences(...sentences: string[]): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function describeCall({ request }: FailureContext): string {
+function describeCall({ request }: CallContext): string {
   return `${request.method} ${request.path}`;
 }
 
@@ -249,7 +255,7 @@ function scrubCause(
 ): (Error & { code?: string }) | undefined {
   if (cause === undefined || cause === null) return undefined;
   const found = findErrorCode(cause);
-  // A fetch of the user's can set any code; a real one is a word.
+  // A user's fetch can set any code; a real one is a word.
   const code = found !== undefined && CODE.test(found) ? found : undefined;
   const message = code !== undefined && cause instanceof Error ? cause.message : '';
   const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);

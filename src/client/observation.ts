@@ -15,8 +15,8 @@ export interface Logger {
 }
 
 /**
- * What is told about one request, to the logger and to subscribers of the tracing channel
- * `merchant-payments:request`. This list is all: no body, and of the headers nothing.
+ * What the logger and the subscribers of the tracing channel `merchant-payments:request` learn about one
+ * request. This list is complete: no body, and no headers.
  */
 export interface RequestTrace {
   /** HTTP method, in capital letters. */
@@ -25,7 +25,7 @@ export interface RequestTrace {
   readonly path: string;
   /** From 1. */
   readonly attempt: number;
-  /** HTTP status, when an answer came. */
+  /** HTTP status, when there was an answer. */
   status?: number;
   /** From sending to the last byte of the answer, in milliseconds. */
   durationMs?: number;
@@ -51,12 +51,12 @@ interface AttemptFailure {
 
 const channel = tracingChannel<unknown, RequestTrace>('merchant-payments:request');
 
-/** Whether anybody listens. When not, an attempt is spared the bookkeeping. */
+/** Whether there is a listener. Without one, an attempt is spared the bookkeeping. */
 export function isObserved(logger: Logger | undefined): boolean {
   return logger !== undefined || hasSubscribers(channel);
 }
 
-/** Runs one attempt and tells whoever listens. */
+/** Runs one attempt and reports it to the logger and the channel. */
 export async function observe<Result>(
   subject: Pick<RequestTrace, 'method' | 'path' | 'attempt'>,
   logger: Logger | undefined,

@@ -1,18 +1,24 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-  type OptionNames,
-} from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
-import { assertStandardSchema, type StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { type BaseUrl, parseBaseUrl } from './base-url.js';
-import { Credentials } from './credentials.js';
+  boolean,
+  func,
+  invalidOption,
+  type OptionRules,
+  optional,
+  type Rule,
+  resolveOptions,
+  standardSchema,
+  timerMs,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../protocol/options.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
+import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
+import { type Credential, CredentialSource, credential } from './credentials.js';
 import type { Logger } from './observation.js';
+import { requestHeaders } from './request-headers.js';
 
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
@@ -20,10 +26,14 @@ export interface PaymentClientOptions {
    * Address of the service; may carry a path prefix. Must be https:, or http: to this machine.
    */
   baseUrl: string | URL;
-  /** The merchant's API key: the user name of HTTP Basic (interface section 5.1). */
-  apiKey: string;
-  /** The merchant's API secret: the password of HTTP Basic. */
-  apiSecret: string;
+  /**
+   * The merchant's API key: the user name of HTTP Basic (interface section 5.1). A function is called at
+   * each call, so that the key can be rotated without a restart; cache what is slow to read. When it fails,
+   * the call fails with `SECRET_UNAVAILABLE` and nothing is sent. It has the call's deadline.
+   */
+  apiKey: string | (() => string | PromiseLike<string>);
+  /** The merchant's API secret: the password of HTTP Basic. A function as for `apiKey`. */
+  apiSecret: string | (() => string | PromiseLike<string>);
   /**
    * Deadline of a whole call, in milliseconds: connecting, retries, waiting between them and
    * reading the body. From 1 to 2147483647.
@@ -36,7 +46,7 @@ export interface PaymentClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Also send again what may have been processed. Only when the service tells duplicates apart:
+   * Also send again what may have been processed. Only when the service recognises duplicates:
    * the interface promises no such thing, so this can create a payment twice.
    * @default false
    */
@@ -68,7 +78,12 @@ export interface PaymentClientOptions {
    * know whether the payment was sent then.
    */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Gets a line for every request: pino, or console. No bodies, no header values. */
+  /**
+   * Request headers that are sent with every call: an API version, for example. They may not set
+   * authorization, content-type, content-length, host, or what belongs to the connection.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Receives a line for every request: pino, or console. No bodies, no header values. */
   logger?: Logger | undefined;
   /**
    * Allows an http: base URL to another machine. The API secret then crosses the network in clear
@@ -79,28 +94,32 @@ export interface PaymentClientOptions {
 }
 
 /** Options of one call. */
-export interface RequestOptions<Body = unknown> {
-  /** Gives the call up when aborted. */
+export interface RequestOptions<Body = unknown, Fields = unknown> {
+  /** Cancels the call when aborted. */
   signal?: AbortSignal | undefined;
   /** Instead of the client's `timeoutMs`, for this call. */
   timeoutMs?: number | undefined;
   /** Instead of the client's `maxRetries`, for this call. */
   maxRetries?: number | undefined;
+  /** Further request headers, beside the client's `headers` and in place of those of the same name. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /**
    * For `payments.create`: fields that the interface does not show, sent beside the three. They
    * may not replace one of the three.
    */
   extraBody?: Record<string, unknown> | undefined;
   /**
-   * Checks the body of a 2xx, as any Standard Schema; its output becomes `response.body`. When it
-   * finds issues the call fails with `requestOutcome: 'accepted'`, since the service did accept it.
+   * Checks the body of a 2xx, as any Standard Schema. Its output becomes `response.body`, and `payment`
+   * has the fields that the schema takes (its input type). When it finds issues the call fails with
+   * `requestOutcome: 'accepted'`, since the service did accept it.
    */
-  responseSchema?: StandardSchemaV1<unknown, Body> | undefined;
+  responseSchema?: StandardSchemaV1<Fields, Body> | undefined;
 }
 
 export interface ResolvedClientOptions {
   readonly baseUrl: BaseUrl;
-  readonly credentials: Credentials;
+  readonly credentials: CredentialSource;
+  readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
@@ -109,155 +128,171 @@ export interface ResolvedClientOptions {
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly logger: Logger | undefined;
+  /** The options of a call that has none. */
+  readonly callDefaults: ResolvedRequestOptions;
 }
 
-const CLIENT_OPTIONS: OptionNames<PaymentClientOptions> = {
-  baseUrl: true,
-  apiKey: true,
-  apiSecret: true,
-  timeoutMs: true,
-  maxRetries: true,
-  retryUnknownOutcome: true,
-  maxResponseBytes: true,
-  maxQueuedRequests: true,
-  dispatcher: true,
-  fetch: true,
-  logger: true,
-  dangerouslyAllowHttp: true,
-};
+const maxRetries = wholeNumber({ unit: 'retries' });
 
-/** @throws {InvalidOptionError} naming the option, what was expected and what came */
+const clientRules = {
+  baseUrl: (value, option) => {
+    if (value !== undefined && value !== '') return baseUrl(value, option);
+    const remedy = 'pass it, or set MERCHANT_PAYMENTS_BASE_URL and use PaymentClient.fromEnv()';
+    throw invalidOption(option, "the service's address", value, remedy);
+  },
+  apiKey: credential,
+  apiSecret: credential,
+  timeoutMs: withDefault(30_000, timerMs()),
+  maxRetries: withDefault(2, maxRetries),
+  retryUnknownOutcome: withDefault(false, boolean),
+  maxResponseBytes: withDefault(1_048_576, wholeNumber({ min: 1, unit: 'bytes' })),
+  maxQueuedRequests: optional(wholeNumber({ unit: 'requests' })),
+  dispatcher: optional(withMethods<Dispatcher>('an undici Dispatcher', 'dispatch')),
+  fetch: optional(func<typeof globalThis.fetch>('like globalThis.fetch')),
+  headers: withDefault({}, requestHeaders),
+  logger: optional(withMethods<Logger>('a logger like console', 'debug', 'info', 'warn', 'error')),
+  dangerouslyAllowHttp: withDefault(false, boolean),
+} satisfies OptionRules<PaymentClientOptions> & Record<'baseUrl', Rule<BaseUrl>>;
+
+/** @throws {InvalidOptionError} naming the option, what was expected and what was received */
 export function resolveClientOptions(options: PaymentClientOptions): ResolvedClientOptions {
-  assertOptionsObject('options', options, 'baseUrl, apiKey and apiSecret');
-  assertKnownOptions(options, CLIENT_OPTIONS);
-  const {
-    timeoutMs = 30_000,
-    maxRetries = 2,
-    retryUnknownOutcome = false,
-    maxResponseBytes = 1_048_576,
-    dangerouslyAllowHttp = false,
-    maxQueuedRequests,
-    dispatcher,
-    fetch,
-    logger,
-  } = options;
-  assertBoolean('dangerouslyAllowHttp', dangerouslyAllowHttp);
-  const baseUrl = parseBaseUrl(options.baseUrl, dangerouslyAllowHttp);
-  const credentials = new Credentials(options.apiKey, options.apiSecret);
-  assertTimeout(timeoutMs);
-  assertMaxRetries(maxRetries);
-  assertBoolean('retryUnknownOutcome', retryUnknownOutcome);
-  assertWholeNumber('maxResponseBytes', maxResponseBytes, { min: 1, unit: 'bytes' });
-  if (dispatcher !== undefined)
-    assertMethods('dispatcher', dispatcher, ['dispatch'], 'an undici Dispatcher');
-  if (fetch !== undefined) assertFunction('fetch', fetch, 'like globalThis.fetch');
+  const { apiKey, apiSecret, maxQueuedRequests, dangerouslyAllowHttp, ...given } = resolveOptions(
+    options,
+    clientRules,
+    { holds: 'baseUrl, apiKey and apiSecret' },
+  );
+  const { hostname, protocol } = new URL(given.baseUrl.href);
+  if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
+    throw new InvalidOptionError(
+      'baseUrl',
+      'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, or set dangerouslyAllowHttp for a test network',
+    );
+  }
+  const { dispatcher, fetch, timeoutMs, maxRetries } = given;
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',
-      'fetch must not be given together with dispatcher, but both came; choose one way to send',
+      'fetch must not be given together with dispatcher; choose one way to send',
     );
   }
-  if (maxQueuedRequests !== undefined) {
-    assertWholeNumber('maxQueuedRequests', maxQueuedRequests, { min: 0, unit: 'requests' });
-    if (dispatcher !== undefined || fetch !== undefined) {
-      throw new InvalidOptionError(
-        'maxQueuedRequests',
-        "maxQueuedRequests must be left out with dispatcher or fetch: it bounds the client's own queue",
-      );
-    }
-  }
-  if (logger !== undefined) {
-    assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'], 'a logger like console');
+  if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
+    throw new InvalidOptionError(
+      'maxQueuedRequests',
+      "maxQueuedRequests must be left out with dispatcher or fetch: it bounds the client's own queue",
+    );
   }
   return Object.freeze({
-    baseUrl,
-    credentials,
-    timeoutMs,
-    maxRetries,
-    retryUnknownOutcome,
-    maxResponseBytes,
+    ...given,
+    // Called as methods of the options, as which they were written.
+    credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
-    dispatcher,
-    fetch,
-    logger,
+    callDefaults: {
+      timeoutMs,
+      maxRetries,
+      signal: undefined,
+      headers: undefined,
+      responseSchema: undefined,
+    },
   });
+}
+
+function bind(value: Credential, options: object): Credential {
+  return typeof value === 'function' ? value.bind(options) : value;
+}
+
+/**
+ * Options with what the environment has. Nothing is missing yet when a variable is: an application is
+ * built where its secrets are not.
+ */
+export class EnvironmentOptions {
+  /** The base URL, when it is known already. */
+  readonly baseUrl: string;
+  readonly #resolve: () => ResolvedClientOptions;
+
+  /** @throws {InvalidOptionError} for what is invalid already */
+  constructor(
+    overrides: Partial<PaymentClientOptions>,
+    env: Readonly<Record<string, string | undefined>>,
+  ) {
+    const read = (
+      option: 'baseUrl' | 'apiKey' | 'apiSecret',
+      variable: string,
+    ): string | undefined => {
+      const given = overrides?.[option];
+      // A method of the given object, whose private fields a copy does not have.
+      if (typeof given === 'function') return given.bind(overrides) as unknown as string;
+      if (given !== undefined) return given as string;
+      return env[variable] === '' ? undefined : env[variable];
+    };
+    const readAll = () => ({
+      baseUrl: read('baseUrl', 'MERCHANT_PAYMENTS_BASE_URL'),
+      apiKey: read('apiKey', 'MERCHANT_PAYMENTS_API_KEY'),
+      apiSecret: read('apiSecret', 'MERCHANT_PAYMENTS_API_SECRET'),
+    });
+    const given = { ...overrides };
+    const known = readAll();
+    const present = Object.entries(known).filter(([, value]) => value !== undefined);
+    const complete = (missing: typeof known) =>
+      ({ ...given, ...missing, ...Object.fromEntries(present) }) as PaymentClientOptions;
+    const checked = resolveClientOptions(
+      complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
+    );
+    this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
+    // Only what is missing is read later: what is there now holds, whatever becomes of the environment.
+    const isComplete = present.length === Object.keys(known).length;
+    this.#resolve = isComplete ? () => checked : () => resolveClientOptions(complete(readAll()));
+  }
+
+  /** @throws {InvalidOptionError} naming the variable that is missing */
+  resolve(): ResolvedClientOptions {
+    return this.#resolve();
+  }
 }
 
 export interface ResolvedRequestOptions {
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly responseSchema: StandardSchemaV1 | undefined;
 }
 
-const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
-  signal: true,
-  timeoutMs: true,
-  maxRetries: true,
-  extraBody: true,
-  responseSchema: true,
-};
+const callRules = {
+  signal: optional(
+    withMethods<AbortSignal>('an AbortSignal', 'addEventListener', 'removeEventListener'),
+  ),
+  timeoutMs: optional(timerMs()),
+  maxRetries: optional(maxRetries),
+  headers: optional(requestHeaders),
+  // Checked with the payment, as a part of it.
+  extraBody: (value: unknown) => value,
+  responseSchema: optional(standardSchema),
+} satisfies OptionRules<RequestOptions>;
 
 /** @throws {InvalidOptionError} naming the option, with `requestOutcome: 'not-sent'` */
 export function resolveRequestOptions(
-  options: RequestOptions,
-  client: ResolvedClientOptions,
+  options: RequestOptions | undefined,
+  { callDefaults }: ResolvedClientOptions,
 ): ResolvedRequestOptions {
+  if (options === undefined) return callDefaults;
+  const given = notSent(() =>
+    resolveOptions(options, callRules, { holds: 'the options of the call' }),
+  );
+  const { signal, headers, responseSchema } = given;
+  const { timeoutMs = callDefaults.timeoutMs, maxRetries = callDefaults.maxRetries } = given;
+  return { signal, timeoutMs, maxRetries, headers, responseSchema };
+}
+
+/** Runs what a call does before it sends. An option that is invalid is an error of the call then. */
+export function notSent<Value>(run: () => Value): Value {
   try {
-    return checkRequestOptions(options, client);
+    return run();
   } catch (error) {
-    if (!(error instanceof InvalidOptionError)) throw error;
-    throw new InvalidOptionError(error.option, error.message, { requestOutcome: 'not-sent' });
+    throw asNotSent(error);
   }
 }
 
-function checkRequestOptions(
-  options: RequestOptions,
-  client: ResolvedClientOptions,
-): ResolvedRequestOptions {
-  assertOptionsObject('options', options, 'the options of the call');
-  assertKnownOptions(options, REQUEST_OPTIONS);
-  const {
-    signal,
-    timeoutMs = client.timeoutMs,
-    maxRetries = client.maxRetries,
-    responseSchema,
-  } = options;
-  assertTimeout(timeoutMs);
-  assertMaxRetries(maxRetries);
-  if (signal !== undefined) {
-    assertMethods('signal', signal, ['addEventListener', 'removeEventListener'], 'an AbortSignal');
-  }
-  if (responseSchema !== undefined) assertStandardSchema('responseSchema', responseSchema);
-  return { signal, timeoutMs, maxRetries, responseSchema };
-}
-
-function assertTimeout(value: unknown): void {
-  assertWholeNumber('timeoutMs', value, { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
-}
-
-function assertMaxRetries(value: unknown): void {
-  assertWholeNumber('maxRetries', value, { min: 0, unit: 'retries' });
-}
-
-function assertBoolean(option: string, value: unknown): asserts value is boolean {
-  if (typeof value === 'boolean') return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be true or false, but ${describeValue(value)} came`,
-  );
-}
-
-function assertMethods(
-  option: string,
-  value: object,
-  methods: readonly string[],
-  what: string,
-): void {
-  const candidate = value as Record<string, unknown> | null;
-  if (methods.every((method) => typeof candidate?.[method] === 'function')) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be ${what} (with ${methods.join(', ')}), but ${describeValue(value)} came`,
-  );
+export function asNotSent(error: unknown): unknown {
+  if (!(error instanceof InvalidOptionError)) return error;
+  return new InvalidOptionError(error.option, error.message, { requestOutcome: 'not-sent' });
 }

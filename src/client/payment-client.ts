@@ -1,22 +1,25 @@
 import type { InspectOptions } from 'node:util';
 import { ConnectionError, InvalidOptionError } from '../errors.js';
-import { describeValue } from '../protocol/describe-value.js';
+import { invalidOption } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
+import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { notSentError } from './failure.js';
 import {
+  asNotSent,
+  EnvironmentOptions,
+  notSent,
   type PaymentClientOptions,
   type RequestOptions,
   type ResolvedClientOptions,
   resolveClientOptions,
   resolveRequestOptions,
 } from './options.js';
-import { RequestFactory, type ServiceRequest } from './prepared-request.js';
+import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
 import { type CreatePaymentResult, readPayment, type ServiceResponse } from './response.js';
-import { applyResponseSchema } from './response-schema.js';
-import { send } from './send.js';
+import { applyResponseSchema, send } from './send.js';
 import { loadTransport } from './transport/load.js';
-import type { PreparedRequest, Transport } from './transport/transport.js';
+import type { Transport } from './transport/transport.js';
 
 /** The operations on payments. */
 export interface Payments {
@@ -26,8 +29,9 @@ export interface Payments {
    * A failure says by `requestOutcome` whether the payment may exist. What may have reached the
    * service is not sent again on its own.
    *
-   * @throws {InvalidRequestError} when the input can't be right; nothing was sent
-   * @throws {InvalidOptionError} when an option of the call can't be right; nothing was sent
+   * @throws {InvalidRequestError} when the input is invalid; nothing was sent
+   * @throws {InvalidOptionError} when an option of the call is invalid; nothing was sent
+   * @throws {SecretUnavailableError} when a function that gives a credential fails; nothing was sent
    * @throws {InvalidCredentialsError} for a 401
    * @throws {ApiError} for another status than 2xx
    * @throws {ConnectionError} without a connection, or when it broke before an answer
@@ -48,10 +52,10 @@ export interface Payments {
    * console.log(payment.referenceNumber);
    * ```
    */
-  create<Body = unknown>(
+  create<Body = unknown, Fields = unknown>(
     input: CreatePaymentInput,
-    options?: RequestOptions<Body>,
-  ): Promise<CreatePaymentResult<Body>>;
+    options?: RequestOptions<Body, Fields>,
+  ): Promise<CreatePaymentResult<Body, Fields>>;
 }
 
 /**
@@ -63,42 +67,43 @@ export interface Payments {
 export class PaymentClient {
   /** The operations on payments. */
   readonly payments: Payments;
-  readonly #options: ResolvedClientOptions;
-  readonly #requests: RequestFactory;
+  readonly #environment: EnvironmentOptions | undefined;
+  #settings: Settings | undefined;
   #transport: Transport | undefined;
   #loading: Promise<Transport> | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
-  /** @throws {InvalidOptionError} naming the option, what was expected and what came */
+  /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
   constructor(options: PaymentClientOptions) {
-    this.#options = resolveClientOptions(options);
-    this.#requests = new RequestFactory(this.#options);
+    if (options instanceof EnvironmentOptions) this.#environment = options;
+    else this.#settings = toSettings(resolveClientOptions(options));
     this.payments = Object.freeze({
-      create: <Body = unknown>(input: CreatePaymentInput, callOptions?: RequestOptions<Body>) =>
-        this.#createPayment(input, callOptions),
+      create: <Body = unknown, Fields = unknown>(
+        input: CreatePaymentInput,
+        callOptions?: RequestOptions<Body, Fields>,
+      ) => this.#createPayment(input, callOptions),
     });
   }
 
   /**
    * A client from the environment: MERCHANT_PAYMENTS_BASE_URL, MERCHANT_PAYMENTS_API_KEY and
-   * MERCHANT_PAYMENTS_API_SECRET. It is read at this call, not on import.
+   * MERCHANT_PAYMENTS_API_SECRET. It is read at this call, not on import. A variable that is missing or
+   * empty then is read again at each call of the client, which fails as long as it is missing
+   * (`INVALID_OPTION`, nothing is sent): a module can make the client where an application is built
+   * without its secrets, by `next build` for example. To fail at the start instead, pass the values to
+   * `new PaymentClient()`.
    *
    * @param overrides - options that win over the environment
    * @param env - the environment; `process.env` by default
-   * @throws {InvalidOptionError} naming the option and its variable when one is missing
+   * @throws {InvalidOptionError} when an option or a variable is there and invalid
    */
   static fromEnv(
     overrides: Partial<PaymentClientOptions> = {},
     env: Record<string, string | undefined> = process.env,
   ): PaymentClient {
-    return new PaymentClient({
-      ...overrides,
-      baseUrl: overrides.baseUrl ?? env['MERCHANT_PAYMENTS_BASE_URL'] ?? '',
-      apiKey: overrides.apiKey ?? env['MERCHANT_PAYMENTS_API_KEY'] ?? '',
-      apiSecret: overrides.apiSecret ?? env['MERCHANT_PAYMENTS_API_SECRET'] ?? '',
-    });
+    return new PaymentClient(new EnvironmentOptions(overrides, env) as never);
   }
 
   /**
@@ -109,23 +114,20 @@ export class PaymentClient {
    */
   async request<Body = unknown>(
     request: ServiceRequest,
-    options: RequestOptions<Body> = {},
+    options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    if (typeof request !== 'object' || request === null) {
-      throw new InvalidOptionError(
-        'request',
-        `request must be an object with method and path, but ${describeValue(request)} came`,
-        { requestOutcome: 'not-sent' },
-      );
-    }
-    if (options?.extraBody !== undefined) {
-      throw new InvalidOptionError(
-        'extraBody',
-        'extraBody must be left out of request(), which has a body of its own; put the fields there',
-        { requestOutcome: 'not-sent' },
-      );
-    }
-    const { response } = await this.#call(this.#requests.any(request), options);
+    const settings = this.#ready();
+    const draft = notSent(() => {
+      if (typeof request !== 'object' || request === null) {
+        throw invalidOption('request', 'an object with method and path', request);
+      }
+      if (options?.extraBody !== undefined) {
+        const remedy = 'put the fields into the body of the request';
+        throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
+      }
+      return settings.requests.any(request);
+    });
+    const { response } = await this.#call(settings, draft, options);
     return response as ServiceResponse<Body>;
   }
 
@@ -145,10 +147,11 @@ export class PaymentClient {
 
   /** What JSON shows of a client: its base URL. */
   toJSON(): {
-    /** As given, with its path. */
+    /** As given, with its path; empty as long as its variable is missing. */
     baseUrl: string;
   } {
-    return { baseUrl: this.#options.baseUrl.href };
+    const { baseUrl } = this.#settings?.options ?? (this.#environment as EnvironmentOptions);
+    return { baseUrl: typeof baseUrl === 'string' ? baseUrl : baseUrl.href };
   }
 
   /** @internal What `console.log` shows of a client. */
@@ -160,36 +163,48 @@ export class PaymentClient {
     return `PaymentClient ${inspect(this.toJSON(), options)}`;
   }
 
-  async #createPayment<Body>(
+  async #createPayment<Body, Fields>(
     input: CreatePaymentInput,
-    options: RequestOptions<Body> = {},
-  ): Promise<CreatePaymentResult<Body>> {
-    const request = this.#requests.createPayment(input, options?.extraBody);
-    const { received, response } = await this.#call(request, options);
-    return { payment: readPayment(received), response: response as ServiceResponse<Body> };
+    options: RequestOptions<Body, Fields> | undefined,
+  ): Promise<CreatePaymentResult<Body, Fields>> {
+    const settings = this.#ready();
+    const draft = settings.requests.createPayment(input, options?.extraBody);
+    const { received, response } = await this.#call(settings, draft, options);
+    return {
+      payment: readPayment(received) as CreatePaymentResult<Body, Fields>['payment'],
+      response: response as ServiceResponse<Body>,
+    };
+  }
+
+  /** @throws {InvalidOptionError} as long as a variable of the environment is missing */
+  #ready(): Settings {
+    this.#settings ??= notSent(() =>
+      toSettings((this.#environment as EnvironmentOptions).resolve()),
+    );
+    return this.#settings;
   }
 
   async #call(
-    request: PreparedRequest,
-    callOptions: RequestOptions<never> | RequestOptions,
+    { options, requests }: Settings,
+    draft: RequestDraft,
+    callOptions: RequestOptions | undefined,
   ): Promise<{ received: unknown; response: ServiceResponse }> {
-    const options = this.#options;
-    const { signal, timeoutMs, maxRetries, responseSchema } = resolveRequestOptions(
+    const { signal, timeoutMs, maxRetries, headers, responseSchema } = resolveRequestOptions(
       callOptions,
       options,
     );
-    this.#assertOpen(request);
-    const { credentials, logger, retryUnknownOutcome } = options;
+    this.#assertOpen(draft);
+    const { logger, retryUnknownOutcome } = options;
     const deadline = new Deadline(timeoutMs, signal);
     this.#inFlight += 1;
     try {
-      const transport = this.#transport ?? (await deadline.race(this.#load(request)));
-      if (transport === undefined) {
-        throw notSentError({ request, credentials, deadline });
-      }
+      const transport = this.#transport ?? (await deadline.race(this.#load(options, draft)));
+      if (transport === undefined) throw notSentError({ request: draft, deadline });
+      const { fixed } = options.credentials;
+      const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
       // Spelled out: a spread here took two thirds of the time that this package adds to a call.
       const context = {
-        request,
+        request: requests.prepare(draft, credentials, headers),
         credentials,
         deadline,
         transport,
@@ -210,8 +225,21 @@ export class PaymentClient {
     }
   }
 
-  async #load({ method, path }: PreparedRequest): Promise<Transport> {
-    this.#loading ??= loadTransport(this.#options);
+  async #readCredentials(
+    { credentials }: ResolvedClientOptions,
+    request: RequestDraft,
+    deadline: Deadline,
+  ): Promise<Credentials> {
+    const reading = credentials.read().catch((error: unknown) => {
+      throw asNotSent(error);
+    });
+    const read = await deadline.race(reading);
+    if (read !== undefined) return read;
+    throw notSentError({ request, deadline }, ': apiKey and apiSecret were not read in time');
+  }
+
+  async #load(options: ResolvedClientOptions, { method, path }: RequestDraft): Promise<Transport> {
+    this.#loading ??= loadTransport(options);
     try {
       this.#transport = await this.#loading;
       return this.#transport;
@@ -224,7 +252,7 @@ export class PaymentClient {
     }
   }
 
-  #assertOpen({ method, path }: PreparedRequest): void {
+  #assertOpen({ method, path }: RequestDraft): void {
     if (this.#closing === undefined) return;
     throw new ConnectionError(
       `${method} ${path} was not sent: the client was closed; make one client and close it at the end of the process`,
@@ -240,4 +268,14 @@ export class PaymentClient {
     }
     await this.#transport?.destroy();
   }
+}
+
+/** What all calls of a client share. */
+interface Settings {
+  readonly options: ResolvedClientOptions;
+  readonly requests: RequestFactory;
+}
+
+function toSettings(options: ResolvedClientOptions): Settings {
+  return { options, requests: new RequestFactory(options) };
 }

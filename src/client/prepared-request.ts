@@ -1,11 +1,11 @@
 import { InvalidRequestError, type Issue } from '../errors.js';
-import { describeValue } from '../protocol/describe-value.js';
-import { type CreatePaymentInput, findCreatePaymentIssues } from '../protocol/payment.js';
-import { PAYMENTS_PATH } from '../protocol/wire.js';
-import { serializeJson } from './json-body.js';
+import { describeMismatch } from '../protocol/describe-value.js';
+import { operations } from '../protocol/operations.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
+import type { Credentials } from './credentials.js';
 import type { ResolvedClientOptions } from './options.js';
+import { HeaderMerger } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
-import { userAgent } from './user-agent.js';
 
 /** A request for an operation that this SDK does not know. */
 export interface ServiceRequest {
@@ -17,40 +17,32 @@ export interface ServiceRequest {
   body?: unknown;
 }
 
-/** Makes prepared requests for one client, whose headers are the same for every call. */
+/** A request before the credentials of its call are known. */
+export type RequestDraft = Omit<PreparedRequest, 'headers'>;
+
+/** Makes requests for one client. */
 export class RequestFactory {
   readonly #origin: string;
   readonly #pathPrefix: string;
-  readonly #headers: readonly string[];
-  readonly #jsonHeaders: readonly string[];
+  readonly #headers: HeaderMerger;
 
-  constructor({ baseUrl, credentials }: ResolvedClientOptions) {
+  constructor({ baseUrl, headers }: ResolvedClientOptions) {
     this.#origin = baseUrl.origin;
     this.#pathPrefix = baseUrl.pathPrefix;
-    this.#headers = Object.freeze([
-      'authorization',
-      credentials.authorization,
-      'accept',
-      'application/json',
-      // Without it a server may compress, and the size of what comes would not be that on the wire.
-      'accept-encoding',
-      'identity',
-      'user-agent',
-      userAgent,
-    ]);
-    this.#jsonHeaders = Object.freeze([...this.#headers, 'content-type', 'application/json']);
+    this.#headers = new HeaderMerger(headers);
   }
 
   /**
-   * Creation of a payment (interface section 4.1).
+   * A payment creation (interface section 4.1).
    *
-   * @throws {InvalidRequestError} naming every field that can't be right
+   * @throws {InvalidRequestError} naming every field that is invalid
    */
-  createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): PreparedRequest {
+  createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): RequestDraft {
+    const { findInputIssues, inputFields, method, path, safe } = operations.createPayment;
     const issues = [
-      ...(findCreatePaymentIssues(input) ?? []),
-      ...findUnknownFields(input, CREATE_FIELDS, NOT_OF_CREATION),
-      ...findExtraBodyIssues(extraBody),
+      ...(findInputIssues(input) ?? []),
+      ...findUnknownFields(input, inputFields, NOT_OF_CREATION),
+      ...findExtraBodyIssues(extraBody, inputFields),
     ];
     if (issues.length > 0) throw new InvalidRequestError(issues);
     const { merchantPaymentReference, amount, currency } = input;
@@ -59,45 +51,46 @@ export class RequestFactory {
       extraBody === undefined
         ? JSON.stringify(fields)
         : serializeJson({ ...extraBody, ...fields }, 'extraBody');
-    return this.#prepare('POST', PAYMENTS_PATH, body);
+    return this.#draft(method, safe, path, body);
   }
 
-  /** @throws {InvalidRequestError} for a method, path or body that can't be right */
-  any(request: ServiceRequest): PreparedRequest {
-    const { method, path, body } = request;
+  /** @throws {InvalidRequestError} for a method, path or body that is invalid */
+  any(request: ServiceRequest): RequestDraft {
+    const { path, body } = request;
     const issues = [
-      ...findMethodIssues(method, body),
+      ...findMethodIssues(request.method, body),
       ...findPathIssues(path),
       ...findUnknownFields(request, REQUEST_FIELDS, NOT_OF_REQUEST),
     ];
     if (issues.length > 0) throw new InvalidRequestError(issues);
-    return this.#prepare(
-      method.toUpperCase(),
-      path,
-      body === undefined ? undefined : serializeJson(body, 'body'),
-    );
+    const method = request.method.toUpperCase();
+    const text = body === undefined ? undefined : serializeJson(body, 'body');
+    return this.#draft(method, SAFE_METHODS.includes(method), path, text);
   }
 
-  #prepare(method: string, path: string, body: string | undefined): PreparedRequest {
+  /** The request as it goes on the wire. */
+  prepare(
+    { method, safe, origin, target, path, body }: RequestDraft,
+    credentials: Credentials,
+    callHeaders: Readonly<Record<string, string>> | undefined,
+  ): PreparedRequest {
+    const headers = this.#headers.merge(credentials, callHeaders, body !== undefined);
+    return { method, safe, origin, target, path, headers, body };
+  }
+
+  #draft(method: string, safe: boolean, path: string, body: string | undefined): RequestDraft {
     const target = this.#pathPrefix + path;
     const queryAt = target.indexOf('?');
     return {
       method,
-      safe: SAFE_METHODS.includes(method),
+      safe,
       origin: this.#origin,
       target,
       path: queryAt === -1 ? target : target.slice(0, queryAt),
-      headers: body === undefined ? this.#headers : this.#jsonHeaders,
       body,
     };
   }
 }
-
-const CREATE_FIELDS: readonly string[] = [
-  'merchantPaymentReference',
-  'amount',
-  'currency',
-] satisfies (keyof CreatePaymentInput)[];
 
 const NOT_OF_CREATION =
   'is not a field of a payment creation; pass it in extraBody if the service takes it';
@@ -111,7 +104,7 @@ const REQUEST_FIELDS: readonly string[] = [
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';
 
-// A field that was dropped in silence would be a payment other than the one that was asked for.
+// Without a field that was dropped in silence, it would be another payment than the one asked for.
 function findUnknownFields(
   input: object,
   known: readonly string[],
@@ -123,19 +116,17 @@ function findUnknownFields(
     .map((field) => ({ path: [field], message }));
 }
 
-function findExtraBodyIssues(extraBody: unknown): readonly Issue[] {
+function findExtraBodyIssues(extraBody: unknown, inputFields: readonly string[]): readonly Issue[] {
   if (extraBody === undefined) return [];
   if (typeof extraBody !== 'object' || extraBody === null || Array.isArray(extraBody)) {
-    return [
-      { path: ['extraBody'], message: `must be an object, but ${describeValue(extraBody)} came` },
-    ];
+    return [{ path: ['extraBody'], message: describeMismatch('an object', extraBody) }];
   }
-  const replaced = CREATE_FIELDS.filter((field) => Object.hasOwn(extraBody, field));
+  const replaced = inputFields.filter((field) => Object.hasOwn(extraBody, field));
   const issues = replaced.map((field) => ({
     path: ['extraBody', field],
     message: 'must not replace a field of the payment; pass it in the first argument only',
   }));
-  // It would be copied into the body and answer for all of it, the payment's fields included.
+  // It would be copied into the body and stand for all of it, the payment's fields included.
   if (Object.hasOwn(extraBody, 'toJSON')) {
     issues.push({ path: ['extraBody', 'toJSON'], message: 'must be left out; pass plain fields' });
   }
@@ -149,12 +140,8 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HE
 
 function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
   if (typeof method !== 'string' || !METHODS.includes(method.toUpperCase())) {
-    return [
-      {
-        path: ['method'],
-        message: `must be one of ${METHODS.join(', ')}, but ${describeValue(method)} came`,
-      },
-    ];
+    const expected = `one of ${METHODS.join(', ')}`;
+    return [{ path: ['method'], message: describeMismatch(expected, method) }];
   }
   const name = method.toUpperCase();
   if (body !== undefined && (name === 'GET' || name === 'HEAD')) {
@@ -172,16 +159,43 @@ const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
 
 function findPathIssues(path: unknown): readonly Issue[] {
   if (typeof path !== 'string' || !TARGET.test(path)) {
-    return [
-      {
-        path: ['path'],
-        message: `must begin with one slash and be percent-encoded, such as /api/payments?limit=10, but ${describeValue(path)} came that does not`,
-      },
-    ];
+    const message =
+      'must be text that begins with one slash, percent-encoded, such as /api/payments?limit=10';
+    return [{ path: ['path'], message }];
   }
   // They would leave the base URL's prefix, or be taken out on the way.
   if (DOT_SEGMENT.test(path.split('?', 1)[0] as string)) {
-    return [{ path: ['path'], message: 'must not contain "." or ".." segments, but it does' }];
+    return [{ path: ['path'], message: 'must not contain "." or ".." segments' }];
   }
   return [];
+}
+
+/**
+ * JSON of a value that the SDK does not know the shape of.
+ *
+ * @throws {InvalidRequestError} naming the place, when JSON can't carry the value: NaN and infinity would become
+ * null in silence
+ */
+function serializeJson(value: unknown, name: string): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, refuseInexactNumbers);
+  } catch (error) {
+    if (error instanceof InvalidRequestError) throw error;
+    // The engine's own message can quote keys of the value.
+    const message =
+      'must be serializable as JSON, but it is circular, holds a BigInt, or its toJSON failed';
+    throw new InvalidRequestError([{ path: [name], message }]);
+  }
+  if (text !== undefined) return text;
+  throw new InvalidRequestError([
+    { path: [name], message: describeMismatch('serializable as JSON', value) },
+  ]);
+}
+
+function refuseInexactNumbers(key: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new InvalidRequestError([
+    { path: [key], message: describeMismatch('a finite number', value) },
+  ]);
 }

@@ -14,12 +14,13 @@ export interface ServiceResponse<Body = unknown> {
 }
 
 /** What the service answered to the creation of a payment. */
-export interface CreatePaymentResult<Body = unknown> {
+export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   /**
-   * The fields of the answer, unknown ones included. What the service answers is not part of the interface, so each may be
-   * missing. A known field that is no string is left out here and stands in `response.body` only.
+   * The fields of the answer, unknown ones included. What the service answers is not part of the interface,
+   * so each may be missing, but for `Fields`, which a `responseSchema` has checked. A known field that is
+   * not a string is left out here and stands in `response.body` only.
    */
-  payment: Partial<PaymentStatusRecord> & Record<string, unknown>;
+  payment: Partial<PaymentStatusRecord> & Record<string, unknown> & Fields;
   /** The whole answer. */
   response: ServiceResponse<Body>;
 }

@@ -6,7 +6,7 @@ export interface AttemptOutcome {
   readonly outcome: RequestOutcome;
   /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
   readonly safe: boolean;
-  /** Status of the answer, when one came. */
+  /** Status of the answer, when there was one. */
   readonly httpStatus?: number | undefined;
   /** A 2xx whose body did not arrive whole. */
   readonly bodyLost?: boolean;
@@ -55,7 +55,7 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   // The time or the caller's patience is spent.
   if (failed.gaveUp) return false;
   if (!canSucceedLater(failed)) return false;
-  // It may have created a payment. Only a service that tells duplicates apart makes this safe,
+  // It may have created a payment. Only a service that recognises duplicates makes this safe,
   // which the interface does not promise, so it takes the user's word.
   if (failed.outcome === 'unknown') return failed.safe || situation.retryUnknownOutcome;
   // The payment exists; what a safe method asked for can be asked again.
@@ -71,7 +71,7 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  */
 export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
-  // Not even with `retryUnknownOutcome`: whether the service tells duplicates apart is the user's
+  // Not even with `retryUnknownOutcome`: whether the service recognises duplicates is the user's
   // knowledge, and this says what the client knows.
   return failed.safe || known === 'not-sent' || known === 'rejected';
 }
@@ -86,7 +86,7 @@ function canSucceedLater({ outcome, httpStatus, bodyLost }: AttemptOutcome): boo
   return !(httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400);
 }
 
-// Full jitter: callers that failed together do not come back together.
+// Full jitter: callers that failed together do not retry together.
 function backoffMs(attempt: number, random: number): number {
   return random * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
 }

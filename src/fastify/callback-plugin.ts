@@ -1,10 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createCallbackVerifier } from '../callback/verify.js';
-import { readNodeBody } from '../receiver/node-body.js';
-import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
+import { matching, type Rule } from '../protocol/options.js';
+import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
+import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
-import type { FastifyInstanceLike } from './fastify-like.js';
-import { assertPath, type CallbackPluginOptions, PLUGIN_OPTIONS } from './options.js';
 
 /**
  * A Fastify plugin (4 and 5) with a route for payment callbacks. It is encapsulated: the raw body
@@ -12,7 +12,7 @@ import { assertPath, type CallbackPluginOptions, PLUGIN_OPTIONS } from './option
  * until no callback is being processed, for `onPaymentTimeoutMs` at most. Fastify's types
  * can't infer `tx` from the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
  *
- * @throws {InvalidOptionError} when an option can't be right; `app.ready()` rejects with it
+ * @throws {InvalidOptionError} when an option is invalid; `app.ready()` rejects with it
  *
  * @example
  * ```ts
@@ -43,8 +43,7 @@ export async function callbackPlugin(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<unknown>,
 ): Promise<void> {
-  assertPath(options);
-  const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_OPTIONS);
+  const { receive, close } = createReceiver(options, createCallbackVerifier, PLUGIN_RULES);
 
   instance.addHook('onClose', close);
   instance.removeAllContentTypeParsers();
@@ -58,11 +57,81 @@ export async function callbackPlugin(
         readNodeBody((request.body ?? request.raw) as Readable, request, limits),
       getSignal: () => signalWhenGone(reply.raw),
     });
-    // Somebody else, such as a timeout of the application, was faster.
+    // Answered by something else, such as a timeout of the application.
     if (reply.sent) return reply;
     closeIfUnread(request.raw, reply.raw);
     reply.code(status);
     reply.headers(headers);
     return reply.send();
   });
+}
+
+/** Options of `callbackPlugin`. */
+export interface CallbackPluginOptions<Tx = undefined, Fields = unknown>
+  extends CallbackReceiverOptions<Tx, Fields> {
+  /** The route, from `/`, below the plugin's `prefix`. */
+  path: string;
+}
+
+// What the receiver does not know: the plugin's own, and Fastify's at `register`.
+const PLUGIN_RULES: Readonly<Record<string, Rule<unknown>>> = {
+  path: matching(
+    "a route that begins with a slash, such as '/callbacks/payments'",
+    (path: unknown) => typeof path === 'string' && path.startsWith('/'),
+  ),
+  prefix: anything,
+  logLevel: anything,
+  logSerializers: anything,
+};
+
+function anything(value: unknown): unknown {
+  return value;
+}
+
+// The parts of Fastify 4 and 5 that are used. Its own types would tie the plugin to one of them.
+
+/** A Fastify request. */
+export interface FastifyRequestLike {
+  /** The request of node:http. */
+  readonly raw: IncomingMessage;
+  /** What the content type parser made of the body. */
+  readonly body: unknown;
+  /** What a plugin such as fastify-raw-body kept of it. */
+  readonly rawBody?: unknown;
+}
+
+/** A Fastify reply. */
+export interface FastifyReplyLike {
+  /** The response of node:http. */
+  readonly raw: ServerResponse;
+  /** Whether it was sent already. */
+  readonly sent: boolean;
+  /** Sets the status. */
+  code(status: number): unknown;
+  /** Sets headers. */
+  headers(values: Record<string, string>): unknown;
+  /** Sends the reply. */
+  send(): unknown;
+}
+
+/** A Fastify instance, version 4 or 5. */
+export interface FastifyInstanceLike {
+  /** Forgets the parsers inherited from the parent, in this plugin only. */
+  removeAllContentTypeParsers(): void;
+  /** Sets how a body is parsed, in this plugin only. */
+  addContentTypeParser(
+    contentType: string,
+    parser: (
+      request: never,
+      payload: IncomingMessage,
+      done: (error: Error | null, body?: unknown) => void,
+    ) => void,
+  ): unknown;
+  /** Runs something before the application is closed. */
+  addHook(name: 'onClose', hook: () => Promise<void>): unknown;
+  /** A route for every method. */
+  all(
+    path: string,
+    handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>,
+  ): unknown;
 }

@@ -3,13 +3,11 @@
  *
  * @module merchant-payments/fastify
  */
-export type { RetryLaterOptions } from '../errors.js';
 export { RetryLaterError } from '../errors.js';
-export type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
-export { callbackPlugin } from './callback-plugin.js';
 export type {
+  CallbackPluginOptions,
   FastifyInstanceLike,
   FastifyReplyLike,
   FastifyRequestLike,
-} from './fastify-like.js';
-export type { CallbackPluginOptions } from './options.js';
+} from './callback-plugin.js';
+export { callbackPlugin } from './callback-plugin.js';

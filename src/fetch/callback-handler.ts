@@ -1,11 +1,7 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
-import type { ReceiverOptions } from '../receiver/options.js';
+import { readWebBody } from '../receiver/body.js';
+import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
-import { readWebBody } from '../receiver/web-body.js';
-
-/** Options of {@link callbackHandler}. The signing secret may be a WebCrypto `CryptoKey` too. */
-export interface FetchCallbackOptions<Tx = undefined, Fields = unknown>
-  extends ReceiverOptions<Tx, WebSigningSecret, Fields> {}
 
 /** Handles requests to the callback endpoint. */
 export interface FetchCallbackHandler {
@@ -21,9 +17,10 @@ export interface FetchCallbackHandler {
 /**
  * Makes a handler from a Fetch `Request` to a `Response`: Hono (`c.req.raw`), Next.js app routes,
  * SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass the
- * request before anything reads its body. The promise never rejects.
+ * request before anything reads its body. The signing secret may be a WebCrypto `CryptoKey` too. The
+ * promise never rejects.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
@@ -38,7 +35,7 @@ export interface FetchCallbackHandler {
  * ```
  */
 export function callbackHandler<Tx = undefined, Fields = unknown>(
-  options: FetchCallbackOptions<Tx, Fields>,
+  options: CallbackReceiverOptions<Tx, Fields, WebSigningSecret>,
 ): FetchCallbackHandler {
   const { receive, idle } = createReceiver(options, createCallbackVerifier);
 

@@ -3,9 +3,6 @@
  *
  * @module merchant-payments/fetch
  */
-
-export type { NodeSecretKey, WebCryptoKey, WebSigningSecret } from '../callback/web/verify.js';
-export type { RetryLaterOptions } from '../errors.js';
 export { RetryLaterError } from '../errors.js';
-export type { FetchCallbackHandler, FetchCallbackOptions } from './callback-handler.js';
+export type { FetchCallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
-import { assertWholeNumber } from '../protocol/assert-option.js';
 import { describeValue } from '../protocol/describe-value.js';
+import { wholeNumber } from '../protocol/options.js';
 
 /** One status change, as an inbox sees it. */
 export interface InboxEvent {
@@ -12,7 +12,7 @@ export interface InboxEvent {
   occurredAt: Date;
   /**
    * What `updatedAt` says beyond the millisecond of `occurredAt`, in whole microseconds from 0 to
-   * 999. Without it two changes within one millisecond could not be told apart.
+   * 999. Without it two changes within one millisecond have no order.
    * @default 0
    */
   microseconds?: number | undefined;
@@ -22,9 +22,9 @@ export interface InboxEvent {
 
 /** What `work` is given. */
 export interface InboxContext<Tx> {
-  /** The store's transaction, where it has one: what is written through it is done with the event or not at all. */
+  /** The store's transaction, where it has one: what is written through it is committed with the event or not at all. */
   tx: Tx;
-  /** Aborts when the event is no longer this process's to handle: its lease or connection is lost. */
+  /** Aborts when this process loses its lease or connection, and with it the event. */
   signal: AbortSignal;
   /**
    * Whether a newer change of this payment was processed before. Mirror the status of an order only
@@ -50,7 +50,7 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  * For one event `work` completes at most once; if it throws, or the process dies, the event is free
  * again and a later delivery runs it; two runs for one payment never overlap, as long as the
  * holder of a lease lives. A change older than the last one processed is `stale`: answered so, or run
- * with `stale: true` when the event says `processStale`. What tells that is the step that claims it.
+ * with `stale: true` when the event says `processStale`. The step that claims it decides that.
  */
 export interface CallbackInbox<Tx = undefined> {
   /**
@@ -64,19 +64,21 @@ export interface CallbackInbox<Tx = undefined> {
   ): Promise<InboxOutcome>;
 }
 
+const beyondMilliseconds = wholeNumber({ max: 999, unit: 'microseconds' });
+
 /**
  * When the change happened, in microseconds since 1970: what decides which of two is older.
  *
- * @throws {InvalidOptionError} when `occurredAt` is no valid date or `microseconds` not from 0 to 999:
- * what compares with nothing would never be stale
+ * @throws {InvalidOptionError} when `occurredAt` is not a valid date or `microseconds` is not from 0 to
+ * 999: NaN would never be stale
  */
 export function toEpochMicroseconds({ occurredAt, microseconds = 0 }: InboxEvent): number {
-  assertWholeNumber('microseconds', microseconds, { min: 0, max: 999, unit: 'microseconds' });
+  beyondMilliseconds(microseconds, 'microseconds');
   const epochMs = Number(occurredAt);
   if (Number.isNaN(epochMs)) {
     throw new InvalidOptionError(
       'occurredAt',
-      `occurredAt must be a valid date, but ${describeValue(occurredAt)} that is none came`,
+      `occurredAt must be a valid date; received ${describeValue(occurredAt)} that is none`,
     );
   }
   return epochMs * 1000 + microseconds;

@@ -3,8 +3,6 @@
  *
  * @module merchant-payments/inbox
  */
-export type { InboxErrorCode } from '../errors.js';
-export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../errors.js';
 export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from './inbox.js';
 export type { MemoryInboxOptions } from './memory.js';
 export { memoryInbox } from './memory.js';

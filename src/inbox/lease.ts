@@ -1,6 +1,32 @@
 import { InboxError } from '../errors.js';
+import type { InboxOutcome } from './inbox.js';
 
-/** A claim that a store grants for a time, with a token that nobody else has. */
+type Granted = 'claimed' | 'claimed-stale';
+
+/**
+ * A store's answer to a claim. `claimed-stale` grants it for a change older than the last one processed:
+ * in a second step the watermark could be another one.
+ */
+export type ClaimAnswer = Granted | Exclude<InboxOutcome, 'processed'>;
+
+const ANSWERS: Readonly<Record<ClaimAnswer, true>> = {
+  claimed: true,
+  'claimed-stale': true,
+  duplicate: true,
+  stale: true,
+  busy: true,
+};
+
+/** False for anything else that a driver gives: an unknown answer must not run the work. */
+export function isClaimAnswer(value: unknown): value is ClaimAnswer {
+  return typeof value === 'string' && Object.hasOwn(ANSWERS, value);
+}
+
+export function isClaimed(answer: ClaimAnswer): answer is Granted {
+  return answer === 'claimed' || answer === 'claimed-stale';
+}
+
+/** A claim that a store grants for a time, with a unique token. */
 export interface Lease {
   /** How long the store grants it, in milliseconds. */
   readonly durationMs: number;
@@ -18,13 +44,13 @@ export interface Lease {
 
 /**
  * Runs `work` while renewing the lease three times within its duration, but not for ever: what hangs
- * in a process that lives would keep its payment busy. The signal aborts before anybody else may
- * claim, as long as the process itself is not stopped.
+ * in a process that lives would keep its payment busy. The signal aborts before another process may
+ * claim, as long as this one is not stopped.
  *
  * @returns `busy`, with the lease given back and the work not run, when too little was left of the
  * lease to begin and it could not be renewed
  * @throws what `work` throws, or the store at the end of it, with the lease given back
- * @throws {InboxError} `LEASE_LOST` when the lease was somebody else's by the time `work` was done:
+ * @throws {InboxError} `LEASE_LOST` when another process had the lease by the time `work` was done:
  * nothing was recorded
  */
 export async function runUnderLease(
@@ -98,7 +124,7 @@ function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): ()
   const renew = async (): Promise<void> => {
     const askedAtMs = performance.now();
     if (askedAtMs >= renewUntilMs) return lose();
-    // The whole process stood still. The lease may be ours yet, so the store gets time to say so.
+    // The whole process was stopped. The lease may still be ours, so the store gets time to say so.
     if (askedAtMs >= confirmedAtMs + safeForMs) expireAt(askedAtMs + pauseMs);
     const renewed = await lease.renew().catch(() => undefined);
     if (stopped) return;
@@ -117,7 +143,7 @@ function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): ()
 
 function setTimerAt(atMs: number, act: () => void): Timer {
   const timer = setTimeout(act, atMs - performance.now());
-  // Whether the process may end is for the work to say.
+  // The work decides whether the process may end.
   timer.unref?.();
   return timer;
 }

@@ -1,10 +1,10 @@
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOptionsObject,
-  assertWholeNumber,
-  type OptionNames,
-} from '../protocol/assert-option.js';
+  clock,
+  type OptionRules,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
 import {
   type CallbackInbox,
   type InboxContext,
@@ -12,14 +12,12 @@ import {
   type InboxOutcome,
   toEpochMicroseconds,
 } from './inbox.js';
-import { warnInProduction } from './production-warning.js';
 
 /** Options of {@link memoryInbox}. */
 export interface MemoryInboxOptions {
   /**
-   * How many processed changes are remembered. Beyond it the payment that was longest without a
-   * change is forgotten, and a callback for it that comes again is processed again. A whole number
-   * from 1.
+   * How many processed changes are remembered. Beyond it the payment that was longest without a change
+   * is forgotten; a later delivery for it is processed again. A whole number from 1.
    * @default 100_000
    */
   maxEntries?: number | undefined;
@@ -28,7 +26,7 @@ export interface MemoryInboxOptions {
    * number from 1.
    * @default 86_400_000 (one day)
    */
-  maxAgeMs?: number | undefined;
+  retentionMs?: number | undefined;
   /**
    * The clock, in epoch milliseconds.
    * @default Date.now
@@ -36,7 +34,11 @@ export interface MemoryInboxOptions {
   now?: (() => number) | undefined;
 }
 
-const NAMES: OptionNames<MemoryInboxOptions> = { maxEntries: true, maxAgeMs: true, now: true };
+const rules = {
+  maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'entries' })),
+  retentionMs: withDefault(86_400_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  now: clock,
+} satisfies OptionRules<MemoryInboxOptions>;
 
 interface RememberedPayment {
   readonly keys: Set<string>;
@@ -47,22 +49,16 @@ interface RememberedPayment {
 }
 
 /**
- * An inbox in this process's memory: for one process, for tests and for development. What it knows
- * is gone when the process ends, and a second process knows nothing of it. In production it says
- * so once, in a process warning (`MERCHANT_PAYMENTS_MEMORY_INBOX`).
+ * An inbox in this process's memory: for one process, for tests and for development. It is empty after a
+ * restart and shared with no other process. In production it says so once, in a process warning
+ * (`MERCHANT_PAYMENTS_MEMORY_INBOX`).
  *
  * While a change of a payment is being processed, every callback for that payment is `busy`.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  */
 export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
-  assertOptionsObject('options', options, 'maxEntries, maxAgeMs and now');
-  assertKnownOptions(options, NAMES);
-  // The clock is looked up at each call, so that one that is faked later counts.
-  const { maxEntries = 100_000, maxAgeMs = 86_400_000, now = () => Date.now() } = options;
-  assertWholeNumber('maxEntries', maxEntries, { min: 1, unit: 'entries' });
-  assertWholeNumber('maxAgeMs', maxAgeMs, { min: 1, unit: 'milliseconds' });
-  assertFunction('now', now, 'that returns epoch milliseconds');
+  const { maxEntries, retentionMs, now } = resolveOptions(options, rules);
 
   // In the order of their last change, the oldest first.
   const payments = new Map<string, RememberedPayment>();
@@ -70,7 +66,7 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
   let entries = 0;
 
   const forgetOld = (): void => {
-    const oldestMs = now() - maxAgeMs;
+    const oldestMs = now() - retentionMs;
     for (const [reference, { keys, changedAtMs }] of payments) {
       const expired = changedAtMs <= oldestMs;
       if (entries <= maxEntries && !expired) return;
@@ -147,4 +143,34 @@ class LazyContext implements InboxContext<undefined> {
     this.#signal ??= new AbortController().signal;
     return this.#signal;
   }
+}
+
+const WARNING =
+  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.';
+
+let warned = false;
+
+interface ProcessLike {
+  readonly env?: Record<string, string | undefined>;
+  emitWarning?(message: string, options: { code: string }): void;
+}
+
+/**
+ * Warns once per process what a memory inbox does not do. At the first callback, not at construction: a
+ * build that loads the module runs with NODE_ENV=production too.
+ */
+export function warnInProduction(): void {
+  if (warned) return;
+  warned = true;
+  const { process } = globalThis as { process?: ProcessLike };
+  if (!isDeployed(process?.env)) return;
+  const code = 'MERCHANT_PAYMENTS_MEMORY_INBOX';
+  if (process?.emitWarning) process.emitWarning(WARNING, { code });
+  else console.warn(WARNING);
+}
+
+// Instances of functions and Workers come and go by the minute; many Workers have no environment.
+function isDeployed(env: ProcessLike['env']): boolean {
+  if (env === undefined) return true;
+  return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;
 }

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from './api/recorded-request.js';
 import type { Delivery, DeliveryAttempt } from './callbacks/delivery.js';
-import type { Fault } from './faults/fault-types.js';
-import type { MockPayment } from './payment.js';
+import type { Fault } from './faults/fault.js';
+import type { MockPayment } from './state/payments.js';
 
 /** Something that happened in a mock service. */
 export type MockEvent =
@@ -46,36 +46,36 @@ export type MockEvent =
 /** Called for each event, in order, when it happens. */
 export type MockListener = (event: MockEvent) => void;
 
-/** Those who want to know what happens. */
+/** The listeners to what happens. */
 export class EventFeed {
   readonly #listeners = new Set<MockListener>();
   readonly #waiting: MockEvent[] = [];
-  #isTelling = false;
+  #isEmitting = false;
 
   subscribe(listener: MockListener): () => void {
-    // A function of its own, so that a listener subscribed twice is called twice.
+    // A new function, so that a listener that subscribes twice is called twice.
     const entry: MockListener = (event) => listener(event);
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
   }
 
-  /** What a listener makes happen is told after what it was told of: all hear the same order. */
+  /** An event that a listener causes follows the one it was called with: all listeners see the same order. */
   emit(event: MockEvent): void {
     this.#waiting.push(event);
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+    if (this.#isEmitting) return;
+    this.#isEmitting = true;
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.#tell(next);
+      this.#call(next);
     }
-    this.#isTelling = false;
+    this.#isEmitting = false;
   }
 
-  #tell(event: MockEvent): void {
+  #call(event: MockEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener(event);
       } catch (error) {
-        // The listener's mistake: it must be seen, and not change what the service does.
+        // A mistake of the listener must be seen, and must not change what the service does.
         queueMicrotask(() => {
           throw error;
         });

@@ -3,10 +3,7 @@
  *
  * @module merchant-payments/mock-server
  */
-export { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-export type { PaymentStatusRecord } from '../protocol/payment.js';
-export type { SignatureEncoding } from '../protocol/wire.js';
-export { ConnectionLossError } from './api/connection-loss.js';
+
 export type { RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
@@ -17,18 +14,25 @@ export type {
   ResendOptions,
   WaitOptions,
 } from './callbacks/delivery.js';
-export type { AdvanceableClock, MockClock, MockTimer } from './clock/clock.js';
-export type { ManualClock, ManualClockOptions } from './clock/manual-clock.js';
-export { createManualClock } from './clock/manual-clock.js';
-export type { RunningClock } from './clock/running-clock.js';
-export { createRunningClock } from './clock/running-clock.js';
-export type * from './control/control-types.js';
 export type { MockEvent, MockListener } from './events.js';
+export type {
+  CallbackFault,
+  CallbackFaultMatch,
+  Fault,
+  RequestFault,
+  RequestFaultMatch,
+} from './faults/fault.js';
 export type { MockFaults } from './faults/fault-list.js';
-export type * from './faults/fault-types.js';
 export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
-export type { MockPayment, MockPayments, MockStatusChange } from './payment.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';
+export type {
+  AdvanceableClock,
+  ManualClockOptions,
+  MockClock,
+  MockTimer,
+} from './state/clock.js';
+export { createManualClock, createRunningClock } from './state/clock.js';
+export type { MockPayment, MockPayments, MockStatusChange } from './state/payments.js';

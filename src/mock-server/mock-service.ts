@@ -8,7 +8,7 @@ import type {
 } from './callbacks/delivery.js';
 import type { MockListener } from './events.js';
 import type { MockFaults } from './faults/fault-list.js';
-import type { MockPayments } from './payment.js';
+import type { MockPayments } from './state/payments.js';
 
 /** The mock of the Merchant Payment Service, without a network: its state, its API as a function, its callbacks. */
 export interface MockService {
@@ -18,11 +18,11 @@ export interface MockService {
   readonly apiSecret: string | undefined;
   /** The secret callbacks are signed with. */
   readonly signingSecret: string;
-  /** What identifiers follow from. Give it as `seed` to run the same again. */
+  /** What identifiers follow from. Pass it as `seed` to get the same ones again. */
   readonly seed: number;
   /**
    * Where callbacks are sent; `undefined` for nowhere. Can be set, for an endpoint that starts
-   * later; setting it throws `InvalidOptionError` for what is no http or https URL.
+   * later; setting it throws `InvalidOptionError` for anything but an http or https URL.
    */
   callbackUrl: string | undefined;
   /** The payments. */
@@ -31,7 +31,7 @@ export interface MockService {
   readonly requests: readonly RecordedRequest[];
   /** The attempts to deliver a callback that have ended, oldest first: the last 10,000, of 64 MiB in all. Live. */
   readonly deliveries: readonly DeliveryAttempt[];
-  /** Things that are to go wrong. */
+  /** The faults that are still to happen. */
   readonly faults: MockFaults;
 
   /**
@@ -40,62 +40,63 @@ export interface MockService {
    * `INVALID_CREDENTIALS` for missing or wrong credentials. Its own choices too: 400
    * `INVALID_REQUEST`, 404, 405, 413 over 1 MiB, 415.
    *
-   * A fault of the network appears as with `fetch`: the promise rejects, or the answer's body ends
-   * in an error.
+   * A fault of the network appears as with `fetch`: the promise rejects, or the answer's body ends in
+   * an error, a `MockServerError` with `CONNECTION_LOST`.
    */
   fetch(request: Request): Promise<Response>;
 
   /**
    * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may
    * follow any other; setting the same one again is a change too. Settles when the first attempt
-   * has ended, whatever its outcome; at once without a callbackUrl (`not-configured`) and with a
+   * has ended, with any outcome; at once without a callbackUrl (`not-configured`) and with a
    * `reorder` fault (`held`).
    *
    * @throws {InvalidOptionError} when there is no such payment, or the status is blank
-   * @throws {Error} after `close()`
+   * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
   setStatus(referenceNumber: string, status: string): Promise<Delivery>;
 
   /**
-   * Sends a callback once more, as a delivery of its own. Of a payment (by its referenceNumber) that
-   * of its present status; of a delivery or an attempt (by its id) that of the very change it was
-   * about, so an older one stays older.
+   * Resends a callback as a new delivery. By a payment's referenceNumber: the callback of its current
+   * status. By the id of a delivery or an attempt: the callback of the same change, so an older one
+   * stays older.
    *
-   * @throws {InvalidOptionError} when there is none of that id, or the fault can't be right
-   * @throws {Error} after `close()`
+   * @throws {InvalidOptionError} when there is nothing with that id, or the fault is invalid
+   * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
   resend(id: string, options?: ResendOptions): Promise<Delivery>;
 
   /**
    * Calls `listener` with each event, at the moment it happens, until the function that is returned
-   * is called or the service is closed. What the listener throws ends as an uncaught exception.
+   * is called or the service is closed. An error of the listener is an uncaught exception.
    *
    * @throws {InvalidOptionError} when `listener` is no function
-   * @throws {Error} after `close()`
+   * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
   subscribe(listener: MockListener): () => void;
 
   /**
    * The first attempt that matches and has ended, past or future.
    *
-   * @throws {Error} when none came in time (the message holds the delivery log), or the service was
-   * reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is not known
+   * @throws {MockServerError} `WAIT_TIMEOUT` when there is none in time (the message holds the delivery
+   * log) or the service is reset; `SERVER_CLOSED` when it is closed
+   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
   waitForDelivery(match: DeliveryMatch, options?: WaitOptions): Promise<DeliveryAttempt>;
 
   /**
    * The first request that matches, past or future. It has arrived in full; it may not be answered
-   * yet, so that a test can go on while a fault holds the answer back.
+   * yet, so a test can go on while a fault holds the answer.
    *
-   * @throws {Error} when none came in time, or the service was reset or closed meanwhile
-   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is not known
+   * @throws {MockServerError} `WAIT_TIMEOUT` when there is none in time or the service is reset;
+   * `SERVER_CLOSED` when it is closed
+   * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
   waitForRequest(match: RequestMatch, options?: WaitOptions): Promise<RecordedRequest>;
 
   /**
-   * As if just started: payments, requests, deliveries and faults are forgotten, retries called
-   * off, requests that a fault holds are cut off, identifiers begin again. Settings stay.
+   * As if just started: forgets payments, requests, deliveries and faults, cancels retries, cuts off
+   * the requests that a fault holds, and starts the identifiers again. Settings stay.
    */
   reset(): void;
 

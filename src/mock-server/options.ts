@@ -1,19 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOneOf,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-  type OptionNames,
-} from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
+  listOf,
+  type OptionRules,
+  oneOf,
+  optional,
+  type Resolved,
+  type Rule,
+  resolveOptions,
+  secretText,
+  text,
+  timerMs,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../protocol/options.js';
+import { httpUrl } from '../protocol/url.js';
 import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
-import { assertSecretText } from './callbacks/sign.js';
-import type { MockClock } from './clock/clock.js';
-import { createRunningClock } from './clock/running-clock.js';
+import { createRunningClock, type MockClock } from './state/clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
 export interface MockServiceOptions {
@@ -46,7 +50,7 @@ export interface MockServiceOptions {
    */
   retryScheduleMs?: readonly number[] | undefined;
   /**
-   * Whether a retry is signed anew, with the time of the retry, or repeats the timestamp and
+   * Whether a retry is signed again, with the time of the retry, or repeats the timestamp and
    * signature of the first attempt. The interface does not say which the service does.
    * @default 'fresh'
    */
@@ -63,19 +67,19 @@ export interface MockServiceOptions {
    */
   signatureEncoding?: SignatureEncoding | undefined;
   /**
-   * The status of a payment that was just created. Creation is no change and sends no callback.
+   * The status of a new payment. Creation is not a change and sends no callback.
    * @default 'created'
    */
   initialStatus?: string | undefined;
   /**
    * What identifiers follow from: a whole number from 0. The same seed gives the same ones. Default
-   * credentials follow from a seed that is given, too, so whoever knows it knows them.
+   * credentials follow from it too, so a seed that is known gives them away.
    * @default a random one, readable as `seed`
    */
   seed?: number | undefined;
   /**
-   * The service's time, for example one made by `createManualClock`.
-   * @default one of its own, made by `createRunningClock`: it runs with the system's
+   * The service's clock, for example one made by `createManualClock`.
+   * @default one made by `createRunningClock`, which runs with the system's
    */
   clock?: MockClock | undefined;
 }
@@ -94,176 +98,75 @@ export interface MockServerOptions extends MockServiceOptions {
   host?: string | undefined;
 }
 
-export interface ResolvedServiceOptions {
-  readonly apiKey: string | undefined;
-  readonly apiSecret: string | undefined;
-  readonly signingSecret: string | undefined;
-  readonly callbackUrl: string | undefined;
-  readonly retryScheduleMs: readonly number[];
-  readonly retrySigning: 'fresh' | 'original';
-  readonly callbackTimeoutMs: number;
-  readonly signatureEncoding: SignatureEncoding;
-  readonly initialStatus: string;
-  readonly seed: number;
-  /** Whether default credentials follow from the seed: not from one that nobody has chosen. */
-  readonly isSeedGiven: boolean;
-  readonly clock: MockClock;
-}
-
-export const serviceOptionNames: OptionNames<MockServiceOptions> = {
-  apiKey: true,
-  apiSecret: true,
-  signingSecret: true,
-  callbackUrl: true,
-  retryScheduleMs: true,
-  retrySigning: true,
-  callbackTimeoutMs: true,
-  signatureEncoding: true,
-  initialStatus: true,
-  seed: true,
-  clock: true,
-};
-
-export const serverOptionNames: OptionNames<MockServerOptions> = {
-  ...serviceOptionNames,
-  port: true,
-  host: true,
-};
-
-const DEFAULT_RETRY_SCHEDULE_MS = [1_000, 10_000, 60_000, 600_000, 3_600_000];
-
-/**
- * @param names what `options` may hold: more than those of the service for a server
- * @throws {InvalidOptionError} naming the option
- */
-export function resolveServiceOptions(
-  options: MockServiceOptions,
-  names: OptionNames<MockServiceOptions> = serviceOptionNames,
-): ResolvedServiceOptions {
-  assertOptionsObject('options', options, 'apiKey, apiSecret, signingSecret, callbackUrl');
-  assertKnownOptions(options, names);
-  const {
-    apiKey,
-    apiSecret,
-    signingSecret,
-    callbackUrl,
-    retryScheduleMs = DEFAULT_RETRY_SCHEDULE_MS,
-    retrySigning = 'fresh',
-    callbackTimeoutMs = 10_000,
-    signatureEncoding = 'hex',
-    initialStatus = 'created',
-    seed = randomInt(2 ** 32),
-    clock = createRunningClock(),
-  } = options;
-  if (apiKey !== undefined) assertApiKey(apiKey);
-  if (apiSecret !== undefined) assertSecretText('apiSecret', apiSecret);
-  if (signingSecret !== undefined) assertSecretText('signingSecret', signingSecret);
-  assertRetrySchedule(retryScheduleMs);
-  assertOneOf('retrySigning', retrySigning, ['fresh', 'original']);
-  assertWholeNumber('callbackTimeoutMs', callbackTimeoutMs, {
-    min: 1,
-    max: LONGEST_TIMER_MS,
-    unit: 'milliseconds',
-  });
-  assertOneOf('signatureEncoding', signatureEncoding, signatureEncodings);
-  assertSecretText('initialStatus', initialStatus);
-  assertSeed(seed);
-  assertOptionsObject('clock', clock, 'now and setTimeout');
-  assertFunction('clock.now', clock.now, 'that returns epoch milliseconds');
-  assertFunction('clock.setTimeout', clock.setTimeout, 'that starts a timer');
-  return Object.freeze({
-    apiKey,
-    apiSecret,
-    signingSecret,
-    callbackUrl: resolveCallbackUrl(callbackUrl),
-    retryScheduleMs: Object.freeze([...retryScheduleMs]),
-    retrySigning,
-    callbackTimeoutMs,
-    signatureEncoding,
-    initialStatus,
-    seed,
-    isSeedGiven: options.seed !== undefined,
-    clock,
-  });
-}
-
-export interface ResolvedListenOptions {
-  readonly port: number;
-  readonly host: string;
-}
-
-/** @throws {InvalidOptionError} naming the option */
-export function resolveListenOptions(options: MockServerOptions): ResolvedListenOptions {
-  assertOptionsObject('options', options, 'port, host and those of the service');
-  const { port = 0, host = '127.0.0.1' } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InvalidOptionError(
-      'port',
-      `port must be a whole number from 0 to 65535, but ${typeof port === 'number' ? port : describeValue(port)} came`,
-    );
-  }
-  if (typeof host !== 'string' || host.trim() === '') {
-    throw new InvalidOptionError(
-      'host',
-      `host must be an address such as 127.0.0.1, but ${describeValue(host)} came`,
-    );
-  }
-  return { port, host };
-}
-
-/** @throws {InvalidOptionError} naming callbackUrl */
-export function resolveCallbackUrl(callbackUrl: unknown): string | undefined {
-  if (callbackUrl === undefined) return undefined;
-  const url = typeof callbackUrl === 'string' && URL.canParse(callbackUrl) && new URL(callbackUrl);
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new InvalidOptionError(
-      'callbackUrl',
-      `callbackUrl must be an http or https URL such as http://127.0.0.1:3000/callbacks, but ${describeValue(callbackUrl)} came`,
-    );
-  }
-  // Every attempt shows its URL in the delivery log.
-  if (url.username !== '' || url.password !== '') {
-    throw new InvalidOptionError(
-      'callbackUrl',
-      'callbackUrl must not hold a user name or password, but it does; a callback is authenticated by its signature',
-    );
-  }
-  url.hash = '';
-  return url.href;
-}
-
 // The colon ends the key in Basic authentication.
 const API_KEY = /^[^:\p{Cc}]+$/u;
 
-function assertApiKey(apiKey: string): void {
-  assertSecretText('apiKey', apiKey);
-  if (API_KEY.test(apiKey)) return;
+const apiKey: Rule<string> = (value, option) => {
+  const key = secretText(value, option);
+  if (API_KEY.test(key)) return key;
   throw new InvalidOptionError(
-    'apiKey',
-    'apiKey must not contain a colon or a control character, but it does; HTTP Basic authentication can not carry it',
+    option,
+    `${option} must not contain a colon or a control character, which HTTP Basic authentication can't carry`,
   );
+};
+
+/** Every attempt shows its URL in the delivery log, so it may hold no credentials. */
+export const callbackUrlRule: Rule<string | undefined> = optional((value, option) => {
+  const url = httpUrl(value, option);
+  url.hash = '';
+  return url.href;
+});
+
+export const serviceRules = {
+  apiKey: optional(apiKey),
+  apiSecret: optional(secretText),
+  signingSecret: optional(secretText),
+  callbackUrl: callbackUrlRule,
+  retryScheduleMs: withDefault(
+    [1_000, 10_000, 60_000, 600_000, 3_600_000],
+    listOf(timerMs(0), 'milliseconds'),
+  ),
+  retrySigning: withDefault('fresh', oneOf('fresh', 'original')),
+  callbackTimeoutMs: withDefault(10_000, timerMs()),
+  signatureEncoding: withDefault('hex', oneOf(...signatureEncodings)),
+  initialStatus: withDefault('created', secretText),
+  seed: optional(wholeNumber({})),
+  clock: optional(withMethods<MockClock>('a clock', 'now', 'setTimeout')),
+} satisfies OptionRules<MockServiceOptions>;
+
+const serverRules = {
+  ...serviceRules,
+  port: withDefault(0, wholeNumber({ max: 65_535 })),
+  host: withDefault('127.0.0.1', text),
+} satisfies OptionRules<MockServerOptions>;
+
+export type ResolvedServiceOptions = Omit<Resolved<typeof serviceRules>, 'seed' | 'clock'> & {
+  readonly seed: number;
+  /** Whether default credentials follow from the seed: only from one that was given. */
+  readonly isSeedGiven: boolean;
+  readonly clock: MockClock;
+};
+export type ResolvedServerOptions = ResolvedServiceOptions & {
+  readonly port: number;
+  readonly host: string;
+};
+
+/** @throws {InvalidOptionError} naming the option */
+export function resolveServiceOptions(options: MockServiceOptions): ResolvedServiceOptions {
+  return complete(resolveOptions(options, serviceRules));
 }
 
-function assertRetrySchedule(retryScheduleMs: unknown): void {
-  if (!Array.isArray(retryScheduleMs)) {
-    throw new InvalidOptionError(
-      'retryScheduleMs',
-      `retryScheduleMs must be an array of milliseconds, but ${describeValue(retryScheduleMs)} came`,
-    );
-  }
-  for (const [index, delayMs] of retryScheduleMs.entries()) {
-    assertWholeNumber(`retryScheduleMs[${index}]`, delayMs, {
-      min: 0,
-      max: LONGEST_TIMER_MS,
-      unit: 'milliseconds',
-    });
-  }
+/** @throws {InvalidOptionError} naming the option */
+export function resolveServerOptions(options: MockServerOptions): ResolvedServerOptions {
+  return complete(resolveOptions(options, serverRules));
 }
 
-function assertSeed(seed: number): void {
-  if (Number.isSafeInteger(seed) && seed >= 0) return;
-  throw new InvalidOptionError(
-    'seed',
-    `seed must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, but ${typeof seed === 'number' ? seed : describeValue(seed)} came`,
-  );
+function complete<Options extends Resolved<typeof serviceRules>>(options: Options) {
+  const { seed, clock } = options;
+  return Object.freeze({
+    ...options,
+    seed: seed ?? randomInt(2 ** 32),
+    isSeedGiven: seed !== undefined,
+    clock: clock ?? createRunningClock(),
+  });
 }

@@ -1,22 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { InvalidOptionError } from '../errors.js';
+import { MockServerError } from '../errors.js';
 import { createRequest, dropBody, sendAnswer, sendFailure } from './api/node-http.js';
-import { ControlFailure, failureAnswer, failures } from './control/control-answers.js';
+import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath } from './control/control-interface.js';
 import { findIntrusion, type ListenAddress } from './control/request-guard.js';
+import { dashboardAnswer } from './dashboard/page.js';
 import type { MockService } from './mock-service.js';
 import {
   type MockServerOptions,
-  type ResolvedListenOptions,
-  type ResolvedServiceOptions,
-  resolveListenOptions,
-  resolveServiceOptions,
-  serverOptionNames,
+  type ResolvedServerOptions,
+  resolveServerOptions,
 } from './options.js';
-import { defaultCredential } from './seeded-ids.js';
 import { InProcessService } from './service.js';
+import { defaultCredential } from './state/seeded-ids.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
 export interface MockServer extends MockService {
@@ -32,7 +30,8 @@ export interface MockServer extends MockService {
  * Starts a mock of the Merchant Payment Service on this machine: it creates payments over HTTP,
  * keeps their state, and sends signed callbacks with retries. One per test; nothing is shared.
  *
- * @throws {InvalidOptionError} when an option can't be right, or the port is taken
+ * @throws {InvalidOptionError} when an option is invalid
+ * @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` when it can't listen
  *
  * @example
  * ```ts
@@ -51,15 +50,14 @@ export interface MockServer extends MockService {
  * ```
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
-  const listenOptions = resolveListenOptions(options);
-  const resolved = resolveServiceOptions(options, serverOptionNames);
+  const resolved = resolveServerOptions(options);
   const credentials = {
     apiKey: resolved.apiKey ?? defaultCredential(resolved, 'api_key'),
     apiSecret: resolved.apiSecret ?? defaultCredential(resolved, 'api_secret'),
   };
   const server = createServer();
-  await listen(server, listenOptions);
-  return new ListeningService({ ...resolved, ...credentials, host: listenOptions.host }, server);
+  await listen(server, resolved);
+  return new ListeningService({ ...resolved, ...credentials }, server);
 }
 
 class ListeningService extends InProcessService implements MockServer {
@@ -72,7 +70,7 @@ class ListeningService extends InProcessService implements MockServer {
   #closing: Promise<void> | undefined;
 
   constructor(
-    options: ResolvedServiceOptions & { apiKey: string; apiSecret: string; host: string },
+    options: ResolvedServerOptions & { readonly apiKey: string; readonly apiSecret: string },
     server: Server,
   ) {
     super(options);
@@ -89,6 +87,7 @@ class ListeningService extends InProcessService implements MockServer {
       feed,
       payments,
       dispatcher,
+      page: dashboardAnswer,
     });
     server.on('request', (request, response) => this.#handle(request, response));
   }
@@ -147,22 +146,28 @@ class ListeningService extends InProcessService implements MockServer {
     const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
     return intrusion === undefined
       ? this.#control.fetch(request)
-      : failureAnswer(new ControlFailure(failures.forbidden, intrusion));
+      : failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
   }
 }
 
-function listen(server: Server, { port, host }: ResolvedListenOptions): Promise<void> {
+function listen(server: Server, { port, host }: ResolvedServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const option = error.code === 'EADDRINUSE' || error.code === 'EACCES' ? 'port' : 'host';
-      const message = `${option} must be one this machine can listen on, but listening on ${host}, port ${port} failed with ${error.code}`;
-      reject(new InvalidOptionError(option, message, { cause: error }));
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(
+        cause.code === 'EADDRINUSE'
+          ? new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause })
+          : new MockServerError(
+              'LISTEN_FAILED',
+              `Listening on ${host}, port ${port} failed with ${cause.code}`,
+              { cause },
+            ),
+      );
     });
     server.listen(port, host, resolve);
   });
 }
 
-// "All addresses" is a place to listen on, not one to connect to.
+// A server can listen on "all addresses", but a client can't connect to them.
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 function toUrl({ address, port, family }: AddressInfo): string {

@@ -1,19 +1,23 @@
 import { inspect } from 'node:util';
+import { MockServerError } from '../errors.js';
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-  type OptionNames,
-} from '../protocol/assert-option.js';
+  boolean,
+  func,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  text,
+  timerMs,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
 import { createGateway, type Gateway } from './api/gateway.js';
 import {
   describeRequest,
-  isMatchingRequest,
   type RecordedRequest,
   type RequestMatch,
   sizeOfRequest,
+  toRequestFacts,
 } from './api/recorded-request.js';
 import { WaitingRequests } from './api/waiting-requests.js';
 import { CallbackSender } from './callbacks/deliver.js';
@@ -22,52 +26,53 @@ import {
   type DeliveryAttempt,
   type DeliveryMatch,
   describeAttempt,
-  isMatchingAttempt,
   type ResendOptions,
   sizeOfAttempt,
+  toAttemptFacts,
   type WaitOptions,
 } from './callbacks/delivery.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createSigningKey } from './callbacks/sign.js';
-import { describeEvents, describeMatch, EventLog } from './event-log.js';
 import { EventFeed, type MockListener } from './events.js';
-import { copyFault, FaultList, type MockFaults } from './faults/fault-list.js';
-import { assertResendFault } from './faults/fault-rules.js';
+import { FaultList, type MockFaults } from './faults/fault-list.js';
+import { checkResendFault } from './faults/fault-rules.js';
 import type { MockService } from './mock-service.js';
 import {
+  callbackUrlRule,
   type MockServiceOptions,
   type ResolvedServiceOptions,
-  resolveCallbackUrl,
   resolveServiceOptions,
 } from './options.js';
-import type { MockPayment, MockPayments } from './payment.js';
-import { PaymentBook } from './payment-book.js';
-import { defaultCredential, SeededIds } from './seeded-ids.js';
+import { describeEvents, describeMatch, EventLog, isMatching } from './state/event-log.js';
+import { type MockPayment, type MockPayments, PaymentBook } from './state/payments.js';
+import { defaultCredential, SeededIds } from './state/seeded-ids.js';
 
 /** What each of the two logs keeps. */
 const LOG_LIMITS = { limit: 10_000, limitBytes: 67_108_864 };
-const DEFAULT_WAIT_MS = 5_000;
 
-const RESEND_NAMES: OptionNames<ResendOptions> = { fault: true };
-const WAIT_NAMES: OptionNames<WaitOptions> = { timeoutMs: true };
-// A misspelt field would match everything.
-const DELIVERY_MATCH_NAMES: OptionNames<DeliveryMatch> = {
-  referenceNumber: true,
-  status: true,
-  attempt: true,
-  acknowledged: true,
-};
-const REQUEST_MATCH_NAMES: OptionNames<RequestMatch> = {
-  merchantPaymentReference: true,
-  method: true,
-  path: true,
-};
+const waitRules = {
+  timeoutMs: withDefault(5_000, timerMs(0)),
+} satisfies OptionRules<WaitOptions>;
+const resendRules = {
+  fault: optional((value) => checkResendFault(value)),
+} satisfies OptionRules<ResendOptions>;
+const deliveryMatchRules = {
+  referenceNumber: optional(text),
+  status: optional(text),
+  attempt: optional(wholeNumber({ min: 1 })),
+  acknowledged: optional(boolean),
+} satisfies OptionRules<DeliveryMatch>;
+const requestMatchRules = {
+  merchantPaymentReference: optional(text),
+  method: optional(text),
+  path: optional(text),
+} satisfies OptionRules<RequestMatch>;
 
 /**
  * Makes a mock service without an HTTP server, for msw and for tests that call it directly. Where
  * `apiKey` or `apiSecret` is not given, any is accepted. Callbacks are sent over HTTP all the same.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  */
 export function createMockService(options: MockServiceOptions = {}): MockService {
   return new InProcessService(resolveServiceOptions(options));
@@ -92,7 +97,7 @@ export class InProcessService implements MockService {
     onDrop: (attempt) => this.#dispatcher.forget(attempt),
   });
   readonly #feed = new EventFeed();
-  readonly #faults = new FaultList(this.#feed);
+  readonly #faults = new FaultList((faults) => this.#feed.emit({ type: 'faults', faults }));
   readonly #payments: PaymentBook;
   readonly #waiting: WaitingRequests;
   readonly #gateway: Gateway;
@@ -109,33 +114,34 @@ export class InProcessService implements MockService {
     this.#callbackUrl = options.callbackUrl;
     this.#payments = new PaymentBook({
       clock,
-      feed: this.#feed,
       ids: this.#ids,
       initialStatus,
+      onChange: (payment) => this.#feed.emit({ type: 'payment', payment }),
     });
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
       clock,
       credentials: { apiKey: options.apiKey, apiSecret: options.apiSecret },
       faults: this.#faults,
-      feed: this.#feed,
       ids: this.#ids,
       log: this.#requests,
       payments: this.#payments,
       waiting: this.#waiting,
+      onRequest: (request) => this.#feed.emit({ type: 'request', request }),
     });
     this.#sender = new CallbackSender(options.callbackTimeoutMs);
     this.#dispatcher = new CallbackDispatcher({
       clock,
       ids: this.#ids,
       faults: this.#faults,
-      feed: this.#feed,
       log: this.#deliveries,
       sender: this.#sender,
       signingKey: createSigningKey('signingSecret', this.#signingSecret),
       signatureEncoding: options.signatureEncoding,
       retryScheduleMs: options.retryScheduleMs,
       retrySigning: options.retrySigning,
+      onAttempt: (attempt) => this.#feed.emit({ type: 'attempt', attempt }),
+      onDelivery: (delivery) => this.#feed.emit({ type: 'delivery', delivery }),
     });
   }
 
@@ -155,7 +161,7 @@ export class InProcessService implements MockService {
     return this.#callbackUrl;
   }
   set callbackUrl(url: string | undefined) {
-    this.#callbackUrl = resolveCallbackUrl(url);
+    this.#callbackUrl = callbackUrlRule(url, 'callbackUrl');
     this.#feed.emit({ type: 'settings' });
   }
   get payments(): MockPayments {
@@ -184,62 +190,53 @@ export class InProcessService implements MockService {
 
   async resend(id: string, options: ResendOptions = {}): Promise<Delivery> {
     this.#assertOpen();
-    assertOptionsObject('options', options, 'fault');
-    assertKnownOptions(options, RESEND_NAMES);
-    const { fault } = options;
-    if (fault !== undefined) assertResendFault(fault);
-    return this.#dispatcher.send({
-      payment: this.#findChange(id),
-      url: this.#callbackUrl,
-      fault: fault && copyFault(fault),
-    });
+    const { fault } = resolveOptions(options, resendRules);
+    return this.#dispatcher.send({ payment: this.#findChange(id), url: this.#callbackUrl, fault });
   }
 
   subscribe(listener: MockListener): () => void {
-    assertFunction('listener', listener, 'that is called with each event');
+    func('that is called with each event')(listener, 'listener');
     this.#assertOpen();
     return this.#feed.subscribe(listener);
   }
 
   async waitForDelivery(match: DeliveryMatch, options: WaitOptions = {}): Promise<DeliveryAttempt> {
-    assertOptionsObject('match', match, 'the fields to match');
-    assertKnownOptions(match, DELIVERY_MATCH_NAMES);
-    const timeoutMs = resolveTimeout(options);
+    const wanted = resolveOptions(match, deliveryMatchRules, { owner: 'match' });
+    const { timeoutMs } = resolveOptions(options, waitRules);
     this.#assertOpen();
     return this.#deliveries.wait({
-      matches: (attempt) => isMatchingAttempt(match, attempt),
+      matches: (attempt) => isMatching(wanted, toAttemptFacts(attempt)),
       timeoutMs,
       describeTimeout: () =>
         [
-          `No delivery with ${describeMatch(match)} came within ${timeoutMs} ms`,
+          `No delivery with ${describeMatch(wanted)} within ${timeoutMs} ms`,
           ...this.#describeDeliveries(),
         ].join('\n'),
     });
   }
 
   async waitForRequest(match: RequestMatch, options: WaitOptions = {}): Promise<RecordedRequest> {
-    assertOptionsObject('match', match, 'the fields to match');
-    assertKnownOptions(match, REQUEST_MATCH_NAMES);
-    const timeoutMs = resolveTimeout(options);
+    const wanted = resolveOptions(match, requestMatchRules, { owner: 'match' });
+    const { timeoutMs } = resolveOptions(options, waitRules);
     this.#assertOpen();
     return this.#requests.wait({
-      matches: (request) => isMatchingRequest(match, request),
+      matches: (request) => isMatching(wanted, toRequestFacts(request)),
       timeoutMs,
       describeTimeout: () =>
         [
-          `No request with ${describeMatch(match)} came within ${timeoutMs} ms`,
+          `No request with ${describeMatch(wanted)} within ${timeoutMs} ms`,
           ...describeEvents('requests', this.requests, describeRequest),
         ].join('\n'),
     });
   }
 
   reset(): void {
-    this.#forget('The mock service was reset');
+    this.#forget(new MockServerError('WAIT_TIMEOUT', 'The mock service was reset'));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#forget('The mock service was closed');
+    this.#forget(new MockServerError('SERVER_CLOSED', 'The mock service was closed'));
     this.#feed.clear();
     this.#sender.close();
   }
@@ -253,7 +250,7 @@ export class InProcessService implements MockService {
     return { feed: this.#feed, payments: this.#payments, dispatcher: this.#dispatcher };
   }
 
-  /** The secrets are for the tests that ask for them, not for whatever prints the object. */
+  /** Printing the object must not show its secrets. */
   toJSON(): Record<string, unknown> {
     return {};
   }
@@ -261,10 +258,10 @@ export class InProcessService implements MockService {
     return `MockService ${inspect(this.toJSON())}`;
   }
 
-  #forget(reason: string): void {
+  #forget(reason: MockServerError): void {
     this.#dispatcher.cancel();
     this.#requests.clear(reason);
-    this.#waiting.cutOff(reason);
+    this.#waiting.cutOff(reason.message);
     this.#deliveries.clear(reason);
     this.#faults.clear();
     this.#payments.clear();
@@ -278,7 +275,8 @@ export class InProcessService implements MockService {
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw new Error('The mock service is closed; start another one');
+    if (!this.#isClosed) return;
+    throw new MockServerError('SERVER_CLOSED', 'The mock service is closed; start another one');
   }
 
   #describeDeliveries(): string[] {
@@ -290,16 +288,4 @@ export class InProcessService implements MockService {
     }
     return [...lines, ...this.#dispatcher.describePending().map((line) => `Also ${line}`)];
   }
-}
-
-function resolveTimeout(options: WaitOptions): number {
-  assertOptionsObject('options', options, 'timeoutMs');
-  assertKnownOptions(options, WAIT_NAMES);
-  const { timeoutMs = DEFAULT_WAIT_MS } = options;
-  assertWholeNumber('timeoutMs', timeoutMs, {
-    min: 0,
-    max: LONGEST_TIMER_MS,
-    unit: 'milliseconds',
-  });
-  return timeoutMs;
 }

@@ -1,16 +1,11 @@
 import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
 import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
-import { type MockServiceOptions, serviceOptionNames } from '../mock-server/options.js';
+import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
 import { createMockService } from '../mock-server/service.js';
-import {
-  assertFunction,
-  assertKnownOptions,
-  assertOptionsObject,
-  type OptionNames,
-} from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
-import { PAYMENTS_PATH } from '../protocol/wire.js';
+import { operations } from '../protocol/operations.js';
+import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
+import { type BaseUrl, baseUrl } from '../protocol/url.js';
 
 /** Options of {@link paymentServiceHandlers}. Those of the service make one; `service` takes yours. */
 export interface PaymentServiceHandlersOptions extends MockServiceOptions {
@@ -28,25 +23,26 @@ export interface PaymentServiceHandlersOptions extends MockServiceOptions {
   service?: MockService | undefined;
 }
 
-const NAMES: OptionNames<PaymentServiceHandlersOptions> = {
-  ...serviceOptionNames,
-  baseUrl: true,
-  service: true,
-};
+const rules = {
+  ...serviceRules,
+  baseUrl: optional(baseUrl),
+  service: optional(withMethods<MockService>('a service made by createMockService', 'fetch')),
+} satisfies OptionRules<PaymentServiceHandlersOptions>;
 
 /**
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
  *
  * msw sees the global `fetch` and `node:http`, but not undici: give the client
  * `fetch: globalThis.fetch`, or its requests go to the real address. Callbacks of the service go
- * out over `node:http`, which msw sees too; when callbackUrl is set by now, a further handler lets
- * them pass to your endpoint.
+ * out over `node:http`, which msw sees too; when callbackUrl is set by then, one more handler passes
+ * them on to your endpoint.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
- * import { createMockService, paymentServiceHandlers } from 'merchant-payments/msw';
+ * import { createMockService } from 'merchant-payments/mock-server';
+ * import { paymentServiceHandlers } from 'merchant-payments/msw';
  * import { setupServer } from 'msw/node';
  *
  * const service = createMockService();
@@ -55,59 +51,39 @@ const NAMES: OptionNames<PaymentServiceHandlersOptions> = {
  * ```
  */
 export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = {}): HttpHandler[] {
-  assertOptionsObject('options', options, 'baseUrl, service or the options of a service');
-  assertKnownOptions(options, NAMES);
-  const { baseUrl, service: given, ...serviceOptions } = options;
-  const base = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl);
-  const service = given === undefined ? createMockService(serviceOptions) : given;
-  assertService(service, given === undefined ? {} : serviceOptions);
+  const { baseUrl: base, service: given } = resolveOptions(options, rules);
+  const { baseUrl: _baseUrl, service: _service, ...serviceOptions } = options;
+  if (given !== undefined) refuseServiceOptions(serviceOptions);
+  const service = given ?? createMockService(serviceOptions);
 
-  const answer = async ({ request }: { request: Request }): Promise<Response> => {
-    try {
-      return await service.fetch(withoutPrefix(request, base));
-    } catch {
-      return HttpResponse.error();
-    }
-  };
-  const handlers = [http.all(base === undefined ? `*${PAYMENTS_PATH}` : below(base), answer)];
+  const handlers = listPlaces(base).map(({ pattern, toPath }) =>
+    http.all(pattern, async ({ request }) => {
+      try {
+        return await service.fetch(moveTo(request, toPath(new URL(request.url).pathname)));
+      } catch {
+        return HttpResponse.error();
+      }
+    }),
+  );
   const { callbackUrl } = service;
   return callbackUrl === undefined
     ? handlers
     : [...handlers, http.post(exactly(new URL(callbackUrl)), () => passthrough())];
 }
 
-function assertService(service: MockService, stray: object): void {
-  assertFunction('service.fetch', service?.fetch, 'of a service made by createMockService');
-  const [option] = Object.entries(stray).find(([, value]) => value !== undefined) ?? [];
+function refuseServiceOptions(options: object): void {
+  const [option] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
   if (option === undefined) return;
   throw new InvalidOptionError(
     option,
-    `${option} must be given to createMockService when service is given, but it came beside it`,
+    `${option} must be given to createMockService, because service is given`,
   );
-}
-
-function parseBaseUrl(baseUrl: unknown): URL {
-  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (
-    (url?.protocol === 'http:' || url?.protocol === 'https:') &&
-    `${url.username}${url.password}${url.search}${url.hash}` === ''
-  ) {
-    return url;
-  }
-  throw new InvalidOptionError(
-    'baseUrl',
-    `baseUrl must be an http or https URL without credentials, query and fragment, but ${describeValue(baseUrl)} came`,
-  );
-}
-
-function prefixOf(base: URL): string {
-  return base.pathname.replace(/\/+$/, '');
 }
 
 // Patterns of msw give a meaning to characters that a URL may hold; a regular expression does not,
 // once they are escaped.
-function below(base: URL): RegExp {
-  return new RegExp(`^${escapePattern(`${base.origin}${prefixOf(base)}`)}/`);
+function below({ href }: BaseUrl): RegExp {
+  return new RegExp(`^${escapePattern(href)}/`);
 }
 
 function exactly(url: URL): RegExp {
@@ -118,12 +94,28 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** The request as the service behind the prefix sees it. */
-function withoutPrefix(request: Request, base: URL | undefined): Request {
+interface Place {
+  readonly pattern: RegExp | string;
+  /** The path of the service, without what stands before it. */
+  readonly toPath: (pathname: string) => string;
+}
+
+/** Everything below the base address; without one, the paths of the operations at any address. */
+function listPlaces(base: BaseUrl | undefined): readonly Place[] {
+  if (base !== undefined) {
+    return [{ pattern: below(base), toPath: (path) => path.slice(base.pathPrefix.length) }];
+  }
+  const paths = new Set(Object.values(operations).map(({ path }) => path));
+  return [...paths].map((path) => {
+    const length = path.split('/').length - 1;
+    const toPath = (pathname: string) => `/${pathname.split('/').slice(-length).join('/')}`;
+    return { pattern: `*${path}`, toPath };
+  });
+}
+
+function moveTo(request: Request, pathname: string): Request {
   const url = new URL(request.url);
-  const prefixLength =
-    base === undefined ? url.pathname.length - PAYMENTS_PATH.length : prefixOf(base).length;
-  url.pathname = url.pathname.slice(prefixLength);
+  url.pathname = pathname;
   return new Request(url, {
     method: request.method,
     headers: request.headers,

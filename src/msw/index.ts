@@ -3,9 +3,5 @@
  *
  * @module merchant-payments/msw
  */
-export { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
-export type { MockService } from '../mock-server/mock-service.js';
-export type { MockServiceOptions } from '../mock-server/options.js';
-export { createMockService } from '../mock-server/service.js';
 export type { PaymentServiceHandlersOptions } from './handlers.js';
 export { paymentServiceHandlers } from './handlers.js';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
-import { readNodeBody } from '../receiver/node-body.js';
-import { closeIfUnread, signalWhenGone } from '../receiver/node-connection.js';
+import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
+import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
 /** Handles requests to the callback endpoint. */
@@ -22,7 +21,7 @@ export interface CallbackHandler {
  * `rawBody` on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`) is
  * used. The promise never rejects.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
@@ -53,7 +52,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       readBody: (limits) => readNodeBody(request, request, limits),
       getSignal: () => signalWhenGone(response),
     });
-    // Somebody else, such as a timeout of the framework, was faster.
+    // Answered by something else, such as a timeout of the framework.
     if (response.headersSent) return;
     response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -3,8 +3,6 @@
  *
  * @module merchant-payments/node
  */
-export type { RetryLaterOptions } from '../errors.js';
 export { RetryLaterError } from '../errors.js';
-export type { CallbackReceiverOptions } from '../receiver/callback-receiver.js';
 export type { CallbackHandler } from './callback-handler.js';
 export { callbackHandler } from './callback-handler.js';

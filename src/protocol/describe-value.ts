@@ -1,5 +1,5 @@
 /**
- * Says what kind of value came, for error messages. Never quotes text: it may be a secret or a
+ * Says what kind of value was received, for error messages. Never quotes text: it may be a secret or a
  * customer's data.
  */
 export function describeValue(value: unknown): string {
@@ -19,4 +19,20 @@ function describeNumber(value: number): string {
 function describeText(value: string): string {
   if (value === '') return 'an empty string';
   return value.trim() === '' ? 'a blank string' : `a string of ${value.length} characters`;
+}
+
+/** The message of an issue: `must be text, received a number`. */
+export function describeMismatch(expected: string, value: unknown): string {
+  return value === undefined
+    ? `must be ${expected}, but is missing`
+    : `must be ${expected}, received ${describeValue(value)}`;
+}
+
+/** The code or the name of an error, where it is a word: what has digits could be a secret. */
+export function nameFailure(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  const word = [code, name].find(
+    (text) => typeof text === 'string' && /^[A-Za-z_]{1,64}$/.test(text),
+  );
+  return word === undefined ? '' : ` (${word})`;
 }

@@ -1,3 +1,12 @@
+/**
+ * From here on a number of seconds lies beyond the year 5138, so it is one of milliseconds; below it a
+ * number of milliseconds lies before March 1973, so it is one of seconds.
+ */
+export const SECONDS_END = 100_000_000_000;
+
+/** The last instant that a Date holds, in epoch milliseconds. */
+export const LATEST_DATE_MS = 8_640_000_000_000_000;
+
 const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/i;
 
@@ -16,7 +25,7 @@ export interface Instant {
 const PLAIN = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Reads `updatedAt` (interface section 2.2). A parser of its own, because Date.parse knows neither
+ * Reads `updatedAt` (interface section 2.2). Not by Date.parse, which knows neither
  * every spelling of ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
  *
  * @param text a date-time that the record's own check has accepted

@@ -1,5 +1,4 @@
-import { InvalidOptionError, type Issue } from '../errors.js';
-import { describeValue } from './describe-value.js';
+import type { Issue } from '../errors.js';
 
 /**
  * A validator that follows [Standard Schema](https://standardschema.dev) version 1: a schema of
@@ -57,14 +56,10 @@ export interface StandardSchemaIssue {
     | undefined;
 }
 
-/** @throws {InvalidOptionError} naming the option */
-export function assertStandardSchema(option: string, value: unknown): void {
+/** Whether a value is a validator. */
+export function isStandardSchema(value: unknown): boolean {
   const standard = (value as Partial<StandardSchemaV1> | null)?.['~standard'];
-  if (typeof standard?.validate === 'function') return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be a Standard Schema validator (zod, valibot, arktype, …), but ${describeValue(value)} came`,
-  );
+  return typeof standard?.validate === 'function';
 }
 
 export function toIssues(issues: readonly StandardSchemaIssue[]): readonly Issue[] {

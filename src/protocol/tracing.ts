@@ -13,7 +13,7 @@ export interface ListenedChannel {
   readonly error: Channel;
 }
 
-/** Whether anybody listens to one of a tracing channel's events. */
+/** Whether one of a tracing channel's events has a listener. */
 export function hasSubscribers(channel: ListenedChannel): boolean {
   const { start, end, asyncStart, asyncEnd, error } = channel;
   return (

@@ -1,6 +1,3 @@
-/** Path of payment creation below the service's base address (interface section 4.1). */
-export const PAYMENTS_PATH = '/api/payments';
-
 /** Callback headers in the lower case in which Node and Fetch hand them over (interface section 4.2). */
 export const TIMESTAMP_HEADER = 'x-timestamp';
 export const SIGNATURE_HEADER = 'x-signature';

@@ -1,30 +1,24 @@
-import type { CallbackRequest } from '../callback/options.js';
-import { createCallbackVerifier, type SigningSecret } from '../callback/verify.js';
-import { assertOptionsObject } from '../protocol/assert-option.js';
-import type { ReceiverOptions } from './options.js';
+import { assertRequest, type CallbackRequest } from '../callback/options.js';
+import { createCallbackVerifier } from '../callback/verify.js';
+import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
-
-/** Options of {@link createCallbackReceiver} and of the adapters for Node. */
-export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown>
-  extends ReceiverOptions<Tx, SigningSecret, Fields> {}
 
 /** A request to the callback endpoint, as any framework can give it. */
 export interface ReceivedRequest extends CallbackRequest {
   /** HTTP method. */
   method: string;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
 /** Takes requests to the callback endpoint. */
 export interface CallbackReceiver {
   /**
-   * Verifies the callback, processes it once, and says what to answer. It does not reject for
-   * anything that is in the request or that your own functions do; that becomes the reply, and
-   * `onError` is told.
+   * Verifies the callback, processes it once, and gives the reply. It does not reject for anything in the
+   * request or in your own functions: that becomes the reply, and `onError` is called.
    *
-   * @throws {InvalidOptionError} when `request` is no object at all
+   * @throws {InvalidOptionError} when `request` is not an object
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
@@ -36,11 +30,11 @@ export interface CallbackReceiver {
 
 /**
  * Makes a receiver for payment callbacks (interface sections 4.2, 5.2 and 6): request in, reply out.
- * It verifies, has the inbox tell duplicates, older changes and concurrent deliveries apart, calls
- * `onPayment`, and answers 200 only for what is done. The adapters (`merchant-payments/node`,
+ * It verifies, recognises duplicates, older changes and concurrent deliveries by the inbox, calls
+ * `onPayment`, and replies 200 only for what is done. The adapters (`merchant-payments/node`,
  * `/fetch`, `/fastify`, `/lambda`) are built on it; use it by itself for a framework they don't fit.
  *
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
@@ -67,10 +61,10 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
   const receiver = createReceiver(options, createCallbackVerifier);
   return {
     async receive(request) {
-      assertOptionsObject('request', request, 'method, headers and rawBody');
+      assertRequest(request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = request;
       return receiver.receive({
-        // Some frameworks write it in small letters.
+        // Some frameworks write it in lower case.
         method: String(method).toUpperCase(),
         headers,
         readBody: () => rawBody,

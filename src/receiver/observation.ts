@@ -4,9 +4,9 @@ import { hasSubscribers } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
 
 /**
- * What is told about one callback to subscribers of the tracing channel `merchant-payments:callback`.
- * This list is all: no secret, no header, and of the body nothing but the change's `key`,
- * which can show its referenceNumber and status.
+ * What subscribers of the tracing channel `merchant-payments:callback` get for one callback, in full: no
+ * secret, no header, and of the body only the change's `key`, which can show its referenceNumber and
+ * status.
  */
 export interface CallbackTrace {
   /** The request's method. */
@@ -35,7 +35,7 @@ const channel = process
   ?.getBuiltinModule?.('node:diagnostics_channel')
   ?.tracingChannel<unknown, CallbackTrace>('merchant-payments:callback');
 
-/** Runs one callback and tells whoever listens. */
+/** Runs one callback and publishes it to subscribers. */
 export function observe(
   method: string,
   run: (trace: CallbackTrace | undefined) => Promise<CallbackReply>,

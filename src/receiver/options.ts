@@ -1,46 +1,42 @@
+import type { SigningSecret } from '../callback/options.js';
 import {
-  resolvePolicy,
-  VERIFIER_OPTIONS,
-  type VerificationPolicy,
   type VerifiedCallback,
+  type VerifyCallbackOptions,
+  verifierRules,
 } from '../callback/options.js';
-import {
-  type CallbackVerificationError,
-  InvalidOptionError,
-  type RetryLaterError,
-} from '../errors.js';
+import type { CallbackVerificationError, RetryLaterError } from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOneOf,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-  type OptionNames,
-} from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
-import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { createRejectionLog } from './rejection-log.js';
-import { reportToConsole } from './report.js';
+  func,
+  matching,
+  type OptionRules,
+  oneOf,
+  optional,
+  type Rule,
+  resolveOptions,
+  timerMs,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
+import { createRejectionLog, reportToConsole } from './report.js';
 
 /** A value, or a promise of it. */
 export type Awaitable<Value> = Value | PromiseLike<Value>;
 
 /**
  * What a function that does something returns: nothing, or a promise of any value. Not a list of
- * promises, which nobody would wait for.
+ * promises, which would not be awaited.
  */
 export type Settled = Awaitable<void> | PromiseLike<unknown>;
 
-/** What {@link ReceiverOptions.onPayment} is given besides the callback. */
+/** What {@link CallbackReceiverOptions.onPayment} is given besides the callback. */
 export interface PaymentContext<Tx> {
   /** The inbox's transaction where it has one, as with `postgresInbox`; otherwise `undefined`. */
   tx: Tx;
   /**
-   * Aborts when the work is in vain: the service closed the connection, or the inbox lost its lease
-   * or its connection. Stop then, by throwing; the service comes again.
+   * Aborts when the work is in vain: the service closed the connection, `onPaymentTimeoutMs` passed, or
+   * the inbox lost its lease or its connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
   /**
@@ -51,27 +47,28 @@ export interface PaymentContext<Tx> {
 }
 
 /**
- * Options of a receiver; those of every adapter too. `Secret` is what the runtime takes as a signing
- * secret, `Fields` what a `recordSchema` takes a record to hold.
+ * Options of a receiver and of every adapter. `Tx` is the inbox's transaction, `Fields` are those of
+ * a record that `recordSchema` accepts, `Secret` is what the runtime takes as a signing secret.
  */
-export interface ReceiverOptions<Tx, Secret, Fields = unknown> extends VerificationPolicy<Fields> {
+export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
+  extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
   /**
-   * The signing secret of the merchant account, or several while rotating. As a function it is asked
-   * for every callback, so that a secret can change without a restart: cache what is slow to get. A
-   * secret that is unusable, or a function that throws, gives 500.
+   * The signing secret of the merchant account, or several during a rotation. A function is called for
+   * every callback, so that a secret can change without a restart: cache what is slow to get. An unusable
+   * secret gives 500, as does a function that throws or takes more than 10 s (`SECRET_UNAVAILABLE`).
    */
   signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
   /**
-   * Your part: called once for each status change. When it returns, the change is recorded as
-   * processed and the service gets its 200; when it throws, the service gets 500 and comes again.
-   * A {@link RetryLaterError} asks the service to retry (503) and is not reported. Return the promise
-   * of what is to be done before that.
+   * Your part: called once for each status change. When it returns, the change is recorded as processed
+   * and the service gets its 200; when it throws, the service gets 500 and retries. A
+   * {@link RetryLaterError} asks the service to retry (503) and is not reported. Return the promise of
+   * what must be done before the 200.
    */
   onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. Then the
-   * signal aborts, the service gets 500, and `onError` an `InboxError` `WORK_TIMEOUT`. What
-   * does not stop then keeps its payment busy until it ends; when it fails, `onError` gets that too.
+   * signal aborts, the service gets 500, and `onError` an `InboxError` `WORK_TIMEOUT`. Work that does not
+   * stop keeps its payment busy until it ends; when it fails, `onError` gets that too.
    * @default 60_000
    */
   onPaymentTimeoutMs?: number | undefined;
@@ -99,96 +96,70 @@ export interface ReceiverOptions<Tx, Secret, Fields = unknown> extends Verificat
    */
   bodyTimeoutMs?: number | undefined;
   /**
-   * Told of everything that needs a person: what `onPayment`, the inbox, `signingSecret` or
-   * `recordSchema` threw; a body that was read too early; an authentic callback that is no status
-   * record. Not of callbacks that fail verification: see `onRejected`. A promise is awaited for two
-   * seconds at most, before the reply. What it throws itself is ignored.
+   * Called with everything that needs a person: what `onPayment`, the inbox, `signingSecret` or
+   * `recordSchema` threw; a body that was read too early; an authentic callback that is not a status
+   * record. Not with callbacks that fail verification: see `onRejected`. A promise is awaited before the
+   * reply, for two seconds at most. What it throws is ignored.
    * @default console.error, without what drivers add to their errors
    */
   onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
   /**
-   * Told of every callback that fails verification, and why. Anybody can send those, so that what it
-   * writes must be bounded. What it throws is ignored.
+   * Called with the reason for every callback that fails verification. Anybody can send those, so limit
+   * what it writes. What it throws is ignored.
    * @default console.warn, once a minute at most for each code
    */
   onRejected?: ((error: CallbackVerificationError) => void) | undefined;
 }
 
-export interface ResolvedReceiverOptions<Tx> {
-  readonly onPayment: ReceiverOptions<Tx, unknown>['onPayment'];
-  readonly inbox: CallbackInbox<Tx>;
-  readonly processStale: boolean;
-  readonly maxBodyBytes: number;
-  readonly bodyTimeoutMs: number;
-  readonly onPaymentTimeoutMs: number;
-  readonly onError: NonNullable<ReceiverOptions<Tx, unknown>['onError']>;
-  readonly onRejected: NonNullable<ReceiverOptions<Tx, unknown>['onRejected']>;
-  /** How callbacks are verified, but for the secret and the schema. */
-  readonly policy: VerificationPolicy;
-  readonly recordSchema: StandardSchemaV1 | undefined;
-}
+type Handler<Name extends 'onPayment' | 'onError' | 'onRejected'> = NonNullable<
+  CallbackReceiverOptions<unknown>[Name]
+>;
 
-const RECEIVER_OPTIONS: OptionNames<ReceiverOptions<unknown, unknown>> = {
-  ...VERIFIER_OPTIONS,
-  onPayment: true,
-  onPaymentTimeoutMs: true,
-  inbox: true,
-  onStale: true,
-  maxBodyBytes: true,
-  bodyTimeoutMs: true,
-  onError: true,
-  onRejected: true,
-};
+const receiverRules = {
+  ...verifierRules,
+  onPayment: func<Handler<'onPayment'>>('that handles one payment callback'),
+  onPaymentTimeoutMs: withDefault(60_000, timerMs()),
+  inbox: optional(
+    matching<CallbackInbox<unknown>>(
+      'an inbox: memoryInbox(), redisInbox(client), postgresInbox(pool), …',
+      (inbox: Partial<CallbackInbox> | null) => typeof inbox?.process === 'function',
+    ),
+  ),
+  onStale: withDefault('process', oneOf('acknowledge', 'process')),
+  maxBodyBytes: withDefault(65_536, wholeNumber({ min: 1, unit: 'bytes' })),
+  bodyTimeoutMs: withDefault(10_000, timerMs()),
+  onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
+  onRejected: optional(func<Handler<'onRejected'>>('that takes an error')),
+} satisfies OptionRules<CallbackReceiverOptions>;
+
+/** What is made of the options of a receiver. */
+export type ResolvedReceiverOptions<Tx> = ReturnType<typeof resolveReceiverOptions<Tx>>;
 
 /**
- * @param adapterOptions - names of options that an adapter has besides
+ * @param adapterRules the rules of options that an adapter has besides
  * @throws {InvalidOptionError} naming the option
  */
 export function resolveReceiverOptions<Tx>(
-  options: ReceiverOptions<Tx, unknown>,
-  adapterOptions: Readonly<Record<string, true>>,
-): ResolvedReceiverOptions<Tx> {
-  assertOptionsObject('options', options, 'signingSecret and onPayment');
-  assertKnownOptions(options, { ...RECEIVER_OPTIONS, ...adapterOptions });
-  const { recordSchema, ...policy } = resolvePolicy(options);
-  const {
-    onPayment,
-    inbox = memoryInbox() as CallbackInbox<Tx>,
-    onStale = 'process',
-    maxBodyBytes = 65_536,
-    bodyTimeoutMs = 10_000,
-    onPaymentTimeoutMs = 60_000,
-    onError = reportToConsole,
-    onRejected = createRejectionLog(),
-  } = options;
-  assertFunction('onPayment', onPayment, 'that handles one payment callback');
-  assertInbox(inbox);
-  assertOneOf('onStale', onStale, ['acknowledge', 'process']);
-  assertWholeNumber('maxBodyBytes', maxBodyBytes, { min: 1, unit: 'bytes' });
-  const milliseconds = { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
-  assertWholeNumber('bodyTimeoutMs', bodyTimeoutMs, milliseconds);
-  assertWholeNumber('onPaymentTimeoutMs', onPaymentTimeoutMs, milliseconds);
-  assertFunction('onError', onError, 'that takes an error');
-  assertFunction('onRejected', onRejected, 'that takes an error');
-  return Object.freeze({
-    // Called as methods of the options, as which they were written.
-    onPayment: onPayment.bind(options),
-    inbox,
-    processStale: onStale === 'process',
-    maxBodyBytes,
-    bodyTimeoutMs,
-    onPaymentTimeoutMs,
-    onError: onError.bind(options),
-    onRejected: onRejected.bind(options),
-    policy,
-    recordSchema,
-  });
-}
-
-function assertInbox(inbox: unknown): void {
-  if (typeof (inbox as Partial<CallbackInbox> | null)?.process === 'function') return;
-  throw new InvalidOptionError(
-    'inbox',
-    `inbox must be an inbox (memoryInbox(), redisInbox(client), postgresInbox(pool), …), but ${describeValue(inbox)} came`,
+  options: CallbackReceiverOptions<Tx, unknown, unknown>,
+  adapterRules: Readonly<Record<string, Rule<unknown>>>,
+) {
+  const rules = { ...adapterRules, ...receiverRules };
+  const holds = 'signingSecret and onPayment';
+  const { onPayment, inbox, onStale, onError, onRejected, ...rest } = resolveOptions(
+    options,
+    rules as typeof receiverRules,
+    { holds },
   );
+  const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
+  return Object.freeze({
+    ...limits,
+    /** How callbacks are verified, but for the secret and the schema. */
+    policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
+    inbox: (inbox ?? memoryInbox()) as CallbackInbox<Tx>,
+    processStale: onStale === 'process',
+    // As methods of the options, which is how they were written.
+    onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
+    onError: onError.bind(options),
+    onRejected: (onRejected ?? createRejectionLog()).bind(options),
+  });
 }

@@ -1,7 +1,6 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
-import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
 
 interface WorkOptions<Tx>
@@ -9,9 +8,9 @@ interface WorkOptions<Tx>
   readonly activity: Activity;
 }
 
-/** What is behind a request: who sent it, and what runs this process. */
+/** What an adapter knows of a request's sender and of its host. */
 export interface Caller {
-  /** A signal that aborts when the client goes away. Called when somebody wants to know. */
+  /** A signal that aborts when the client disconnects. Called when it is needed. */
   getSignal?(): AbortSignal | undefined;
   /** How long `onPayment` may take before the runtime ends the request, in milliseconds. */
   getTimeLimitMs?(): number | undefined;
@@ -66,9 +65,11 @@ export class PaymentWork<Tx> {
 
   /** What the inbox is to run. */
   async run(inbox: InboxContext<Tx>): Promise<void> {
-    if (this.#state !== 'not begun') throw new TypeError('inbox.process must run work once');
+    if (this.#state !== 'not begun') {
+      throw new InboxError('CONTRACT_VIOLATION', 'inbox.process must run work once');
+    }
     this.#state = 'running';
-    // Of its own: an inbox that has lost its lease may answer before the work has ended.
+    // Counted apart: an inbox that has lost its lease may answer before the work has ended.
     this.#options.activity.begin();
     this.#inbox = inbox;
     const timer = this.#startTimer();
@@ -100,7 +101,8 @@ export class PaymentWork<Tx> {
       // An inbox of the merchant's own may answer without a promise.
       Promise.resolve(processing).then((outcome) => {
         if (outcome === 'processed' && (this.#state === 'running' || this.#state === 'failed')) {
-          reject(new TypeError("inbox.process must not resolve with 'processed' unless work did"));
+          const message = "inbox.process must not resolve with 'processed' unless work did";
+          reject(new InboxError('CONTRACT_VIOLATION', message));
         } else {
           resolve(outcome);
         }
@@ -112,14 +114,14 @@ export class PaymentWork<Tx> {
     const { onPaymentTimeoutMs } = this.#options;
     const limitMs = this.#caller.getTimeLimitMs?.() ?? Number.POSITIVE_INFINITY;
     return limitMs < onPaymentTimeoutMs
-      ? setTimeout(() => this.#giveUp(limitMs, "the function's own time limit"), limitMs)
+      ? setTimeout(() => this.#expireWork(limitMs, "the function's own time limit"), limitMs)
       : setTimeout(
-          () => this.#giveUp(onPaymentTimeoutMs, 'onPaymentTimeoutMs'),
+          () => this.#expireWork(onPaymentTimeoutMs, 'onPaymentTimeoutMs'),
           onPaymentTimeoutMs,
         );
   }
 
-  #giveUp(afterMs: number, limit: string): void {
+  #expireWork(afterMs: number, limit: string): void {
     const error = new InboxError(
       'WORK_TIMEOUT',
       `onPayment has not returned within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: give everything it waits for a deadline, stop when the signal aborts, and leave slow work to a queue`,
@@ -153,5 +155,37 @@ export class PaymentWork<Tx> {
 
   #stopListening(): void {
     for (const stop of this.#stops) stop();
+  }
+}
+
+/** Counts what is under way, so that a process can wait for it before it exits. */
+export class Activity {
+  #running = 0;
+  #waiting: (() => void)[] = [];
+
+  begin(): void {
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves as soon as nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** As {@link idle}, for a limited time. */
+  async idleWithin(limitMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs);
+    });
+    await Promise.race([this.idle(), limit]);
+    clearTimeout(timer);
   }
 }

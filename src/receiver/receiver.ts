@@ -1,24 +1,23 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
-import type { VerificationPolicy, VerifiedCallback } from '../callback/options.js';
+import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
-import { CallbackVerificationError } from '../errors.js';
-import type { InboxEvent } from '../inbox/inbox.js';
+import { CallbackVerificationError, InboxError, RetryLaterError } from '../errors.js';
+import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { describeValue } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
-import { Activity } from './activity.js';
+import type { Rule } from '../protocol/options.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
 import { type CallbackTrace, describeError, observe } from './observation.js';
 import {
   type Awaitable,
-  type ReceiverOptions,
+  type CallbackReceiverOptions,
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
-import type { Caller } from './payment-work.js';
-import { type AcceptedCallback, type ProcessingOptions, processOnce } from './process-once.js';
-import { type CallbackReply, fail, reject } from './reply.js';
-import { report } from './report.js';
-import { createStaleReport } from './stale-report.js';
+import { Activity, type Caller, PaymentWork } from './payment-work.js';
+import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
+import { causesOf, createStaleReport, report } from './report.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request as an adapter has it. */
@@ -44,17 +43,15 @@ interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx
 }
 
 /**
- * @param adapterOptions - names of options that an adapter has besides
+ * @param adapterRules the rules of options that an adapter has besides
  * @throws {InvalidOptionError} when an option is invalid
  */
 export function createReceiver<Tx, Secret, Fields>(
-  options: ReceiverOptions<Tx, Secret, Fields>,
-  createVerifier: (
-    options: VerificationPolicy & { signingSecret: Secret | readonly Secret[] },
-  ) => Verifier,
-  adapterOptions: Readonly<Record<string, true>> = {},
+  options: CallbackReceiverOptions<Tx, Fields, Secret>,
+  createVerifier: (options: VerifyCallbackOptions<unknown, Secret>) => Verifier,
+  adapterRules: Readonly<Record<string, Rule<unknown>>> = {},
 ): ReceivingEnd {
-  const resolved = resolveReceiverOptions(options, adapterOptions);
+  const resolved = resolveReceiverOptions(options, adapterRules);
   const activity = new Activity();
   // Without the schema: the receiver runs it, and can wait for one that is asynchronous.
   const create: CreateVerifier<Secret> = (signingSecret) =>
@@ -137,4 +134,79 @@ function refuse(error: unknown): CallbackReply {
     return fail();
   }
   return reject(error.code === 'INVALID_RECORD' ? 422 : 401);
+}
+
+/** A verified callback, and its event for the inbox. */
+export interface AcceptedCallback {
+  readonly callback: VerifiedCallback;
+  readonly event: InboxEvent;
+}
+
+export interface ProcessingOptions<Tx>
+  extends Pick<
+    ResolvedReceiverOptions<Tx>,
+    'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
+  > {
+  readonly activity: Activity;
+  readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
+}
+
+/** Runs `onPayment` through the inbox, and turns the outcome into a reply. It never rejects. */
+export async function processOnce<Tx>(
+  options: ProcessingOptions<Tx>,
+  { callback, event }: AcceptedCallback,
+  caller: Caller,
+  trace: CallbackTrace | undefined,
+): Promise<CallbackReply> {
+  const work = new PaymentWork(options, callback, caller);
+  try {
+    const processing = options.inbox.process(event, (context) => work.run(context));
+    const outcome = await work.inTime(processing);
+    if (outcome === 'stale') await options.reportStale(callback);
+    return toReply(outcome);
+  } catch (error) {
+    if (work.late !== undefined) void followUp(options, work.late, error, callback);
+    const retryLater = findRetryLater(error);
+    describeError(trace, retryLater ?? error);
+    if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
+    await report(options.onError, error, callback);
+    return fail();
+  }
+}
+
+/** An ORM or an inbox may have wrapped what `onPayment` threw. */
+function findRetryLater(error: unknown): RetryLaterError | undefined {
+  for (const cause of causesOf(error)) if (cause instanceof RetryLaterError) return cause;
+  return undefined;
+}
+
+// The service has its 500, so a failure that follows would go unseen. One that only passes the timeout
+// on, as what listens to the signal does, was reported with it.
+async function followUp<Tx>(
+  { activity, onError }: ProcessingOptions<Tx>,
+  late: Promise<InboxOutcome>,
+  timeout: unknown,
+  callback: VerifiedCallback,
+): Promise<void> {
+  activity.begin();
+  try {
+    await late;
+  } catch (error) {
+    const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
+    if (!isKnown) await report(onError, error, callback);
+  } finally {
+    activity.end();
+  }
+}
+
+function toReply(outcome: InboxOutcome): CallbackReply {
+  if (outcome === 'busy') return askToRetry();
+  if (outcome === 'processed' || outcome === 'duplicate' || outcome === 'stale') {
+    return acknowledge(outcome);
+  }
+  // An inbox of the merchant's own: only what it says was done counts as done.
+  throw new InboxError(
+    'CONTRACT_VIOLATION',
+    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
+  );
 }

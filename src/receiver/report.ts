@@ -1,12 +1,12 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { causesOf } from './causes.js';
+import { type CallbackVerificationError, InboxError } from '../errors.js';
 
 // A log that hangs must not keep the service waiting.
 const PATIENCE_MS = 2_000;
 
 /**
- * The default of `onError`: nothing that needs a person goes by unseen. Of an error its text and
- * stack are shown and nothing else: drivers add the command to theirs, with passwords and rows.
+ * The default of `onError`. Shows only the text and the stack of an error: drivers add the command to
+ * theirs, with passwords and rows.
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
   const subject = callback === undefined ? '' : ` (key ${callback.key})`;
@@ -22,12 +22,12 @@ function describeOne(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'an object' : String(error);
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   const name = typeof code === 'string' ? `[${code}] ` : '';
-  // What several attempts to connect end in has no message of its own.
+  // The error of several failed attempts to connect has no message itself.
   const parts = Array.isArray(errors) ? ` (${errors.map(String).join('; ')})` : '';
   return `${name}${error.stack ?? String(error)}${parts}`;
 }
 
-/** Calls `onError` and waits for it. Whatever becomes of that, the reply stays. */
+/** Calls `onError` and waits for it. Its failure does not change the reply. */
 export async function report(
   onError: (error: unknown, callback?: VerifiedCallback) => unknown,
   error: unknown,
@@ -44,4 +44,70 @@ export async function report(
   } finally {
     clearTimeout(timer);
   }
+}
+
+// Causes may form a circle.
+const MAX_CAUSES = 5;
+
+/** An error, its cause, the cause of that, and so on. */
+export function* causesOf(error: unknown): Generator<unknown> {
+  let cause = error;
+  for (let count = 0; cause !== undefined && count < MAX_CAUSES; count += 1) {
+    yield cause;
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Limits what is written about something that anybody can repeat. */
+export class OnceAMinute {
+  #takenAtMs: number | undefined;
+  #skipped = 0;
+
+  /** How many were skipped since the last one taken; `undefined` when this one is to be skipped. */
+  take(): number | undefined {
+    const nowMs = performance.now();
+    if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {
+      this.#skipped += 1;
+      return undefined;
+    }
+    const skipped = this.#skipped;
+    this.#takenAtMs = nowMs;
+    this.#skipped = 0;
+    return skipped;
+  }
+}
+
+/**
+ * The default of `onRejected`: a wrong secret or a wrong clock shows at the first callback, and the log
+ * can't be flooded. One entry per code.
+ */
+export function createRejectionLog(): (error: CallbackVerificationError) => void {
+  const entries = new Map<string, OnceAMinute>();
+  return ({ code, message }) => {
+    const entry = entries.get(code) ?? new OnceAMinute();
+    entries.set(code, entry);
+    const unlogged = entry.take();
+    if (unlogged === undefined) return;
+    const before = unlogged > 0 ? ` (and ${unlogged} before it)` : '';
+    console.warn(`merchant-payments: a payment callback was refused${before}: ${code}: ${message}`);
+  };
+}
+
+/** Reports changes that were acknowledged as stale: `onPayment` never sees them. */
+export function createStaleReport(
+  onError: (error: unknown, callback?: VerifiedCallback) => unknown,
+): (callback: VerifiedCallback) => Promise<void> {
+  const limit = new OnceAMinute();
+  return async (callback) => {
+    const unreported = limit.take();
+    if (unreported === undefined) return;
+    const before = unreported > 0 ? ` (and ${unreported} before it)` : '';
+    const error = new InboxError(
+      'STALE_CHANGE',
+      `A change${before} was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true`,
+    );
+    await report(onError, error, callback);
+  };
 }

@@ -1,19 +1,23 @@
 import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
-import { InvalidOptionError } from '../errors.js';
-import type { Awaitable, ReceiverOptions } from './options.js';
+import { SecretUnavailableError } from '../errors.js';
+import { nameFailure } from '../protocol/describe-value.js';
+import type { Awaitable, CallbackReceiverOptions } from './options.js';
 
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
 export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
 
-type SecretOption<Secret> = Pick<ReceiverOptions<unknown, Secret>, 'signingSecret'>;
+type SecretOption<Secret> = Pick<
+  CallbackReceiverOptions<unknown, unknown, Secret>,
+  'signingSecret'
+>;
 
 const PATIENCE_MS = 10_000;
 
 /**
- * Gives the verifier for the signing secret that holds now. Keys are imported anew only when the
- * secret has changed.
+ * Gives the verifier for the current signing secret. Keys are imported again only when the secret has
+ * changed.
  *
- * @throws {InvalidOptionError} when a fixed secret can't be right
+ * @throws {InvalidOptionError} when a fixed secret is invalid
  */
 export function createVerifierSource<Secret>(
   options: SecretOption<Secret>,
@@ -26,8 +30,8 @@ export function createVerifierSource<Secret>(
   }
   let last: { readonly secrets: readonly Secret[]; readonly verifier: Verifier } | undefined;
   return async () => {
-    // Called as a method of the options, as which it was written.
-    const present = await withinPatience(signingSecret.call(options));
+    // Called as a method of the options, which is how it was written.
+    const present = await withinPatience(async () => signingSecret.call(options));
     // A copy: the caller's own list may be changed in place.
     const secrets: readonly Secret[] = Array.isArray(present) ? [...present] : [present as Secret];
     if (last === undefined || !areSame(last.secrets, secrets)) {
@@ -38,23 +42,31 @@ export function createVerifierSource<Secret>(
 }
 
 // A secret store that hangs must not hold every callback for ever.
-async function withinPatience<Value>(value: Awaitable<Value>): Promise<Value> {
+async function withinPatience<Value>(read: () => Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(
-        new InvalidOptionError(
-          'signingSecret',
-          `signingSecret must give the secret within ${PATIENCE_MS} ms, but it has not; cache what is slow to get`,
-        ),
-      );
+      reject(unavailable(`signingSecret gave no secret within ${PATIENCE_MS} ms`));
     }, PATIENCE_MS);
   });
   try {
-    return await Promise.race([value, tooLate]);
+    return await Promise.race([
+      read().catch((error: unknown) => {
+        // The error itself stays out: that of a parser can quote the secret.
+        throw unavailable(`signingSecret failed${nameFailure(error)}`);
+      }),
+      tooLate,
+    ]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function unavailable(what: string): SecretUnavailableError {
+  return new SecretUnavailableError(
+    'signingSecret',
+    `${what}, so the callback was not verified, and the service retries; cache what is slow to get`,
+  );
 }
 
 function isFunction<Secret>(

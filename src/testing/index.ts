@@ -4,8 +4,7 @@
  * @module merchant-payments/testing
  */
 export type { CallbackHeaders } from '../callback/headers.js';
-export type { CallbackRequest } from '../callback/options.js';
-export type { VerifyCallbackOptions } from '../callback/verify.js';
+export type { CallbackRequest, VerifyCallbackOptions } from '../callback/options.js';
 export type { CallbackVerificationErrorCode, Issue } from '../errors.js';
 export { InvalidOptionError, MerchantPaymentsError, RequestAbortedError } from '../errors.js';
 export type { SigningSecret } from '../mock-server/callbacks/sign.js';
@@ -16,11 +15,15 @@ export type {
   CallbackDiagnosis,
   CallbackFinding,
   CallbackFindingCode,
+  CallbackFindingOption,
 } from './diagnosis/diagnosis.js';
 export { callbackFindingCodes } from './diagnosis/diagnosis.js';
 export { checkCallbackEndpoint } from './endpoint-check/check-callback-endpoint.js';
-export type { CheckCallbackEndpointOptions, EffectCount } from './endpoint-check/options.js';
-export type { CheckedPayment } from './endpoint-check/payment.js';
+export type {
+  CheckCallbackEndpointOptions,
+  CheckedPayment,
+  EffectCount,
+} from './endpoint-check/options.js';
 export type { EndpointCheck, EndpointCheckId, EndpointReport } from './endpoint-check/report.js';
 export type { SignCallbackInput, SignedCallback } from './sign-callback.js';
 export { signCallback } from './sign-callback.js';

@@ -7,21 +7,17 @@ import {
   signCallbackBytes,
   toBytes,
 } from '../mock-server/callbacks/sign.js';
+import { LATEST_DATE_MS, SECONDS_END } from '../protocol/instant.js';
 import {
-  assertKnownOptions,
-  assertOneOf,
-  assertOptionsObject,
-  assertWholeNumber,
-  type OptionNames,
-} from '../protocol/assert-option.js';
-import { describeValue } from '../protocol/describe-value.js';
+  invalidOption,
+  type OptionRules,
+  oneOf,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import {
-  SIGNATURE_HEADER,
-  type SignatureEncoding,
-  signatureEncodings,
-  TIMESTAMP_HEADER,
-} from '../protocol/wire.js';
+import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
 /** What {@link signCallback} signs, and how. */
 export interface SignCallbackInput {
@@ -57,17 +53,27 @@ export interface SignedCallback {
   headers: Record<string, string>;
 }
 
-const NAMES: OptionNames<SignCallbackInput> = {
-  payment: true,
-  signingSecret: true,
-  timestamp: true,
-  signatureEncoding: true,
-};
+const rules = {
+  payment: (value: unknown, option: string): object | string => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    throw invalidOption(option, 'a record, a string or a Uint8Array', value);
+  },
+  signingSecret: (value: unknown, option: string) => createSigningKey(option, value),
+  timestamp: (value: unknown = new Date(), option: string): number => {
+    // Not instanceof: test runners have a Date class besides.
+    if (!types.isDate(value)) return wholeNumber({ unit: 'seconds' })(value, option);
+    const seconds = Math.floor(value.getTime() / 1000);
+    if (seconds >= 0) return seconds;
+    throw new InvalidOptionError(option, `${option} must be a valid date from 1970 on`);
+  },
+  signatureEncoding: withDefault('hex', oneOf('hex', 'base64', 'base64url')),
+} satisfies OptionRules<SignCallbackInput>;
 
 /**
  * Makes a callback with a correct signature, to test a callback handler (interface section 5.2).
  *
- * @throws {InvalidOptionError} when an option can't be right: an empty secret, an invalid date
+ * @throws {InvalidOptionError} when an option is invalid: an empty secret, an invalid date
  *
  * @example
  * ```ts
@@ -81,54 +87,30 @@ const NAMES: OptionNames<SignCallbackInput> = {
  * ```
  */
 export function signCallback(input: SignCallbackInput): SignedCallback {
-  assertOptionsObject('input', input, 'payment and signingSecret');
-  assertKnownOptions(input, NAMES);
-  const { payment, signingSecret, timestamp = new Date(), signatureEncoding = 'hex' } = input;
-  const key = createSigningKey('signingSecret', signingSecret);
-  assertOneOf('signatureEncoding', signatureEncoding, signatureEncodings);
-  const seconds = toTimestamp(timestamp);
+  const {
+    payment,
+    signingSecret: key,
+    timestamp: seconds,
+    signatureEncoding: encoding,
+  } = resolveOptions(input, rules, { holds: 'payment and signingSecret' });
   const rawBody = writeBody(payment, seconds);
-  const signature = signCallbackBytes({
-    timestamp: String(seconds),
-    body: rawBody,
-    key,
-    encoding: signatureEncoding,
-  });
+  const timestamp = String(seconds);
+  const signature = signCallbackBytes({ timestamp, body: rawBody, key, encoding });
   return {
     rawBody,
     headers: {
       'content-type': 'application/json',
-      [TIMESTAMP_HEADER]: String(seconds),
+      [TIMESTAMP_HEADER]: timestamp,
       [SIGNATURE_HEADER]: signature,
     },
   };
 }
 
-function toTimestamp(timestamp: number | Date): number {
-  // Not instanceof: test runners have a Date of their own.
-  if (!types.isDate(timestamp)) {
-    assertWholeNumber('timestamp', timestamp, { min: 0, unit: 'seconds' });
-    return timestamp;
-  }
-  const seconds = Math.floor(timestamp.getTime() / 1000);
-  if (seconds >= 0) return seconds;
-  throw new InvalidOptionError(
-    'timestamp',
-    'timestamp must be a valid date from 1970 on, but another one came',
-  );
-}
-
-function writeBody(payment: unknown, seconds: number): Uint8Array {
+function writeBody(payment: object | string, seconds: number): Uint8Array {
   if (typeof payment === 'string') return new TextEncoder().encode(payment);
   if (ArrayBuffer.isView(payment)) return toBytes(payment);
-  if (typeof payment === 'object' && payment !== null && !Array.isArray(payment)) {
-    const record = { ...createSampleRecord(seconds), ...payment };
-    return new TextEncoder().encode(JSON.stringify(record));
-  }
-  throw new InvalidOptionError(
-    'payment',
-    `payment must be a record, a string or a Uint8Array, but ${describeValue(payment)} came`,
-  );
+  const record = { ...createSampleRecord(seconds), ...payment };
+  return new TextEncoder().encode(JSON.stringify(record));
 }
 
 function createSampleRecord(seconds: number): PaymentStatusRecord {
@@ -142,10 +124,6 @@ function createSampleRecord(seconds: number): PaymentStatusRecord {
     updatedAt: date,
   };
 }
-
-/** From here on a number of seconds would lie beyond the year 5138, so it is one of milliseconds. */
-const SECONDS_END = 100_000_000_000;
-const LATEST_DATE_MS = 8_640_000_000_000_000;
 
 function toDate(timestamp: number): Date {
   return new Date(timestamp < SECONDS_END ? timestamp * 1000 : Math.min(timestamp, LATEST_DATE_MS));

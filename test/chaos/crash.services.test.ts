@@ -13,7 +13,7 @@ async function run(options: CrashRunOptions): Promise<Report> {
 }
 
 const SMALL = { payments: 120, killEveryMs: 200 };
-// Beyond the time after which the service gives up: the report says what was lost then.
+// Longer than the service keeps retrying: the report says what was lost by then.
 const TIMEOUT_MS = 150_000;
 
 function expectStress({ counts }: Report): void {

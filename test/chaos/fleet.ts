@@ -21,7 +21,7 @@ export class Fleet {
   readonly crashes: string[] = [];
   /** What its processes saw the inbox do wrong. */
   readonly mistakes: string[] = [];
-  /** How often `onError` was told of what, by the error's code or message. */
+  /** How often `onError` received each error, by its code or message. */
   readonly errors = new Map<string, number>();
   readonly #options: FleetOptions;
   readonly #folder = mkdtempSync(join(tmpdir(), 'test-chaos-'));

@@ -51,13 +51,13 @@ function givingContext<Tx>(inbox: CallbackInbox<Tx>): CallbackInbox<InboxContext
   };
 }
 
-/** The handler of one receiver process, with connections of its own. */
+/** The handler of one receiver process, with its own connections. */
 export async function createHandler(config: WorkerConfig, listeners: Listeners): Promise<Handler> {
   if (config.inbox === 'redis') return createRedisHandler(config, listeners);
   if (config.inbox === 'sqlite') return createSqliteHandler(config, listeners);
   const { onError } = listeners;
   const pool = new pg.Pool({ connectionString: config.storeUrl, max: 5 });
-  // The server ends connections that nobody uses, too.
+  // The server also ends idle connections.
   pool.on('error', ignore);
   const { signingSecret } = config;
   if (config.inbox === 'memory') {
@@ -111,7 +111,7 @@ async function createRedisHandler(
 ): Promise<Handler> {
   const inboxClient = new Redis(storeUrl);
   inboxClient.on('error', ignore);
-  // A command that waits out an outage would be done when the lease is somebody else's.
+  // A command that waits out an outage would run when the lease belongs to another holder.
   const client = new Redis(storeUrl, {
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -131,7 +131,7 @@ async function createRedisHandler(
       const effect = { run, key, reference, status, stale, beganAtMs: Date.now() };
       await client.rpush('effects', JSON.stringify(effect));
       await takeTime(key);
-      // Whoever follows a holder that lost its lease is still at work when that one ends.
+      // A holder that lost its lease must end while its successor is still working.
       if (await client.exists(`lost:${reference}`)) await pause(SLOW_WORK_MS);
       if (!stale) await client.hset('orders', reference, status);
       await client.hset('ends', run, Date.now());

@@ -24,7 +24,9 @@ export async function causeOutage(store: Store, mock: MockServer): Promise<Outag
         (attempt) => isWithin(during, attempt) && attempt.response !== undefined,
       ).length;
       if (during.toMs - fromMs > PATIENCE_MS) {
-        throw new Error(`Only ${replies} replies came during ${PATIENCE_MS} ms without the store`);
+        throw new Error(
+          `Received only ${replies} replies during ${PATIENCE_MS} ms without the store`,
+        );
       }
     }
     return { fromMs, toMs: Date.now() };

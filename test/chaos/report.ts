@@ -5,7 +5,7 @@ import { endOf, isWithin, type Outage } from './outage.js';
 import type { Traffic } from './traffic.js';
 import type { InboxKind } from './worker-config.js';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Report {
   /** What must not have happened: one line for each mistake. */
   readonly mistakes: readonly string[];

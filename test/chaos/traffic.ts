@@ -26,7 +26,7 @@ export interface Traffic {
 
 /**
  * Makes payments and changes their statuses, each callback sent three times. Resolves when every
- * callback is acknowledged or given up, and no copy of it is under way.
+ * callback is acknowledged or no longer retried, and no copy of it is under way.
  */
 export async function runTraffic(options: TrafficOptions): Promise<Traffic> {
   const { mock, inFlight, onPaymentDone } = options;

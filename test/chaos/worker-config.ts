@@ -9,7 +9,7 @@ export interface WorkerConfig {
   readonly signingSecret: string;
 }
 
-/** What a receiver process says: that it listens, what `onError` was told, or what is wrong. */
+/** What a receiver process says: that it listens, what `onError` received, or what is wrong. */
 export type WorkerMessage =
   | { readonly port: number }
   | { readonly error: string }

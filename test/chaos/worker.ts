@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   });
   const server = createServer(handler);
   server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
-  // The run is gone, and nobody is left to end this process.
+  // The run has ended, and nothing else would end this process.
   process.once('disconnect', () => process.exit());
 }
 

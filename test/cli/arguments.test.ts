@@ -1,21 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import {
-  parseArguments,
-  readList,
-  readSwitch,
-  readText,
-  requirePositionals,
-  requireText,
-} from '../../src/cli/arguments.js';
-import { type OptionSpec, UsageError } from '../../src/cli/command.js';
+import { parseArguments, readOptions, requireWords } from '../../src/cli/arguments.js';
+import { flag, list, required, text, UsageError, withDefault } from '../../src/cli/command.js';
 
-const options: Readonly<Record<string, OptionSpec>> = {
-  port: { type: 'string', value: 'port', help: '' },
-  match: { type: 'string', multiple: true, help: '' },
-  fast: { type: 'boolean', help: '' },
+const options = {
+  port: text({ value: 'port', help: '' }),
+  match: list({ help: '' }),
+  fast: flag(''),
 };
 
 const parse = (...words: string[]) => parseArguments({ options }, words);
+const read = (...words: string[]) => readOptions({ options }, parse(...words));
 
 function refusalOf(run: () => unknown): string {
   try {
@@ -29,35 +23,29 @@ function refusalOf(run: () => unknown): string {
 
 describe('the words after a command', () => {
   test('give texts, switches, lists and the words that are no options', () => {
-    const given = parse('one', '--port', '1', '--match=a=b', '--fast', '--match', 'c', 'two');
-    expect(readText(given, 'port')).toBe('1');
-    expect(readSwitch(given, 'fast')).toBe(true);
-    expect(readList(given, 'match')).toEqual(['a=b', 'c']);
-    expect(given.positionals).toEqual(['one', 'two']);
+    const words = ['one', '--port', '1', '--match=a=b', '--fast', '--match', 'c', 'two'];
+    expect(read(...words)).toMatchObject({ port: '1', fast: true, match: ['a=b', 'c'] });
+    expect(parse(...words).words).toEqual(['one', 'two']);
   });
 
   test('leave out what was not given', () => {
-    const given = parse();
-    expect(readText(given, 'port')).toBeUndefined();
-    expect(readSwitch(given, 'fast')).toBe(false);
-    expect(readList(given, 'match')).toEqual([]);
+    expect(read()).toMatchObject({ port: undefined, fast: false, match: [] });
   });
 
   test('know --json, --help and -h for every command', () => {
-    expect(readSwitch(parse('--json'), 'json')).toBe(true);
-    expect(readSwitch(parse('--help'), 'help')).toBe(true);
-    expect(readSwitch(parse('-h'), 'help')).toBe(true);
+    expect(read('--json')).toMatchObject({ json: true, help: false });
+    for (const word of ['--help', '-h']) expect(read(word)).toMatchObject({ help: true });
   });
 
   test('may begin with a dash behind an equals sign or two dashes', () => {
-    expect(readText(parse('--port=-1'), 'port')).toBe('-1');
-    expect(parse('--', '--port').positionals).toEqual(['--port']);
-    expect(readText(parse('--port', '-'), 'port')).toBe('-');
+    expect(read('--port=-1')['port']).toBe('-1');
+    expect(parse('--', '--port').words).toEqual(['--port']);
+    expect(read('--port', '-')['port']).toBe('-');
   });
 
   test('may hold an empty value', () => {
-    expect(readText(parse('--port='), 'port')).toBe('');
-    expect(readText(parse('--port', ''), 'port')).toBe('');
+    expect(read('--port=')['port']).toBe('');
+    expect(read('--port', '')['port']).toBe('');
   });
 
   test.each([
@@ -78,31 +66,37 @@ describe('the words after a command', () => {
     for (const words of [['--nonsense=hunter2'], ['--port', '-hunter2'], ['--fast=hunter2']]) {
       expect(refusalOf(() => parse(...words))).not.toContain('hunter2');
     }
-    expect(refusalOf(() => requirePositionals(parse('hunter2')))).not.toContain('hunter2');
+    expect(refusalOf(() => requireWords(['hunter2'], []))).not.toContain('hunter2');
   });
 });
 
 describe('what a command requires', () => {
   test('is refused with the name of the option that is missing', () => {
-    expect(requireText(parse('--port', '1'), 'port', 'port')).toBe('1');
-    expect(refusalOf(() => requireText(parse(), 'port', 'n'))).toBe(
-      '--port is missing: give --port <n>',
+    const own = { options: { port: required(options.port) } };
+    expect(readOptions(own, parse('--port', '1'))['port']).toBe('1');
+    expect(refusalOf(() => readOptions(own, parse()))).toBe(
+      '--port is missing: give --port <port>',
     );
+  });
+
+  test('may have a default', () => {
+    const own = { options: { port: withDefault(options.port, '4242') } };
+    expect(readOptions(own, parse())['port']).toBe('4242');
+    expect(readOptions(own, parse('--port='))['port']).toBe('');
   });
 
   test('is as many words as it names', () => {
-    expect(requirePositionals(parse('a', 'b'), 'first', 'second')).toEqual(['a', 'b']);
-    expect(refusalOf(() => requirePositionals(parse('a'), 'first', 'second'))).toContain(
-      '<second> is missing',
+    const names = ['first', 'second'];
+    expect(() => requireWords(['a', 'b'], names)).not.toThrow();
+    expect(refusalOf(() => requireWords(['a'], names))).toContain('<second> is missing');
+    expect(refusalOf(() => requireWords(['a', 'b'], ['first']))).toContain(
+      '<first> expected beside the options, received 2',
     );
-    expect(refusalOf(() => requirePositionals(parse('a', 'b'), 'first'))).toContain(
-      '<first> expected beside the options, but 2 came',
-    );
-    expect(refusalOf(() => requirePositionals(parse('a')))).toContain('none expected');
+    expect(refusalOf(() => requireWords(['a'], []))).toContain('none expected');
   });
 
-  test('is no empty word, as an unset variable leaves one', () => {
-    expect(refusalOf(() => requirePositionals(parse('', 'b'), 'first', 'second'))).toContain(
+  test('is not an empty word, as an unset variable leaves one', () => {
+    expect(refusalOf(() => requireWords(['', 'b'], ['first', 'second']))).toContain(
       '<first> is missing',
     );
   });

@@ -101,7 +101,10 @@ describe('callback sign', () => {
     [['--timestamp=1.5'], /--timestamp must be a whole number/],
     [['--signature-encoding=rot13'], /--signature-encoding must be one of/],
     [['--url=ftp://x'], /--url must be an http or https URL/],
-    [['--signing-secret= x'], /--signing-secret must not begin or end with white space/],
+    [
+      ['--signing-secret= x'],
+      /--signing-secret: signingSecret must not begin or end with white space/,
+    ],
     [['extra'], /too many/],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(['callback', 'sign', ...args], secretEnv);
@@ -119,7 +122,7 @@ describe('callback sign', () => {
     });
   });
 
-  test('takes the signing secret of a .env file in the way that is told', async () => {
+  test('takes the signing secret from a .env file loaded with node --env-file', async () => {
     const env = await captures.save(
       'secret.env',
       `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`,

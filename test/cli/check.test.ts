@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { type RunningCommand, runCommand, startCommand } from './command-process.js';
+import { type CommandProcess, runCommand, startCommand } from './command-process.js';
 import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
-import { hasXmlParser, parseXml } from './report/parse-xml.js';
+import { hasXmlParser, parseXml } from './parse-xml.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
 
 /** Settles when the command has said something on standard error. */
-const spoken = ({ child }: RunningCommand) => once(child.stderr ?? child, 'data');
+const spoken = ({ child }: CommandProcess) => once(child.stderr ?? child, 'data');
 
 /** An endpoint that takes everything, and tells of one effect whatever happened. */
 const startCredulous = () =>
@@ -72,7 +72,7 @@ test('for people there is a table that fits 80 columns, and totals', async () =>
   expect(stdout).not.toContain('\u001b');
 });
 
-test('an endpoint that takes everything fails, and is told why and what to do', async () => {
+test('an endpoint that accepts everything fails, with the reason and the fix', async () => {
   await using endpoint = await startCredulous();
   const { code, stdout, stderr } = await check(endpoint.url);
   expect(code).toBe(1);
@@ -93,7 +93,7 @@ test('an endpoint that refuses everything fails, and the rest is skipped', async
   expect(idsOf(report, 'skipped')).toContain('wrong-secret');
 });
 
-test('an endpoint that nobody serves fails', async () => {
+test('an endpoint that is not there fails', async () => {
   const { code, stdout } = await check(`http://127.0.0.1:${await reserveClosedPort()}/`);
   expect(code).toBe(1);
   expect(stdout).toContain('FAIL  reachable');
@@ -139,6 +139,36 @@ test('callbacks are made as the options say', async () => {
   expect(valid?.headers['x-timestamp']).toMatch(/^\d{13}$/);
 });
 
+test('{n} in the reference gives each payment its own order', async () => {
+  const references = new Set<string>();
+  await using shop = await serve((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      references.add(/"merchantPaymentReference":"([^"]*)"/.exec(text)?.[1] ?? '');
+      response.end();
+    });
+  });
+  await check(shop.url, '--reference=order-{n}', '--json');
+  expect(references).toContain('order-1');
+  expect(references).toContain('order-2');
+  expect(references).not.toContain('order-{n}');
+});
+
+test('what a flag would decide names the flag', async () => {
+  await using endpoint = await startEndpoint(() => 404);
+  const { stdout } = await check(endpoint.url, '--json');
+  const { checks } = JSON.parse(stdout) as { checks: readonly { id: string; remedy: string }[] };
+  const refused = checks.find(({ id }) => id === 'valid-accepted');
+  expect(refused?.remedy).toMatch(/\. On the command line: --reference <text>$/);
+  await using merchant = await startMerchant();
+  const report = await check(merchant.url);
+  const text = report.stdout.replaceAll(/\s+/g, ' ');
+  expect(text).toContain('it needs countEffects. On the command line: --effect-url <url>');
+  expect(text).toContain('it needs the option overtaking. On the command line: --overtaking');
+});
+
 test('the time to answer and to acknowledge is the one given', async () => {
   await using silent = await startEndpoint(() => undefined);
   const { code, stdout } = await check(silent.url, '--timeout=50', '--json');
@@ -146,7 +176,7 @@ test('the time to answer and to acknowledge is the one given', async () => {
   expect(stdout).toMatch(/50 ms/);
 });
 
-test('an endpoint that takes longer than it may is told', async () => {
+test('an endpoint slower than --acknowledge-within fails acknowledged-in-time', async () => {
   await using slow = await serve((request, response) => {
     request.resume().on('end', () => setTimeout(() => response.end(), 20));
   });
@@ -183,13 +213,22 @@ test.each([
   [['nonsense'], /<callback-url> must be an http or https URL/],
   [[URL_OF_NOBODY, 'extra'], /too many/],
   [[URL_OF_NOBODY, '--effect-url=x'], /--effect-url must be an http or https URL/],
-  [[URL_OF_NOBODY, '--reference= '], /--reference must not be blank/],
+  [
+    [URL_OF_NOBODY, '--reference= '],
+    /--reference: merchantPaymentReference must be a string that is not blank/,
+  ],
   [[URL_OF_NOBODY, '--overtaking=yes'], /--overtaking takes no value/],
-  [[URL_OF_NOBODY, '--tolerance=1'], /--tolerance must be a whole number from 2 to 86400/],
-  [[URL_OF_NOBODY, '--timeout=0'], /--timeout must be a whole number from 1/],
+  [
+    [URL_OF_NOBODY, '--tolerance=1'],
+    /--tolerance: toleranceSeconds must be a whole number of seconds from 2 to 86400/,
+  ],
+  [
+    [URL_OF_NOBODY, '--timeout=0'],
+    /--timeout: timeoutMs must be a whole number of milliseconds from 1/,
+  ],
   [[URL_OF_NOBODY, '--acknowledge-within=1s'], /--acknowledge-within must be/],
   [[URL_OF_NOBODY, '--effects-within=x'], /--effects-within must be a whole number from 0/],
-  [[URL_OF_NOBODY, '--large-body-bytes=4095'], /--large-body-bytes must be/],
+  [[URL_OF_NOBODY, '--large-body-bytes=4095'], /--large-body-bytes: largeBodyBytes must be/],
   [
     [URL_OF_NOBODY, '--signature-encoding=auto'],
     /--signature-encoding must be one of hex, base64, base64url/,
@@ -200,7 +239,7 @@ test.each([
   [[URL_OF_NOBODY, '--junit=/tmp'], /--junit must be a file/],
   [
     [URL_OF_NOBODY, '--signing-secret= x'],
-    /--signing-secret must not begin or end with white space/,
+    /--signing-secret: signingSecret must not begin or end with white space/,
   ],
 ])('refuses %j', async (args, message) => {
   const { code, stdout, stderr } = await check(...args);

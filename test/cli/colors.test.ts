@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPaint } from '../../src/cli/colors.js';
+import { createPaint } from '../../src/cli/output.js';
 
 const streamOf = (properties: object) => properties as unknown as NodeJS.WriteStream;
 

@@ -104,7 +104,7 @@ test('colours are for terminals, unless NO_COLOR says otherwise', async () => {
   await using mock = await startMock();
   await mock.run('fault', 'add', 'request', 'hang');
   const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, TERM: 'xterm-256color' };
-  // `script` runs its command on a terminal of its own.
+  // `script` runs its command on a new terminal.
   const onTerminal = (variables: Readonly<Record<string, string>>) =>
     runShell(`script -qec "${shellCall} fault list" /dev/null`, { ...env, ...variables });
   expect((await onTerminal({})).stdout).toContain('\u001b[33mhang');

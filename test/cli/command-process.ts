@@ -5,8 +5,9 @@ import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.js';
 
-/** The built command line, or the one that the suite of the packed package installed. */
-export const BIN = process.env['COMMAND_LINE'] ?? path.resolve('dist/cli/main.js');
+/** The command line of the sources, or the one that the suite of the packed package installed. */
+export const BIN =
+  process.env['COMMAND_LINE'] ?? path.join(process.env['TEST_PROGRAMS'] ?? '', 'command-line.js');
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -23,7 +24,6 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** A command that runs. */
 export interface RunningCommand extends AsyncDisposable {
-  readonly child: ChildProcess;
   /** What it has printed on standard output, and on standard error. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** Settles with what the pattern caught, when standard output matches; fails when it ends before. */
@@ -32,8 +32,13 @@ export interface RunningCommand extends AsyncDisposable {
   readonly ended: Promise<Ended>;
 }
 
+/** A command that runs in its own process. */
+export interface CommandProcess extends RunningCommand {
+  readonly child: ChildProcess;
+}
+
 /** Starts the built command line. Of this process's environment it gets the path alone. */
-export function startCommand(args: readonly string[], env: Environment = {}): RunningCommand {
+export function startCommand(args: readonly string[], env: Environment = {}): CommandProcess {
   return watch(
     spawn(process.execPath, [BIN, ...args], {
       env: { PATH: process.env['PATH'], ...env },
@@ -86,7 +91,7 @@ async function runInThisProcess(
 }
 
 // As the streams of a process that is not on a terminal.
-function collectInto(chunks: Buffer[]): NodeJS.WriteStream {
+function collectInto(chunks: { push(chunk: Buffer): unknown }): NodeJS.WriteStream {
   const stream = new Writable({
     write(chunk, _encoding, written) {
       chunks.push(chunk);
@@ -115,7 +120,7 @@ async function runInProcessOfItsOwn(
   return { code, signal, output, errors };
 }
 
-/** Runs a line of a POSIX shell in which `merchant-payments` is the built command line. */
+/** Runs a line of a POSIX shell in which `merchant-payments` is the command line. */
 export function runShell(line: string, env: Environment = {}): Promise<Ended> {
   const script = `merchant-payments() { '${process.execPath}' '${BIN}' "$@"; }\n${line}`;
   return watch(
@@ -126,48 +131,58 @@ export function runShell(line: string, env: Environment = {}): Promise<Ended> {
   ).ended;
 }
 
-/** How a shell on a terminal calls the built command line. */
+/** How a shell on a terminal calls the command line. */
 export const shellCall = `'${process.execPath}' '${BIN}'`;
 
-function watch(child: ChildProcess): RunningCommand {
+function watch(child: ChildProcess): CommandProcess {
+  const watcher = watchOutput();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => watcher.add(name, text));
+  }
+  const ended = once(child, 'close').then(([code, signal]) => watcher.end(code, signal));
+  return {
+    child,
+    ...watcher,
+    ended,
+    async [Symbol.asyncDispose]() {
+      if (!watcher.hasEnded()) child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Collects what a command prints. */
+function watchOutput() {
   const output = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
+  let hasEnded = false;
   const notify = () => {
     for (const watcher of watchers) watcher();
   };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+  return {
+    output,
+    hasEnded: () => hasEnded,
+    add(name: 'stdout' | 'stderr', text: string) {
       output[name] += text;
       notify();
-    });
-  }
-  let hasEnded = false;
-  const ended = once(child, 'close').then(([code, signal]): Ended => {
-    hasEnded = true;
-    notify();
-    return { code, signal, ...output };
-  });
-  const printed = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const check = () => {
-        const found = pattern.exec(output.stdout);
-        if (found !== null) resolve(found);
-        else if (hasEnded) reject(new Error(`It ended without ${pattern}:\n${output.stderr}`));
-        else return;
-        watchers.delete(check);
-      };
-      watchers.add(check);
-      check();
-    });
-  return {
-    child,
-    output,
-    printed,
-    ended,
-    async [Symbol.asyncDispose]() {
-      if (!hasEnded) child.kill('SIGTERM');
-      await ended;
     },
+    end(code: number | null, signal: NodeJS.Signals | null): Ended {
+      hasEnded = true;
+      notify();
+      return { code, signal, ...output };
+    },
+    printed: (pattern: RegExp) =>
+      new Promise<RegExpExecArray>((resolve, reject) => {
+        const check = () => {
+          const found = pattern.exec(output.stdout);
+          if (found !== null) resolve(found);
+          else if (hasEnded) reject(new Error(`It ended without ${pattern}:\n${output.stderr}`));
+          else return;
+          watchers.delete(check);
+        };
+        watchers.add(check);
+        check();
+      }),
   };
 }
 
@@ -180,9 +195,46 @@ export interface RunningMock extends RunningCommand {
   json(...args: readonly string[]): Promise<unknown>;
 }
 
-/** Starts `merchant-payments mock` on a free port and waits until it listens. */
-export async function startMock(...args: readonly string[]): Promise<RunningMock> {
-  const command = startCommand(['mock', '--port', '0', ...args]);
+/**
+ * Starts `merchant-payments mock` on a free port and waits until it listens: in this process, but for
+ * the suite of the packed package.
+ */
+export function startMock(...args: readonly string[]): Promise<RunningMock> {
+  return process.env['COMMAND_LINE'] ? startMockProcess(...args) : toMock(runMockHere(args));
+}
+
+/** The same in its own process, for tests of signals and pipes. */
+export function startMockProcess(
+  ...args: readonly string[]
+): Promise<RunningMock & CommandProcess> {
+  return toMock(startCommand(['mock', '--port', '0', ...args]));
+}
+
+function runMockHere(args: readonly string[]): RunningCommand {
+  const watcher = watchOutput();
+  const stream = (name: 'stdout' | 'stderr') =>
+    collectInto({ push: (chunk) => watcher.add(name, chunk.toString()) });
+  const stdout = stream('stdout');
+  const ended = runCommandLine(['mock', '--port', '0', ...args], {
+    stdin: Readable.from([]) as NodeJS.ReadStream,
+    stdout,
+    stderr: stream('stderr'),
+    env: {},
+  }).then((code) => watcher.end(code, null));
+  return {
+    ...watcher,
+    ended,
+    async [Symbol.asyncDispose]() {
+      // As when the reader of its output leaves.
+      if (!watcher.hasEnded()) stdout.emit('error', new Error('EPIPE'));
+      await ended;
+    },
+  };
+}
+
+async function toMock<Command extends RunningCommand>(
+  command: Command,
+): Promise<Command & RunningMock> {
   // Up to the end of what it prints when it has begun.
   const [text] = await command.printed(/^\{"type":"listening".*\}\n|[\s\S]*Ctrl-C ends it\.\n/);
   const [url = ''] = /http:\/\/[^/"\s]+/.exec(text) ?? [];
@@ -192,7 +244,7 @@ export async function startMock(...args: readonly string[]): Promise<RunningMock
     ...command,
     url,
     run,
-    async json(...words) {
+    async json(...words: readonly string[]) {
       const { code, stdout, stderr } = await run(...words, '--json');
       if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
@@ -216,7 +268,7 @@ export interface CreatedPayment {
 
 /** Creates a payment in a mock, without the command line. */
 export async function createPayment(
-  { url }: RunningMock,
+  { url }: Pick<RunningMock, 'url'>,
   reference: string,
 ): Promise<CreatedPayment> {
   const response = await fetch(`${url}/_mock/payments`, {

@@ -96,7 +96,7 @@ describe('a 2xx that is no payment fails: ', () => {
       201,
       { 'content-type': 'application/json' },
       '{"a":',
-      'application/json that is no JSON object',
+      'application/json that is not a JSON object',
     ],
     ['a JSON text', 201, { 'content-type': 'application/json' }, '"ok"', 'application/json that'],
     ['an array', 200, { 'content-type': 'application/json' }, '[]', 'a JSON array'],
@@ -117,7 +117,7 @@ describe('a 2xx that is no payment fails: ', () => {
         `merchant-payments: the service answered ${status}, but not with a payment (${told}`,
       );
       expect(message).toContain(
-        '): see that MERCHANT_PAYMENTS_BASE_URL is right; the payment may exist: look for it before you try again',
+        '): check that MERCHANT_PAYMENTS_BASE_URL is right; the payment may exist: look for it before you try again',
       );
       expect(rest).toEqual(['']);
     }
@@ -135,13 +135,24 @@ describe('a 2xx that is no payment fails: ', () => {
   });
 });
 
+test('after a 409 an earlier payment may exist', async () => {
+  const { code, stdout, stderr } = await createWith((request, response) => {
+    request.resume().on('end', () => response.writeHead(409).end('{"code":"CONFLICT"}'));
+  });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /CONFLICT: .*\. The service did not accept this request, but an earlier one may have created the payment: look for it before you try again\n$/,
+  );
+  expect(stderr).not.toContain('no payment was created');
+});
+
 test.each([
   '{"id":7}',
   '{}',
   '{"referenceNumber":""}',
   '{"referenceNumber":" "}',
   '{"referenceNumber":7}',
-])('of an answer %s that names no reference number it is told, and what came', async (body) => {
+])('notes that the answer %s names no reference number, and prints the answer', async (body) => {
   const answer: RequestListener = (request, response) => {
     request.resume().on('end', () => response.writeHead(202).end(body));
   };

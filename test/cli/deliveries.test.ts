@@ -19,7 +19,7 @@ test('attempts are listed with what a developer looks for', async () => {
   expect(await mock.run('deliveries', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'No callback was sent yet, or none that fits.\n',
+    stderr: 'No callback was sent yet, or none that matches.\n',
   });
   await mock.run('fault', 'add', 'callback', 'extra-field');
   const { referenceNumber, attempts } = await createPaid(mock, 'order-1');
@@ -37,7 +37,7 @@ test('attempts are listed with what a developer looks for', async () => {
   );
 });
 
-test('copies are told apart, and an attempt without an answer shows why', async () => {
+test('copies can be distinguished, and an attempt without an answer shows why', async () => {
   await using endpoint = await startEndpoint((count) =>
     count <= 2 ? 200 : (response) => response.destroy(),
   );
@@ -90,7 +90,7 @@ test('a callback is sent again by its delivery, by its attempt, or by the paymen
   expect(endpoint.received).toHaveLength(7);
 });
 
-test('a callback is sent again with a fault of its own', async () => {
+test('a callback is sent again with a fault for this delivery only', async () => {
   await using endpoint = await startEndpoint(() => 401);
   await using mock = await startMock('--callback-url', endpoint.url);
   await createPaid(mock, 'order-1');
@@ -117,7 +117,7 @@ test("the mock's no to a field of the fault names the flag, with exit code 2", a
     ...['deliveries', 'resend', id, '--fault', 'missing-header', '--set', 'header=host'],
   );
   expect(ended).toMatchObject({ code: 2, stdout: '' });
-  expect(ended.stderr).toContain('merchant-payments: --set header=… must be one of');
+  expect(ended.stderr).toContain('merchant-payments: --set header=…: fault.header must be one of');
 });
 
 test.each([
@@ -137,7 +137,7 @@ test('the clock is moved ahead, and every retry that fell due was answered', asy
   await createPaid(mock, 'order-1');
   const { code, stdout } = await mock.run('clock', 'advance', '2h');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^the mock's clock is 2h further: \S+Z\n$/);
+  expect(stdout).toMatch(/^the mock's clock was moved ahead by 2h: \S+Z\n$/);
   expect(endpoint.received).toHaveLength(3);
   const first = (await mock.json('clock', 'advance', '1d')) as { now: string };
   const second = (await mock.json('clock', 'advance', '1d')) as { now: string };

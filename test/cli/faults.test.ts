@@ -88,11 +88,11 @@ test.each([
 });
 
 test.each([
-  [['--fault-json', '{}'], '--fault-json: fault.on must be one of'],
+  [['--fault-json', '{}'], '--fault-json: fault.on is missing; it must be one of'],
   [['--fault-json', '{"on":"request","type":"hang","times":0}'], '--fault-json: fault.times must'],
-  [['request', 'delay'], '--set delayMs=… must be'],
-  [['request', 'delay', '--set', 'delayMs=-1'], '--set delayMs=… must be'],
-  [['callback', 'drop', '--match', 'attempt=0'], '--match attempt=… must be'],
+  [['request', 'delay'], '--set delayMs=…: fault.delayMs is missing'],
+  [['request', 'delay', '--set', 'delayMs=-1'], '--set delayMs=…: fault.delayMs must be'],
+  [['callback', 'drop', '--match', 'attempt=0'], '--match attempt=…: fault.match.attempt must be'],
 ])('the mock refuses %j by the name of the flag, with exit code 2', async (args, message) => {
   await using mock = await startMock();
   const ended = await mock.run('fault', 'add', ...args);

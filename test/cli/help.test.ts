@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { optionsOf, parseArguments } from '../../src/cli/arguments.js';
+import { list, text } from '../../src/cli/command.js';
 import { commandHelp, groupHelp, overview } from '../../src/cli/help.js';
 import { commandLoaders, commandsOfGroup } from '../../src/cli/registry.js';
 
@@ -9,7 +10,7 @@ function shellWords(line: string): string[] {
 }
 
 describe.each([...commandLoaders.keys()])('%s', (name) => {
-  const load = async () => (await commandLoaders.get(name)?.())?.command ?? expect.fail();
+  const load = async () => (await commandLoaders.get(name)?.()) ?? expect.fail();
 
   test('is registered under its own name', async () => {
     expect((await load()).name).toBe(name);
@@ -34,7 +35,7 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
       // A shell's redirection is not the command's.
       const end = own.findIndex((word) => ['|', '<', '>', '&&'].includes(word));
       const given = parseArguments(command, end < 0 ? own : own.slice(0, end));
-      if (command.positionals === undefined) expect(given.positionals, example).toEqual([]);
+      if (command.positionals === undefined) expect(given.words, example).toEqual([]);
     }
   });
 
@@ -49,17 +50,17 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
 
   test('is listed in the overview', async () => {
     const { summary } = await load();
-    const text = await overview();
-    expect(text).toMatch(new RegExp(`^ {2}${name} `, 'm'));
-    expect(text.replace(/\s+/g, ' ')).toContain(summary);
+    const shown = await overview();
+    expect(shown).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+    expect(shown.replace(/\s+/g, ' ')).toContain(summary);
   });
 });
 
 test('the help of a group lists its commands and no others', async () => {
-  const text = await groupHelp('payments');
-  expect(text).toContain('Usage: merchant-payments payments <command>');
-  expect(text).toContain('payments create');
-  expect(text).not.toContain('deliveries');
+  const shown = await groupHelp('payments');
+  expect(shown).toContain('Usage: merchant-payments payments <command>');
+  expect(shown).toContain('payments create');
+  expect(shown).not.toContain('deliveries');
   expect(commandsOfGroup('payments')).toEqual([
     'payments create',
     'payments list',
@@ -77,13 +78,13 @@ test('the value, and that an option may be given several times, stand beside its
   const help = commandHelp({
     name: 'a b',
     summary: 'Does it.',
-    positionals: '<c>',
+    positionals: ['c'],
     options: {
-      d: { type: 'string', value: 'url', multiple: true, help: 'What it is.' },
-      e: { type: 'string', help: 'Another.' },
+      d: list({ value: 'url', help: 'What it is.' }),
+      e: text({ help: 'Another.' }),
     },
     examples: [],
-    run: async () => 0,
+    run: async () => undefined,
   });
   expect(help).toContain('Usage: merchant-payments a b <c> [options]');
   expect(help).toContain('--d <url> …  What it is.');
@@ -93,7 +94,7 @@ test('the value, and that an option may be given several times, stand beside its
 test('the commands that talk to the mock alone say that they ignore the address of the service', async () => {
   const ignoring: string[] = [];
   for (const [name, load] of commandLoaders) {
-    const help = commandHelp((await load()).command).replace(/\s+/g, ' ');
+    const help = commandHelp(await load()).replace(/\s+/g, ' ');
     if (help.includes('MERCHANT_PAYMENTS_BASE_URL is ignored.')) ignoring.push(name);
   }
   expect(ignoring).toEqual(

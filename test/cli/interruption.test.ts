@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { interruptible } from '../../src/cli/interruption.js';
+import { interruptible } from '../../src/cli/process-signals.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const listeners = () => SIGNALS.map((name) => process.listenerCount(name));

@@ -10,6 +10,7 @@ import {
   runShell,
   startCommand,
   startMock,
+  startMockProcess,
 } from './command-process.js';
 
 const ENV_LINES = /^MERCHANT_PAYMENTS_(\w+)=(.*)$/gm;
@@ -44,7 +45,7 @@ test('prints its address, that of the dashboard, and what to paste into a .env',
     API_SECRET: 'mock_api_secret',
     SIGNING_SECRET: 'mock_signing_secret',
   });
-  expect(stdout).toContain('These credentials are no secrets');
+  expect(stdout).toContain('These credentials are not secret');
   expect(mock.output.stderr).toBe('');
   expect((await fetch(`${mock.url}/_mock/`)).headers.get('content-type')).toContain('text/html');
 });
@@ -201,7 +202,7 @@ test('with --json prints where it listens, then one line per event, and nothing 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s ends it with 0 and frees the port',
   async (signal) => {
-    const mock = await startMock();
+    const mock = await startMockProcess();
     // A request that is held must not keep it.
     await mock.run('fault', 'add', 'request', 'hang');
     const held = sendPayment(mock.url, 'a').catch((error) => error);
@@ -216,8 +217,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('ends cleanly when nobody reads its output any more', async () => {
-  const mock = await startMock();
+test('ends cleanly when its output is no longer read', async () => {
+  const mock = await startMockProcess();
   mock.child.stdout?.destroy();
   await sendPayment(mock.url, 'a').catch(() => undefined);
   const { code, stderr } = await mock.ended;
@@ -243,15 +244,15 @@ test('a port in use is named, with the flag to use', async () => {
 });
 
 test('warns when others than this machine can reach it', async () => {
-  await using open = await startMock('--host', '0.0.0.0', '--json');
+  await using open = await startMockProcess('--host', '0.0.0.0', '--json');
   expect(open.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
   open.child.kill('SIGTERM');
   const { stderr, stdout } = await open.ended;
   expect(stderr).toMatch(
-    /^warning: listening on 0\.0\.0\.0, whoever reaches this port .*not secret/,
+    /^warning: listening on 0\.0\.0\.0, anybody who reaches this port .*not secret/,
   );
   expect(stdout.split('\n')).toHaveLength(2);
-  await using closed = await startMock('--host', 'localhost');
+  await using closed = await startMockProcess('--host', 'localhost');
   closed.child.kill('SIGTERM');
   expect((await closed.ended).stderr).toBe('');
 });
@@ -293,11 +294,11 @@ test.each([
   [['--signature-encoding', 'utf8'], '--signature-encoding must be one of hex, base64, base64url'],
   [['--seed', '-1'], '--seed needs a value'],
   [['--seed', 'x'], '--seed must be a whole number'],
-  [['--api-key', 'a:hunter2'], '--api-key must not contain a colon'],
-  [['--signing-secret', ''], '--signing-secret must be'],
-  [['--initial-status', ' '], '--initial-status must be'],
-  [['--host', '192.0.2.1'], '--host must be one this machine can listen on'],
-  [['extra'], 'there are words too many'],
+  [['--api-key', 'a:hunter2'], '--api-key: apiKey must not contain a colon'],
+  [['--signing-secret', ''], '--signing-secret: signingSecret must be'],
+  [['--initial-status', ' '], '--initial-status: initialStatus must be'],
+  [['--host', '192.0.2.1'], '192.0.2.1, port 4242'],
+  [['extra'], 'there are too many words'],
 ])('%j is refused in a line, with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await runCommand(['mock', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -100,7 +100,7 @@ test.each([
   expect(await (await fetch(`${mock.url}/_mock/requests`)).json()).toMatchObject({ total: 1 });
 });
 
-test('when nobody listens at the service nothing was created', async () => {
+test('when the service is not there nothing was created', async () => {
   const port = await reserveClosedPort();
   const { code, stderr } = await runCommand(createArgs, {
     ...credentials,
@@ -160,7 +160,7 @@ test.each([
   [['--field', 'amount=2'], '--field amount is given by --amount'],
   [['--field', 'a=1', '--field', 'a=2'], '--field a was given twice'],
   [['--field', 'a'], '--field must be of the form name=value'],
-  [['extra'], 'words too many'],
+  [['extra'], 'too many words'],
 ])('%j is refused with exit code 2', async (args, message) => {
   const words = args[0] === 'extra' || args[0] === '--field' ? createArgs.slice(2) : [];
   const { code, stdout, stderr } = await runCommand(['payments', 'create', ...words, ...args]);
@@ -173,7 +173,7 @@ test('payments are listed newest first, searched and limited', async () => {
   expect(await mock.run('payments', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'There is no payment, or none that fits.\n',
+    stderr: 'There is no payment, or none that matches.\n',
   });
   const first = await createPayment(mock, 'order-1');
   await createPayment(mock, 'other-2');
@@ -191,7 +191,7 @@ test('payments are listed newest first, searched and limited', async () => {
   expect(await mock.run('payments', 'list', '--limit', '0')).toMatchObject({ code: 2 });
 });
 
-test('a status is set, and what the endpoint answered is told', async () => {
+test('sets a status, and prints the answer of the endpoint', async () => {
   await using endpoint = await startEndpoint((count) =>
     count === 1
       ? 200
@@ -209,7 +209,7 @@ test('a status is set, and what the endpoint answered is told', async () => {
         `^payment ${referenceNumber} \\(order-1\\) is paid`,
         'delivery [-0-9a-f]{36}',
         `attempt 1 to ${endpoint.url}: acknowledged, HTTP 200, \\d+ ms`,
-        'the endpoint took the callback\n$',
+        'the endpoint accepted the callback\n$',
       ].join('\n'),
     ),
   );
@@ -218,10 +218,10 @@ test('a status is set, and what the endpoint answered is told', async () => {
   expect(refused.stdout).toMatch(
     /: refused, HTTP 500, \d+ ms\n {2}it answered: no\\x1b\[31m way\n/,
   );
-  expect(refused.stdout).toMatch(/the callback will be sent again at \S+Z\n$/);
+  expect(refused.stdout).toMatch(/the callback will be retried at \S+Z\n$/);
 });
 
-test('a status is set without an endpoint, kept back, and given up, and each is told', async () => {
+test('a status is set without an endpoint, held, and not accepted, and each is said', async () => {
   const port = await reserveClosedPort();
   await using alone = await startMock();
   await createPayment(alone, 'a');
@@ -235,10 +235,10 @@ test('a status is set without an endpoint, kept back, and given up, and each is 
   const failed = await mock.run('payments', 'set-status', 'a', 'paid');
   expect(failed).toMatchObject({ code: 0 });
   expect(failed.stdout).toMatch(/: failed, ECONNREFUSED, \d+ ms\n/);
-  expect(failed.stdout).toContain('was not taken, and will not be sent again');
+  expect(failed.stdout).toContain('was not accepted, and will not be retried');
   await mock.run('fault', 'add', 'callback', 'reorder');
   expect((await mock.run('payments', 'set-status', 'a', 'refunded')).stdout).toContain(
-    'kept back by a reorder fault',
+    'a reorder fault holds the callback',
   );
 });
 

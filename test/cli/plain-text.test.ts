@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plainJson, plainText } from '../../src/cli/plain-text.js';
+import { plainJson, plainText } from '../../src/cli/output.js';
 
 const dangerous = [
   ['ESC', '\u001b[31m', '\\x1b[31m'],

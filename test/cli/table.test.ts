@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Column, formatTable } from '../../src/cli/table.js';
+import { type Column, formatTable } from '../../src/cli/layout.js';
 
 interface Row {
   readonly name: string;

@@ -1,11 +1,15 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Credentials } from '../../src/client/credentials.js';
+import { Credentials, credential } from '../../src/client/credentials.js';
 import { InvalidOptionError } from '../../src/errors.js';
+
+const redactBy = (credentials: Credentials, text: string, body?: string) =>
+  credentials.redactAll([text], body)[0] as string;
 
 function refusalOf(key: unknown, secret: unknown): InvalidOptionError {
   try {
-    new Credentials(key, secret);
+    credential(key, 'apiKey');
+    credential(secret, 'apiSecret');
   } catch (error) {
     expect(error).toBeInstanceOf(InvalidOptionError);
     return error as InvalidOptionError;
@@ -14,15 +18,15 @@ function refusalOf(key: unknown, secret: unknown): InvalidOptionError {
 }
 
 const bad: readonly [string, unknown, string][] = [
-  ['nothing', undefined, 'must be a string that is not empty, but nothing came'],
-  ['null', null, 'must be a string that is not empty, but null came'],
-  ['an empty string', '', 'must be a string that is not empty, but an empty string came'],
-  ['a blank string', ' \t', 'must be a string that is not empty, but a blank string came'],
-  ['a no-break space', '\u00a0', 'must be a string that is not empty, but a blank string came'],
-  ['a number', 42, 'must be a string that is not empty, but a number came'],
-  ['an empty array', [], 'must be a string that is not empty, but an empty array came'],
-  ['an array', ['hunter2'], 'must be a string that is not empty, but an array came'],
-  ['bytes', Buffer.from('hunter2'), 'must be a string that is not empty, but an object came'],
+  ['nothing', undefined, 'is missing; it must be a string that is not empty'],
+  ['null', null, 'must be a string that is not empty; received null'],
+  ['an empty string', '', 'must be a string that is not empty; received an empty string'],
+  ['a blank string', ' \t', 'must be a string that is not empty; received a blank string'],
+  ['a no-break space', '\u00a0', 'must be a string that is not empty; received a blank string'],
+  ['a number', 42, 'must be a string that is not empty; received a number'],
+  ['an empty array', [], 'must be a string that is not empty; received an empty array'],
+  ['an array', ['hunter2'], 'must be a string that is not empty; received an array'],
+  ['bytes', Buffer.from('hunter2'), 'must be a string that is not empty; received an object'],
   ['a leading space', ' hunter2', 'must not begin or end with white space'],
   ['a trailing line break', 'hunter2\n', 'must not begin or end with white space'],
   ['a trailing no-break space', 'hunter2\u00a0', 'must not begin or end with white space'],
@@ -85,7 +89,8 @@ describe('redacting', () => {
   const secret = 'hünter/2+"two?';
   const key = 'long key';
   const pair = Buffer.from(`${key}:${secret}`).toString('base64');
-  const redact = (text: string, body?: string) => new Credentials(key, secret).redact(text, body);
+  const redact = (text: string, body?: string) =>
+    redactBy(new Credentials(key, secret), text, body);
 
   it.each([
     ['the secret', secret],
@@ -108,12 +113,12 @@ describe('redacting', () => {
   });
 
   it('leaves a short key, which honest texts hold too', () => {
-    expect(new Credentials('payment', secret).redact('no such payment')).toBe('no such payment');
-    expect(new Credentials('payments', secret).redact('no payments')).toBe('no [redacted]');
+    expect(redactBy(new Credentials('payment', secret), 'no such payment')).toBe('no such payment');
+    expect(redactBy(new Credentials('payments', secret), 'no payments')).toBe('no [redacted]');
   });
 
   it('takes out key and secret together, when they are short too', () => {
-    const redacted = new Credentials('key', 'secret').redact('got key:secret instead');
+    const redacted = redactBy(new Credentials('key', 'secret'), 'got key:secret instead');
     expect(redacted).toBe('got [redacted] instead');
   });
 
@@ -185,7 +190,8 @@ describe('a secret is taken out', () => {
   // Each spelling differs from each other in nearly every twelve characters, so that no other one
   // would take it out whole.
   const secret = 'ÿ\\ b<~>a+\'~k`/&k"ö&a<ö?kö';
-  const redact = (text: string, apiSecret: string) => new Credentials('k', apiSecret).redact(text);
+  const redact = (text: string, apiSecret: string) =>
+    redactBy(new Credentials('k', apiSecret), text);
 
   it.each(spellings)('%s, in whole', (_how, spell) => {
     expect(redact(`got|${spell(secret)}|instead`, secret)).toBe('got|[redacted]|instead');
@@ -221,7 +227,7 @@ describe('a secret is taken out', () => {
     (_how, spell) => {
       // Of the first, twelve characters are its own after one byte: the fewest that are looked for.
       for (const body of ['{"a":"bc"}', '{"a":"bcd"}', '{"a":"a short one"}']) {
-        const redacted = new Credentials('k', secret).redact(`got|${spell(body)}|instead`, body);
+        const redacted = redactBy(new Credentials('k', secret), `got|${spell(body)}|instead`, body);
         expect(redacted).toBe('got|[redacted]|instead');
       }
     },

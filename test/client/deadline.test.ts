@@ -148,7 +148,7 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('leaves no timer when the call was given up in the wait between two attempts', async () => {
+  it('leaves no timer when the call was cancelled in the wait between two attempts', async () => {
     const controller = new AbortController();
     const server = await startRawServer({ answer: () => waitLong });
     const logger = { ...silent, warn: () => void setImmediate(() => controller.abort()) };
@@ -170,7 +170,7 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('keeps the first reason for giving up and tells it once', () => {
+  it('keeps the first reason to cancel, and reports it once', () => {
     const deadline = new Deadline(60_000, undefined);
     let told = 0;
     deadline.onGiveUp = () => {
@@ -183,7 +183,7 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('races to the value of the work, or its rejection, or nothing when given up', async () => {
+  it('races to the value of the work, or its rejection, or nothing when cancelled', async () => {
     const deadline = new Deadline(60_000, undefined);
     expect(await deadline.race(Promise.resolve('value'))).toBe('value');
     await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -194,7 +194,7 @@ describe('Deadline', () => {
     deadline.end();
   });
 
-  it('leaves no unhandled rejection behind when the work fails after it was given up', async () => {
+  it('leaves no unhandled rejection behind when the work fails after it was cancelled', async () => {
     const deadline = new Deadline(60_000, AbortSignal.abort());
     const unhandled: unknown[] = [];
     const keep = (reason: unknown) => void unhandled.push(reason);

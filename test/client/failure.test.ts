@@ -199,7 +199,7 @@ describe('what a server says in an error body', () => {
     expect((await said({ message: 'x'.repeat(300) })).message).toContain(`(${'x'.repeat(300)})`);
   });
 
-  it('cannot write lines of its own into a log', async () => {
+  it('cannot inject lines into a log', async () => {
     const error = await said({
       code: 'A\nB',
       message: 'one\r\ntwo\u001b[31m\u2028three\u0000',
@@ -227,7 +227,7 @@ describe('what a server says in an error body', () => {
   });
 });
 
-it('an answer that came whole before the signal was aborted is told as it came', async () => {
+it('an answer received in full before the signal was aborted is reported as received', async () => {
   const controller = new AbortController();
   const abort = () => queueMicrotask(() => controller.abort());
   diagnostics.subscribe('undici:request:trailers', abort);
@@ -239,7 +239,7 @@ it('an answer that came whole before the signal was aborted is told as it came',
   expect(error).toMatchObject({ httpStatus: 404, code: 'NO_ROUTE', requestOutcome: 'rejected' });
 });
 
-// So does a fetch that hides a redirect, or that makes up an answer for a failure of its own.
+// So does a fetch that hides a redirect, or that makes up an answer for its own failure.
 it('a fetch that answers with status 0 leaves the payment unknown', async () => {
   const client = createClient('https://payments.invalid', { fetch: async () => Response.error() });
   const error = await failureOf(client.payments.create(order));
@@ -261,7 +261,7 @@ it('the cause has no text when nothing with a code lies below it', async () => {
   const broken = () => Promise.reject(new Error('quotes anything'));
   const client = createClient('https://payments.invalid', { fetch: broken });
   const error = await failureOf(client.payments.create(order));
-  expect(error.message).toContain('lost its connection before an answer came. The service may');
+  expect(error.message).toContain('lost its connection before an answer. The service may');
   expect(error.cause).toMatchObject({ message: 'unknown cause' });
   expect(error.cause).not.toHaveProperty('code');
 });

@@ -21,7 +21,7 @@ describe.each<[string, Parameters<typeof vi.useFakeTimers>[0]]>([
   });
 });
 
-// A process of its own: fake immediates that undici clears as real ones stop Node's for good.
+// A separate process: fake immediates that undici clears as real ones stop Node's for good.
 const NODE_TEST = `
   import { mock } from 'node:test';
   const { PaymentClient } = await import('./src/index.ts');

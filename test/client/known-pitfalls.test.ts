@@ -143,10 +143,12 @@ it('every error type exists at run time', () => {
   }
 });
 
-it('the environment is read when it is asked for, and a missing key fails there', () => {
-  expect(() => PaymentClient.fromEnv({}, {})).toThrow('MERCHANT_PAYMENTS_BASE_URL');
+it('a variable that is missing fails the call, not the module that makes the client', async () => {
+  const bare = PaymentClient.fromEnv({}, {});
+  await expect(bare.payments.create(order)).rejects.toThrow('MERCHANT_PAYMENTS_BASE_URL');
   const env = { MERCHANT_PAYMENTS_BASE_URL: 'https://payments.example' };
-  expect(() => PaymentClient.fromEnv({}, env)).toThrow('MERCHANT_PAYMENTS_API_KEY');
+  const call = PaymentClient.fromEnv({}, env).payments.create(order);
+  await expect(call).rejects.toThrow('MERCHANT_PAYMENTS_API_KEY');
   expect(PaymentClient.fromEnv({ apiKey, apiSecret }, env)).toBeInstanceOf(PaymentClient);
 });
 

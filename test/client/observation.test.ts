@@ -15,7 +15,7 @@ import {
 
 interface Event {
   readonly name: string;
-  /** The keys that the context had when the event came. */
+  /** The keys that the context had at the time of the event. */
   readonly keys: readonly string[];
   readonly context: Record<string, unknown>;
 }
@@ -97,7 +97,7 @@ describe('the tracing channel merchant-payments:request', () => {
     expect(events.at(-1)?.context['error']).toBe(error);
   });
 
-  it('tells no status and no requestId when no answer came', async () => {
+  it('tells no status and no requestId without an answer', async () => {
     const events = recordEvents();
     const server = await startRawServer({ answer: ({ socket }) => void socket.resetAndDestroy() });
     await failureOf(createClient(server.url).payments.create(order));
@@ -188,7 +188,7 @@ describe('the logger', () => {
   it.each([
     ['throws', 'a success', created, diskIsFull],
     ['throws', 'a failure', httpAnswer(400), diskIsFull],
-    // Vitest fails for a rejection that nobody handles.
+    // Vitest fails for an unhandled rejection.
     ['rejects', 'a success', created, async () => diskIsFull()],
     ['rejects', 'a failure', httpAnswer(400), async () => diskIsFull()],
   ])('that %s changes nothing about %s', async (_how, _what, answer, fail) => {
@@ -220,7 +220,7 @@ describe('observe', () => {
     failure: undefined,
   });
 
-  it('is left out as long as nobody listens', () => {
+  it('is skipped without a subscriber or logger', () => {
     expect(isObserved(undefined)).toBe(false);
     expect(isObserved(console)).toBe(true);
     recordEvents();

@@ -67,7 +67,7 @@ describe('a client', () => {
       name: 'InvalidOptionError',
       code: 'INVALID_OPTION',
       option,
-      message: `${option} must be ${expected}, but ${came} came`,
+      message: `${option} must be ${expected}; received ${came}`,
     });
   });
 
@@ -76,7 +76,7 @@ describe('a client', () => {
     ['timeoutMs', 2 ** 31],
     ['maxResponseBytes', 0],
   ])('refuses %s: %d, which is just outside the range', (option, value) => {
-    expect(refusalOf({ ...required, [option]: value }).message).toContain(`but ${value} came`);
+    expect(refusalOf({ ...required, [option]: value }).message).toContain(`received ${value}`);
   });
 
   it.each([
@@ -92,19 +92,31 @@ describe('a client', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['retryUnknownOutcome', 'yes', 'must be true or false, but a string of 3 characters came'],
-    ['retryUnknownOutcome', 1, 'must be true or false, but a number came'],
-    ['retryUnknownOutcome', null, 'must be true or false, but null came'],
-    ['dangerouslyAllowHttp', 'true', 'must be true or false, but a string of 4 characters came'],
-    ['dispatcher', {}, 'must be an undici Dispatcher (with dispatch), but an object came'],
-    ['dispatcher', null, 'must be an undici Dispatcher (with dispatch), but null came'],
-    ['dispatcher', 'http://proxy', 'must be an undici Dispatcher (with dispatch), but a string'],
-    ['fetch', {}, 'must be a function like globalThis.fetch, but an object came'],
-    ['fetch', null, 'must be a function like globalThis.fetch, but null came'],
-    ['logger', {}, 'must be a logger like console (with debug, info, warn, error), but an object'],
+    ['retryUnknownOutcome', 'yes', 'must be true or false; received a string of 3 characters'],
+    ['retryUnknownOutcome', 1, 'must be true or false; received a number'],
+    ['retryUnknownOutcome', null, 'must be true or false; received null'],
+    ['dangerouslyAllowHttp', 'true', 'must be true or false; received a string of 4 characters'],
+    ['dispatcher', {}, 'must be an undici Dispatcher (with dispatch); received an object'],
+    ['dispatcher', null, 'must be an undici Dispatcher (with dispatch); received null'],
+    [
+      'dispatcher',
+      'http://proxy',
+      'must be an undici Dispatcher (with dispatch); received a string',
+    ],
+    ['fetch', {}, 'must be a function like globalThis.fetch; received an object'],
+    ['fetch', null, 'must be a function like globalThis.fetch; received null'],
+    [
+      'logger',
+      {},
+      'must be a logger like console (with debug, info, warn, error); received an object',
+    ],
     ['logger', { debug() {}, info() {}, warn() {} }, 'must be a logger like console'],
     ['logger', () => {}, 'must be a logger like console'],
-    ['logger', [], 'must be a logger like console (with debug, info, warn, error), but an empty'],
+    [
+      'logger',
+      [],
+      'must be a logger like console (with debug, info, warn, error); received an empty',
+    ],
   ])('refuses for %s what it is not', (option, value, says) => {
     const error = refusalOf({ ...required, [option]: value });
     expect(error.option).toBe(option);
@@ -130,7 +142,7 @@ describe('a client', () => {
     const error = refusalOf({ ...required, dispatcher, fetch: globalThis.fetch });
     expect(error.option).toBe('fetch');
     expect(error.message).toBe(
-      'fetch must not be given together with dispatcher, but both came; choose one way to send',
+      'fetch must not be given together with dispatcher; choose one way to send',
     );
   });
 
@@ -139,7 +151,9 @@ describe('a client', () => {
     for (const dangerouslyAllowHttp of [undefined, false]) {
       const error = refusalOf({ ...given, dangerouslyAllowHttp });
       expect(error.option).toBe('baseUrl');
-      expect(error.message).toContain('an http: URL to another machine came');
+      expect(error.message).toContain(
+        'http: to another machine would send the API secret in clear text',
+      );
     }
     const client = new PaymentClient({ ...given, dangerouslyAllowHttp: true });
     expect(client.toJSON()).toEqual({ baseUrl: 'http://payments.example' });
@@ -150,7 +164,7 @@ describe('a client', () => {
     (options) => {
       const error = refusalOf(options);
       expect(error.option).toBe('options');
-      expect(error.message).toContain('must be an object with baseUrl, apiKey and apiSecret, but');
+      expect(error.message).toContain('must be an object with baseUrl, apiKey and apiSecret');
     },
   );
 
@@ -181,20 +195,20 @@ describe('a client', () => {
 describe('a call', () => {
   it.each<[keyof RequestOptions, unknown, string]>([
     ['timeoutMs', Number.NaN, 'timeoutMs must be a whole number of milliseconds from 1'],
-    ['timeoutMs', 0, 'but 0 came'],
-    ['timeoutMs', -1, 'but -1 came'],
-    ['timeoutMs', 0.5, 'but 0.5 came'],
-    ['timeoutMs', null, 'but null came'],
-    ['timeoutMs', '100', 'but a string of 3 characters came'],
+    ['timeoutMs', 0, 'received 0'],
+    ['timeoutMs', -1, 'received -1'],
+    ['timeoutMs', 0.5, 'received 0.5'],
+    ['timeoutMs', null, 'received null'],
+    ['timeoutMs', '100', 'received a string of 3 characters'],
     ['maxRetries', Number.NaN, 'maxRetries must be a whole number of retries from 0'],
-    ['maxRetries', -1, 'but -1 came'],
-    ['maxRetries', Number.POSITIVE_INFINITY, 'but Infinity came'],
-    ['maxRetries', null, 'but null came'],
+    ['maxRetries', -1, 'received -1'],
+    ['maxRetries', Number.POSITIVE_INFINITY, 'received Infinity'],
+    ['maxRetries', null, 'received null'],
     ['signal', {}, 'signal must be an AbortSignal (with addEventListener, removeEventListener)'],
-    ['signal', null, 'but null came'],
-    ['signal', new AbortController(), 'but an object came'],
+    ['signal', null, 'received null'],
+    ['signal', new AbortController(), 'received an object'],
     ['responseSchema', {}, 'responseSchema must be a Standard Schema validator'],
-    ['responseSchema', null, 'but null came'],
+    ['responseSchema', null, 'received null'],
     ['responseSchema', { '~standard': {} }, 'responseSchema must be a Standard Schema validator'],
     ['responseSchema', () => true, 'responseSchema must be a Standard Schema validator'],
   ])('refuses what %s is not, and nothing is sent', async (option, value, says) => {
@@ -250,12 +264,12 @@ describe('a call', () => {
     await expect(client.payments.create(order, options)).rejects.toThrow(RangeError);
   });
 
-  it('refuses extraBody for request(), which has a body of its own', async () => {
+  it('refuses extraBody for request(), which takes a body', async () => {
     const client = createClient('https://payments.invalid');
     const call = client.request({ method: 'POST', path: '/x' }, { extraBody: { a: 1 } });
     const error = await failureOf(call);
     expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'extraBody' });
     expect(error).toMatchObject({ requestOutcome: 'not-sent' });
-    expect(error.message).toContain('put the fields there');
+    expect(error.message).toContain('put the fields into the body of the request');
   });
 });

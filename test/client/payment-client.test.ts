@@ -170,28 +170,83 @@ describe('fromEnv', () => {
     onTestFinished(() => {
       process.env = saved;
     });
-    expect(() => PaymentClient.fromEnv()).toThrow(InvalidOptionError);
+    expect(PaymentClient.fromEnv().toJSON()).toEqual({ baseUrl: '' });
     Object.assign(process.env, env);
     expect(PaymentClient.fromEnv().toJSON()).toEqual({ baseUrl: 'https://payments.example/v2' });
   });
 
   it.each([
+    ['changed', { MERCHANT_PAYMENTS_API_KEY: 'key-of-another', MERCHANT_PAYMENTS_API_SECRET: 'x' }],
+    ['removed', { MERCHANT_PAYMENTS_API_KEY: undefined, MERCHANT_PAYMENTS_API_SECRET: undefined }],
+  ])(
+    'holds to the account it was made for when the variables are %s afterwards',
+    async (_how, later) => {
+      const server = await startRawServer({ answer: () => created });
+      const other = await startRawServer({ answer: () => created });
+      const given = { ...env, MERCHANT_PAYMENTS_BASE_URL: server.url };
+      const overrides = { timeoutMs: 5_000, headers: { 'x-shop': 'first' } };
+      const client = PaymentClient.fromEnv(overrides, given);
+      onTestFinished(() => client.close());
+      Object.assign(given, later, { MERCHANT_PAYMENTS_BASE_URL: other.url });
+      Object.assign(overrides, { timeoutMs: 0 });
+      overrides.headers['x-shop'] = 'second';
+      await client.payments.create(order);
+      expect(server.requests[0]?.headers).toMatchObject({ authorization, 'x-shop': 'first' });
+      expect(other.requests).toHaveLength(0);
+      expect(client.toJSON()).toEqual({ baseUrl: server.url });
+    },
+  );
+
+  it.each([
     ['MERCHANT_PAYMENTS_BASE_URL', 'baseUrl'],
     ['MERCHANT_PAYMENTS_API_KEY', 'apiKey'],
     ['MERCHANT_PAYMENTS_API_SECRET', 'apiSecret'],
-  ])('names %s when it is missing or empty', (variable, option) => {
-    for (const value of [undefined, '', ' ']) {
-      const make = () => PaymentClient.fromEnv({}, { ...env, [variable]: value });
+  ])('names %s at each call as long as it is missing or empty', async (variable, option) => {
+    const server = await startRawServer({ answer: () => created });
+    const complete = { ...env, MERCHANT_PAYMENTS_BASE_URL: server.url };
+    for (const [index, value] of [undefined, ''].entries()) {
+      const given: Record<string, string | undefined> = { ...complete, [variable]: value };
+      const client = PaymentClient.fromEnv({}, given);
+      onTestFinished(() => client.close());
+      for (const call of [
+        () => client.payments.create(order),
+        () => client.request({ method: 'GET', path: '/x' }),
+      ]) {
+        const error = await failureOf(call());
+        expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
+        expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: false });
+        expect(error.message).toContain(`${option} `);
+        expect(error.message).toContain(`set ${variable}`);
+      }
+      expect(client.toJSON().baseUrl).toBe(option === 'baseUrl' ? '' : server.url);
+      expect(server.requests).toHaveLength(index);
+      given[variable] = complete[variable as keyof typeof complete];
+      await client.payments.create(order);
+      expect(client.toJSON()).toEqual({ baseUrl: server.url });
+      expect(server.requests).toHaveLength(index + 1);
+    }
+  });
+
+  it.each([
+    ['MERCHANT_PAYMENTS_BASE_URL', ' ', 'baseUrl'],
+    ['MERCHANT_PAYMENTS_BASE_URL', 'payments.example', 'baseUrl'],
+    ['MERCHANT_PAYMENTS_API_KEY', ' ', 'apiKey'],
+    ['MERCHANT_PAYMENTS_API_SECRET', 'x\n', 'apiSecret'],
+  ])('refuses %s=%j at once, also where another is missing', (variable, value, option) => {
+    for (const rest of [env, {}]) {
+      const make = () => PaymentClient.fromEnv({}, { ...rest, [variable]: value });
       expect(make).toThrow(InvalidOptionError);
-      expect(make).toThrow(variable);
       expect(make).toThrow(expect.objectContaining({ option }));
     }
+    expect(() => PaymentClient.fromEnv({ timeoutMs: 0 }, {})).toThrow('timeoutMs');
   });
 
   it('lets the given options win, an empty one as well', () => {
     const client = PaymentClient.fromEnv({ baseUrl: new URL('https://other.example') }, env);
     expect(client.toJSON()).toEqual({ baseUrl: 'https://other.example' });
     expect(() => PaymentClient.fromEnv({ apiSecret: '' }, env)).toThrow('apiSecret');
+    const none = { apiSecret: null } as never;
+    expect(() => PaymentClient.fromEnv(none, env)).toThrow('apiSecret must be');
     expect(() => PaymentClient.fromEnv({ timeoutMs: 0 }, env)).toThrow('timeoutMs');
     expect(PaymentClient.fromEnv({ apiKey: undefined } as object, env)).toBeInstanceOf(
       PaymentClient,

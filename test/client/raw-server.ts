@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 // Loaded before any deadline runs: the client's first call imports it inside its own.
 import 'undici';
 import { expect, onTestFinished, vi } from 'vitest';
+import { timers } from '../../src/client/deadline.js';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { timers } from '../../src/client/timers.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
 
 export const apiKey = 'key-4f1c9a';
@@ -29,7 +29,7 @@ export const transports: readonly { name: 'undici' | 'fetch'; options: Transport
 ];
 export type TransportOptions = Partial<PaymentClientOptions>;
 
-/** One request as its bytes came. */
+/** One request, with its bytes as received. */
 export interface RawRequest {
   readonly line: string;
   /** Names in lower case. */

@@ -116,7 +116,7 @@ describe('responseSchema', () => {
     ['answers issues without messages', schema(() => ({ issues: [{}] }))],
   ])('that %s leaves the payment accepted, and what it said out', async (_how, given) => {
     const error = await refusal(given);
-    expect(error.message).toContain('responseSchema threw or answered with no result');
+    expect(error.message).toContain('responseSchema threw, or returned neither a value nor issues');
     expect(error.message).not.toContain('hunter2');
     expect(error.cause).toBeUndefined();
     expect(error.issues).toBeUndefined();

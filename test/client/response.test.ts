@@ -75,7 +75,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('takes a content-type that came twice for none', () => {
+  it('ignores a content-type that is sent twice', () => {
     const headers = { 'content-type': ['application/json', 'application/json'] };
     expect(parseBody(Buffer.from('7'), headers)).toBe('7');
   });

@@ -68,7 +68,7 @@ describe('decideRetry', () => {
       false,
     ],
     [
-      'a safe method that was given up',
+      'a safe method that was cancelled',
       { safe: true, outcome: 'unknown', gaveUp: true },
       {},
       false,
@@ -92,7 +92,7 @@ describe('decideRetry', () => {
     ['the second of two retries', { outcome: 'not-sent' }, { attempt: 2 }, true],
     ['a third of two retries', { outcome: 'not-sent' }, { attempt: 3 }, false],
     ['anything with maxRetries 0', { outcome: 'not-sent' }, { maxRetries: 0 }, false],
-    ['a call that was given up', { gaveUp: true }, { retryUnknownOutcome: true }, false],
+    ['a call that was cancelled', { gaveUp: true }, { retryUnknownOutcome: true }, false],
     ['a call without time', {}, { remainingMs: 0, random: 0 }, false],
   ])('for %s', (_what, attempt, given, retries) => {
     expect(decideRetry(failed(attempt), situation(given)) !== undefined).toBe(retries);

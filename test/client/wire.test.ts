@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { userAgent } from '../../src/client/user-agent.js';
+import { userAgent } from '../../src/client/request-headers.js';
 import { version } from '../../src/protocol/version.js';
 import {
   authorization,

@@ -32,7 +32,7 @@ describe('every command in the documentation', () => {
     const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((one) =>
       commandLoaders.has(one),
     );
-    const command = (await commandLoaders.get(name ?? '')?.())?.command;
+    const command = await commandLoaders.get(name ?? '')?.();
     if (name === undefined || command === undefined) return expect.fail(`no such command: ${call}`);
     const own = words.slice(name.split(' ').length);
     expect(() => parseArguments(command, own)).not.toThrow();

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type {
-  CallbackFaultType,
-  RequestFaultType,
-} from '../../src/mock-server/faults/fault-types.js';
+import {
+  type FaultEntry,
+  faultCatalogue,
+  faultTargets,
+  faultTypesOn,
+} from '../../src/mock-server/faults/fault-catalogue.js';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'llms.txt'].concat(
   readdirSync('docs')
@@ -43,32 +45,15 @@ function headingsOf(file: string): string[] {
   );
 }
 
-test('the testing guide names every fault', () => {
-  const guide = readFileSync('docs/test-your-integration.md', 'utf8');
-  const faults: Record<RequestFaultType | CallbackFaultType, true> = {
-    delay: true,
-    unauthorized: true,
-    'rate-limit': true,
-    'server-error': true,
-    'html-error': true,
-    'malformed-json': true,
-    'truncated-body': true,
-    'empty-body': true,
-    'reset-before-headers': true,
-    'reset-in-body': true,
-    hang: true,
-    'lost-answer': true,
-    duplicate: true,
-    reorder: true,
-    drop: true,
-    'stale-timestamp': true,
-    'future-timestamp': true,
-    'tampered-body': true,
-    'wrong-secret': true,
-    'missing-header': true,
-    'reserialized-body': true,
-    'unknown-status': true,
-    'extra-field': true,
-  };
-  for (const fault of Object.keys(faults)) expect(guide).toContain(`\`${fault}\``);
+describe('the testing guide lists the catalogue of faults', () => {
+  test.each(faultTargets)('on: %s', (target) => {
+    const rows = faultTypesOn(target).map((type) => {
+      const { text, parameters = {}, ...entry }: FaultEntry = faultCatalogue[type];
+      const names = Object.keys(parameters).map((name) => `\`${name}\``);
+      const fault = `\`${type}\`${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
+      const last = entry.on === 'callback' ? entry.expects : entry.creates ? 'yes' : 'no';
+      return `| ${fault} | ${text} | ${last} |\n`;
+    });
+    expect(readFileSync('docs/test-your-integration.md', 'utf8')).toContain(rows.join(''));
+  });
 });

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const text = readFileSync('llms.txt', 'utf8');
 const { exports: entries } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, unknown>;
 };
-const { projectDocuments } = JSON.parse(readFileSync('typedoc.json', 'utf8')) as {
-  projectDocuments: string[];
+const {
+  default: { projectDocuments },
+} = (await import(path.resolve('typedoc.config.mjs'))) as {
+  default: { projectDocuments: string[] };
 };
 
 /** Names of what can be imported, but for the package's own description. */

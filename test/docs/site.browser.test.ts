@@ -58,9 +58,9 @@ describe.skipIf(executablePath === undefined)(
       await page.locator('.tsd-navigation').getByText('Handle callbacks').first().waitFor();
       const names = await page.locator('.tsd-navigation > ul > li').allInnerTexts();
       expect(names.slice(0, 3).map((name) => name.trim())).toEqual([
+        'An order from checkout to paid',
         'Create payments',
         'Handle callbacks',
-        'From one instance to fifty',
       ]);
       const modules = names.map((name) => name.trim()).filter((name) => /^merchant-/.test(name));
       expect(modules.slice(0, 3)).toEqual([
@@ -79,7 +79,7 @@ describe.skipIf(executablePath === undefined)(
         ...guides,
         'modules/merchant-payments_callback.html',
         'interfaces/merchant-payments_msw.PaymentServiceHandlersOptions.html',
-        'classes/merchant-payments.MerchantPaymentsError.html',
+        'classes/merchant-payments.InvalidCredentialsError.html',
         'types/merchant-payments.StandardSchemaResult.html',
       ];
       const page = await open('index.html', PHONE);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -10,14 +11,16 @@ export interface Example extends AsyncDisposable {
   readonly lines: readonly string[];
   /** Settles when it has printed a line with this text. */
   printed(text: string): Promise<void>;
+  /** Ends it, as asked or at once. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Starts an example as its first lines say, and waits until it tells its address. */
+/** Starts an example, bundled by the global setup, and waits until it prints its address. */
 export async function startExample(
   file: string,
   env: Record<string, string | undefined>,
 ): Promise<Example> {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/${file}`], {
+  const child = spawn(process.execPath, [bundled(file)], {
     env: { ...process.env, PORT: '0', NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -46,21 +49,29 @@ export async function startExample(
       watch();
     });
 
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (hasEnded(child)) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  };
+
   await printed('http://');
   const [url = ''] = /http:\S+/.exec(lines.join('\n')) ?? [];
   return {
     url,
     lines,
     printed,
+    stop,
     // Each example is to end by itself when it is asked to.
-    async [Symbol.asyncDispose]() {
-      if (hasEnded(child)) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
+    [Symbol.asyncDispose]: () => stop('SIGTERM'),
   };
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
+}
+
+/** The bundle of `express.ts` or another file of examples/. */
+export function bundled(file: string): string {
+  return path.join(process.env['TEST_PROGRAMS'] ?? '', 'examples', file.replace(/\.ts$/, '.js'));
 }

@@ -45,6 +45,7 @@ describe('the example for Next.js', () => {
         url: `http://127.0.0.1:${port}/callbacks/payments`,
         lines,
         printed: async (text) => expect(lines.join('\n')).toContain(text),
+        stop: async () => undefined,
         [Symbol.asyncDispose]: async () => undefined,
       },
       { service, checkout: (reference) => checkout(orderInput(reference)) },

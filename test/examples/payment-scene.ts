@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { PaymentClient } from 'merchant-payments';
+import { type MockServer, startMockServer } from 'merchant-payments/mock-server';
 import { expect } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
-import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
 import type { Example } from './example-process.js';
 
 export const signingSecret = 'whsec_of_the_examples';
@@ -88,7 +88,8 @@ export const orderInput = (reference: string) => ({
   currency: 'EUR',
 });
 
-function findPayment(service: MockServer, reference: string): string {
+/** The referenceNumber of an order's payment. */
+export function findPayment(service: MockServer, reference: string): string {
   const payments = service.payments.list();
   const payment = payments.find((one) => one.merchantPaymentReference === reference);
   return payment?.referenceNumber ?? expect.fail(`no payment of ${reference}`);

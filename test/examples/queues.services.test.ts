@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import type { MockServer } from 'merchant-payments/mock-server';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { MockServer } from '../../src/mock-server/server.js';
 import { startExample } from './example-process.js';
 import { startFunctionUrl } from './lambda-gateway.js';
 import {
@@ -42,6 +42,7 @@ describe.skipIf(!REDIS_URL)('the example for Lambda', () => {
         url: gateway.url,
         lines,
         printed: async (text) => expect(lines.join('\n')).toContain(text),
+        stop: async () => undefined,
         [Symbol.asyncDispose]: async () => undefined,
       },
       { service, checkout: storeInRedis(service) },
@@ -63,7 +64,7 @@ describe.skipIf(!REDIS_URL)('the example for BullMQ', () => {
 
 describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
   it('handles payments, and ships in a worker', { timeout: 60_000 }, async () => {
-    // A schema of its own for the jobs, the orders and the inbox's tables.
+    // A separate schema for the jobs, the orders and the inbox's tables.
     const schema = `example_${randomUUID().replaceAll('-', '')}`;
     const client = new pg.Client({ connectionString: DATABASE_URL });
     await client.connect();
@@ -86,7 +87,7 @@ describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
     };
     await expectToHandlePayments(example, { service, checkout });
     const { rows } = await client.query(
-      `SELECT status FROM ${schema}.orders WHERE shipped_at IS NOT NULL ORDER BY status`,
+      `SELECT status FROM ${schema}.orders JOIN ${schema}.shipments USING (reference) ORDER BY status`,
     );
     expect(rows).toEqual([{ status: 'paid' }, { status: 'settled' }]);
   });

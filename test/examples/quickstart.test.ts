@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { bundled } from './example-process.js';
 
 test('the quickstart runs to its end and shows every step', { timeout: 60_000 }, async () => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-    '--import',
-    'tsx',
-    'examples/quickstart.ts',
+    bundled('quickstart.ts'),
   ]);
   expect(stderr).toBe('');
   const happened = [

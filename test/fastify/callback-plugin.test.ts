@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyServerOptions, fastify as fastify5 } 
 import { fastify as fastify4 } from 'fastify-4';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
-import type { CallbackReceiverOptions } from '../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
@@ -197,7 +197,7 @@ describe.each(versions)('%s', (name, createApp) => {
       'Fastify: let no preParsing hook read the payload of this route',
     ));
 
-  it('leaves a reply alone that somebody else has sent', async () => {
+  it('leaves alone a reply that another handler has sent', async () => {
     const started = createGate();
     const finish = createGate();
     const responded = createGate();

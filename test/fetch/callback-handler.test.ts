@@ -1,11 +1,15 @@
 import { webcrypto } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { callbackHandler, type FetchCallbackOptions } from '../../src/fetch/callback-handler.js';
+import type { WebSigningSecret } from '../../src/callback/web/verify.js';
+import { callbackHandler } from '../../src/fetch/callback-handler.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { SECRET, sign } from '../receiver/adapter-contract/scene.js';
 
 const URL = 'http://127.0.0.1/callbacks/payments';
 
-function createHandler(options: Partial<FetchCallbackOptions> = {}) {
+type Options = CallbackReceiverOptions<undefined, unknown, WebSigningSecret>;
+
+function createHandler(options: Partial<Options> = {}) {
   const references: string[] = [];
   const reported: unknown[] = [];
   const handler = callbackHandler({

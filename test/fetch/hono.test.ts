@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { expect, it } from 'vitest';
 import { callbackHandler } from '../../src/fetch/callback-handler.js';
-import type { CallbackReceiverOptions } from '../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';

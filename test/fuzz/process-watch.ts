@@ -1,4 +1,4 @@
-/** Notes what a process says when nobody handled something. */
+/** Records the unhandled rejections, uncaught exceptions and warnings of this process. */
 export interface ProcessWatch {
   /** Throws for what was noted since it began. */
   assertQuiet(): void;

@@ -7,7 +7,7 @@ export interface FuzzOptions {
   readonly seed: number;
 }
 
-/** What came of a run that found nothing. */
+/** The result of a run that found nothing. */
 export interface FuzzResult {
   readonly cases: number;
   /** How often what was reached: shows that the cases are not all of one kind. */
@@ -48,7 +48,7 @@ export async function checkBatches<Case>(property: BatchedProperty<Case>): Promi
   const { arbitrary, batchSize, cases, seed, check } = property;
   const batches = fc.array(arbitrary, { minLength: 1, maxLength: batchSize, size: 'max' });
   let checked = 0;
-  // A round of its own seed each time: fast-check keeps what it needs to shrink of a whole round.
+  // Every round has a different seed: fast-check keeps a whole round in memory to shrink it.
   for (let round = 0; checked < cases; round += 1) {
     await fc.assert(
       fc.asyncProperty(batches, async (batch) => {
@@ -64,7 +64,7 @@ export async function checkBatches<Case>(property: BatchedProperty<Case>): Promi
   return checked;
 }
 
-/** A seed from the environment (FUZZ_SEED), or a random one; printed by whoever asks. */
+/** A seed from the environment (FUZZ_SEED), or a random one; the caller prints it. */
 export function chooseSeed(): number {
   const given = process.env['FUZZ_SEED'];
   return given ? Number(given) : Math.floor(Math.random() * 2 ** 31);

@@ -21,7 +21,7 @@ describe('the time of an event in epoch microseconds', () => {
       expect.objectContaining({
         option: 'microseconds',
         message: expect.stringMatching(
-          /^microseconds must be a whole number of microseconds from 0 to 999, but .+ came$/,
+          /^microseconds must be a whole number of microseconds from 0 to 999; received .+$/,
         ),
       }),
     );

@@ -16,7 +16,7 @@ function createLease(lease: Partial<Lease> = {}) {
   };
 }
 
-/** Work that is under way until it is told to end. */
+/** Work that runs until the test ends it. */
 function start(lease: Lease) {
   let complete = () => {};
   let fail = (_error: unknown) => {};
@@ -110,7 +110,7 @@ it('keeps a lease where timers are numbers, as in Workers', async () => {
 });
 
 describe('a lease that seems lost', () => {
-  it('is finished all the same when nobody else took it', async () => {
+  it('is finished all the same when no other holder took it', async () => {
     const work = start(createLease({ renew: () => Promise.reject(new Error('reset')) }));
     await vi.advanceTimersByTimeAsync(DURATION_MS);
     expect(work.signal.aborted).toBe(true);

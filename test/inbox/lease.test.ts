@@ -165,7 +165,7 @@ describe('a lease', () => {
 
     // 170 ms, and the 100 until the renewal, are as long as a lease is safe.
     test.each([170, 1_000])(
-      'of %i ms is given up when the store does not say so for a third of its duration',
+      'of %i ms aborts the signal when the store does not confirm for a third of its duration',
       async (pauseMs) => {
         const signal = await begin(createLease({ renew: never }));
         pauseFor(pauseMs);
@@ -194,7 +194,7 @@ describe('a lease', () => {
     const signal = await begin(lease);
     await vi.advanceTimersByTimeAsync(1_049);
     expect(signal.aborted).toBe(false);
-    // The last renewal was at 1_000, so nobody else may claim before 1_300.
+    // The last renewal was at 1_000, so no other holder may claim before 1_300.
     await vi.advanceTimersByTimeAsync(1);
     expect(signal.reason).toMatchObject({ code: 'LEASE_LOST' });
     await vi.advanceTimersByTimeAsync(10_000);

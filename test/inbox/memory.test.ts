@@ -86,9 +86,9 @@ describe('a memory inbox', () => {
     expect(await processAll(inbox, 'a')).toEqual(['processed']);
   });
 
-  it('forgets a payment with its watermark maxAgeMs after its last change', async () => {
+  it('forgets a payment with its watermark retentionMs after its last change', async () => {
     let nowMs = 1_000;
-    const inbox = memoryInbox({ maxAgeMs: HOUR_MS, now: () => nowMs });
+    const inbox = memoryInbox({ retentionMs: HOUR_MS, now: () => nowMs });
     const older = sampleEvent({ key: 'older', occurredAt: new Date(0) });
     await inbox.process(sampleEvent(), done);
     nowMs += HOUR_MS - 1;
@@ -101,7 +101,7 @@ describe('a memory inbox', () => {
 
   it('counts the age of all that it knows of a payment from its last change', async () => {
     let nowMs = 1_000;
-    const inbox = memoryInbox({ maxAgeMs: HOUR_MS, now: () => nowMs });
+    const inbox = memoryInbox({ retentionMs: HOUR_MS, now: () => nowMs });
     await inbox.process(sampleEvent(), done);
     nowMs += HOUR_MS - 1;
     await inbox.process(sampleEvent({ key: 'change-2' }), done);
@@ -129,7 +129,7 @@ describe('a memory inbox', () => {
 
   it('never forgets what is being processed', async () => {
     let nowMs = 0;
-    const inbox = memoryInbox({ maxEntries: 1, maxAgeMs: 1, now: () => nowMs });
+    const inbox = memoryInbox({ maxEntries: 1, retentionMs: 1, now: () => nowMs });
     const running = hold(inbox);
     await processAll(inbox, 'a', 'b', 'c');
     nowMs += HOUR_MS;
@@ -141,7 +141,7 @@ describe('a memory inbox', () => {
 
   it('counts the age from the end of the work', async () => {
     let nowMs = 0;
-    const inbox = memoryInbox({ maxAgeMs: HOUR_MS, now: () => nowMs });
+    const inbox = memoryInbox({ retentionMs: HOUR_MS, now: () => nowMs });
     const running = hold(inbox);
     nowMs += HOUR_MS;
     running.end();
@@ -168,12 +168,16 @@ describe('a memory inbox', () => {
   });
 
   it.each([
-    ['options', null, 'options must be an object with maxEntries, maxAgeMs and now'],
+    ['options', null, 'options must be an object with maxEntries, retentionMs, now'],
     ['maxEntries', { maxEntries: 0 }, 'maxEntries must be a whole number of entries from 1'],
-    ['maxEntries', { maxEntries: Number.NaN }, 'but NaN came'],
-    ['maxAgeMs', { maxAgeMs: 1.5 }, 'maxAgeMs must be a whole number of milliseconds from 1'],
+    ['maxEntries', { maxEntries: Number.NaN }, 'received NaN'],
+    [
+      'retentionMs',
+      { retentionMs: 1.5 },
+      'retentionMs must be a whole number of milliseconds from 1',
+    ],
     ['now', { now: 5 }, 'now must be a function that returns epoch milliseconds'],
-    ['maxAge', { maxAge: 5 }, 'maxAge is not a known option; use maxAgeMs'],
+    ['retention', { retention: 5 }, 'retention is not a known option; use retentionMs'],
   ])('refuses a wrong %s: %o', (option, options, message) => {
     expect(() => memoryInbox(options as never)).toThrow(
       expect.objectContaining({ option, message: expect.stringContaining(message) }),

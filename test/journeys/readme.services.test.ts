@@ -17,7 +17,7 @@ interface Readme {
   readonly pool: pg.Pool;
 }
 
-/** The README's first block of code as it stands, on a schema of its own. */
+/** The README's first block of code as it stands, on a separate schema. */
 async function startReadme(service: MockServer): Promise<Readme> {
   const schema = `readme_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(DATABASE_URL ?? '');
@@ -42,9 +42,7 @@ async function startReadme(service: MockServer): Promise<Readme> {
     await pool.end();
   });
   await pool.query(`CREATE SCHEMA ${schema}`);
-  const guide = await readFile('docs/handle-callbacks.md', 'utf8');
-  const [, tables = ''] = /^```sql\n(.*?)^```$/ms.exec(guide) ?? [];
-  await pool.query(tables);
+  await pool.query(await readFile('examples/order/schema.sql', 'utf8'));
   await postgresInbox(pool).setup();
 
   const endpoint = createServer(readme.handleCallback);

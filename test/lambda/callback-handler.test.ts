@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
-import { callbackHandler } from '../../src/lambda/callback-handler.js';
-import type { LambdaEvent } from '../../src/lambda/event.js';
+import { callbackHandler, type LambdaEvent } from '../../src/lambda/callback-handler.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';
 import { type MakeServer, PATH, SECRET, sign } from '../receiver/adapter-contract/scene.js';
 import {
@@ -165,7 +164,7 @@ it('fails at once for a parsed body, and says what to do', async () => {
   expect(reported).toHaveLength(2);
 });
 
-it('is asked for the path by nobody: the route is for the gateway to set', async () => {
+it('ignores the path: routing is up to the gateway', async () => {
   const { handler } = createHandler();
   const event = { ...makeEvent(), path: `${PATH}/other` };
   expect(await handler(event)).toMatchObject({ statusCode: 200 });

@@ -67,7 +67,7 @@ export class Accounts {
       this.#addCall(end, records.get(end.number) ?? nothing(end.number));
       records.delete(end.number);
     }
-    for (const { number } of records.values()) this.#object(number, 'a call that nobody made');
+    for (const { number } of records.values()) this.#object(number, 'a call that no client made');
     this.#judgeLostRequests();
     this.#addCallbacks(service, receiver);
   }
@@ -257,7 +257,7 @@ function judgeEffect(
     mistakes.push(`an effect for ${merchantPaymentReference}`);
   }
   if (!isSentStatus(plan, position, status)) mistakes.push(`an effect ${status} of no change`);
-  if (position < before) mistakes.push(`${status} came after a newer one`);
+  if (position < before) mistakes.push(`${status} was processed after a newer one`);
   return mistakes;
 }
 

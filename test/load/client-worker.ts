@@ -12,7 +12,7 @@ import { serveCalls } from './worker-calls.js';
 export interface ClientStart {
   readonly seed: number;
   readonly baseUrl: string;
-  /** Where nobody listens. */
+  /** A URL at which no server listens. */
   readonly closedUrl: string;
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -43,7 +43,7 @@ interface Traffic {
 
 let traffic: Traffic | undefined;
 
-// As an application passes the signal of its own end to every call it makes.
+// Every call gets it, as an application passes its shutdown signal.
 const shutdown = new AbortController();
 
 // Only the deadlines that are planned pass, however busy the machine is.

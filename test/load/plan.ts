@@ -1,4 +1,4 @@
-import type { CallbackFault, RequestFault } from '../../src/mock-server/faults/fault-types.js';
+import type { CallbackFault, RequestFault } from '../../src/mock-server/index.js';
 import { seededRandom } from '../chaos/seeded-random.js';
 
 /** What the client may say of a call: that it succeeded, or an error's `requestOutcome`. */
@@ -117,7 +117,7 @@ const SITUATIONS: readonly Situation[] = [
   { name: 'aborted at once', weight: 2, faults: [], call: 'aborted at once', ends: ANY_END },
   { name: 'aborted at some moment', weight: 2, faults: [], call: 'aborted later', ends: ANY_END },
   {
-    name: 'nobody listens',
+    name: 'no server listens',
     weight: 1,
     faults: [],
     call: 'to a closed port',

@@ -35,7 +35,7 @@ export interface ReceiverAccount {
   readonly outcomes: Readonly<Record<string, number>>;
   /** What the merchant's function and connection did wrong, on purpose. */
   readonly failures: Readonly<Record<string, number>>;
-  /** What `onRejected` and `onError` were told of. */
+  /** What `onRejected` and `onError` received. */
   readonly told: Readonly<Record<string, number>>;
 }
 

@@ -6,7 +6,7 @@ import { situationNames } from './plan.js';
 import type { Snapshot } from './snapshot.js';
 import { PROCESSES } from './snapshot.js';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Report {
   /** What must not have happened: one line for each mistake. */
   readonly mistakes: readonly string[];

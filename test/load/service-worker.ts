@@ -4,13 +4,10 @@ import type {
   DeliveryAttempt,
   DeliveryState,
 } from '../../src/mock-server/callbacks/delivery.js';
-import {
-  createRunningClock,
-  type RunningClock,
-} from '../../src/mock-server/clock/running-clock.js';
 import type { MockEvent } from '../../src/mock-server/events.js';
-import type { MockPayment } from '../../src/mock-server/payment.js';
+import { type AdvanceableClock, createRunningClock } from '../../src/mock-server/index.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
+import type { MockPayment } from '../../src/mock-server/state/payments.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';
 import { type ChangePlan, type PaymentPlan, planPayment, planRange, type Range } from './plan.js';
 import { serveCalls } from './worker-calls.js';
@@ -55,7 +52,7 @@ export interface ServiceAccount {
   readonly advancedMs: number;
 }
 
-/** More than a run needs, so that nothing is given up by chance. */
+/** More than a run needs, so that no callback is abandoned by chance. */
 const RETRY_SCHEDULE_MS = [1_000, 10_000, 60_000, 600_000, ...Array<number>(8).fill(3_600_000)];
 /** How far the clock is moved ahead at a time. */
 const STEP_MS = 600_000;
@@ -66,7 +63,7 @@ const MAX_CHANGING = 120;
 class Service {
   readonly #seed: number;
   readonly #server: MockServer;
-  readonly #clock: RunningClock;
+  readonly #clock: AdvanceableClock;
   readonly gauge: Gauge;
   #records = new Map<number, ServiceRecord>();
   #attempts = new Map<string, number>();
@@ -81,7 +78,7 @@ class Service {
   #deliveries = new Map<string, ServiceChange>();
   readonly #alarms: string[] = [];
 
-  private constructor(seed: number, server: MockServer, clock: RunningClock) {
+  private constructor(seed: number, server: MockServer, clock: AdvanceableClock) {
     this.#seed = seed;
     this.#server = server;
     this.#clock = clock;
@@ -127,9 +124,9 @@ class Service {
     return this.#server.faults.pending().length;
   }
 
-  /** Takes away the faults of requests that never came, as long as no call is under way. */
+  /** Removes the faults of requests that never arrived, as long as no call is under way. */
   async tidy(): Promise<void> {
-    // What a client sent before it gave up may still be on its way, as long as there is a connection.
+    // What a client sent before it cancelled may still be on its way while a connection is open.
     await this.gauge.rest();
     this.#server.faults.clear();
   }
@@ -279,10 +276,10 @@ async function runShortLife(callbackUrl: string): Promise<void> {
   mock.faults.add({ on: 'callback', type: 'drop' });
   await mock.setStatus(referenceNumber, 'paid');
   mock.faults.add({ on: 'request', type: 'hang' });
-  const hanging = create('hanging').catch((error: Error) => error.name);
+  const hanging = create('hanging').catch((error: { code?: string }) => error.code);
   await mock.waitForRequest({ merchantPaymentReference: 'hanging' });
   mock.reset();
-  if ((await hanging) !== 'ConnectionLossError') throw new Error('a reset did not end a request');
+  if ((await hanging) !== 'CONNECTION_LOST') throw new Error('a reset did not end a request');
   void mock.waitForDelivery({}).catch(() => {});
 }
 

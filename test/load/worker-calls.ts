@@ -8,7 +8,7 @@ export interface CallMessage {
   readonly argument: unknown;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export type AnswerMessage =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: string };
@@ -25,6 +25,6 @@ export function serveCalls(calls: Calls): void {
   process.on('message', async (message: CallMessage) => {
     process.send?.(await answer(message));
   });
-  // The run is gone, and nobody is left to end this process.
+  // The run has ended, and nothing else would end this process.
   process.once('disconnect', () => process.exit());
 }

@@ -1,4 +1,4 @@
-// Run by server.test.ts in a process of its own: opens everything a mock server can have open, closes
+// Run by server.test.ts in a separate process: opens everything a mock server can have open, closes
 // the server, and prints what kept the process alive before, during and after.
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -54,7 +54,7 @@ describe('a listener', () => {
     expect(events).toEqual(['cancelled', 'faults', 'reset']);
   });
 
-  test('may reset the service: the callback that it was told of is not sent', async () => {
+  test('may reset the service: the announced callback is not sent', async () => {
     await using endpoint = await startEndpoint();
     await using service = createMockService({ callbackUrl: endpoint.url });
     await service.fetch(creation());

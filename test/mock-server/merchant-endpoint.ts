@@ -76,7 +76,7 @@ export function parseBody({ rawBody }: ReceivedCallback): Record<string, unknown
   return JSON.parse(rawBody.toString());
 }
 
-/** An address on this machine at which nobody listens. */
+/** A port on this machine at which no server listens. */
 export async function reserveClosedPort(): Promise<number> {
   const server = http.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,11 +1,11 @@
-import { createManualClock, type ManualClock } from '../../src/mock-server/index.js';
+import { type AdvanceableClock, createManualClock } from '../../src/mock-server/index.js';
 
-interface ObservedClock extends ManualClock {
+interface ObservedClock extends AdvanceableClock {
   /** Settles when a timer is called off. */
   readonly cancelled: Promise<void>;
 }
 
-/** A manual clock that tells when what waits for it has given up. */
+/** A manual clock that reports when a waiter has been cancelled. */
 export function createObservedClock(): ObservedClock {
   const clock = createManualClock();
   let tell: () => void = () => undefined;

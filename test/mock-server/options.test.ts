@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { InvalidOptionError, MerchantPaymentsError } from '../../src/errors.js';
 import {
   createManualClock,
   createMockService,
-  InvalidOptionError,
-  MerchantPaymentsError,
   type MockServerOptions,
   startMockServer,
 } from '../../src/mock-server/index.js';
 
-describe('an option that can not be right is refused before anything starts', () => {
+describe('an invalid option is refused before anything starts', () => {
   test.each<[string, object]>([
     ['apiKey', { apiKey: '' }],
     ['apiKey', { apiKey: ' key' }],
@@ -40,8 +39,8 @@ describe('an option that can not be right is refused before anything starts', ()
     ['seed', { seed: 1.5 }],
     ['seed', { seed: 'seven' }],
     ['clock', { clock: 5 }],
-    ['clock.now', { clock: {} }],
-    ['clock.setTimeout', { clock: { now: () => 0 } }],
+    ['clock', { clock: {} }],
+    ['clock', { clock: { now: () => 0 } }],
     ['port', { port: -1 }],
     ['port', { port: 65_536 }],
     ['port', { port: 0.5 }],
@@ -137,6 +136,12 @@ describe('an option that does not exist is refused, with the one that was probab
       service.waitForRequest({}, null as never),
     ];
     const reasons = await Promise.all(refused.map((call) => call.catch((error) => error.option)));
-    expect(reasons).toEqual(['faults', 'referenceNumbers', 'timeout', 'reference', 'options']);
+    expect(reasons).toEqual([
+      'faults',
+      'match.referenceNumbers',
+      'timeout',
+      'match.reference',
+      'options',
+    ]);
   });
 });

@@ -92,9 +92,10 @@ describe('listening', () => {
     await using server = await startMockServer();
     const port = Number(new URL(server.url).port);
     await expect(startMockServer({ port })).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'port',
-      message: expect.stringContaining(`port ${port} failed with EADDRINUSE`),
+      name: 'MockServerError',
+      code: 'PORT_IN_USE',
+      message: `Port ${port} of 127.0.0.1 is in use`,
+      cause: { code: 'EADDRINUSE' },
     });
     await server.close();
     await using again = await startMockServer({ port });
@@ -115,8 +116,9 @@ describe('listening', () => {
 
   test('on an address of another machine is refused', async () => {
     await expect(startMockServer({ host: '192.0.2.1' })).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'host',
+      name: 'MockServerError',
+      code: 'LISTEN_FAILED',
+      cause: { code: 'EADDRNOTAVAIL' },
     });
   });
 });
@@ -154,7 +156,7 @@ describe('a seed', () => {
     expect(service.payments.list()[0]?.referenceNumber).toBe((await run(7))[1]);
   });
 
-  test('that nobody chose is random, and can be read and used again', async () => {
+  test('is random by default, and can be read and used again', async () => {
     await using first = await startMockServer();
     await using second = await startMockServer();
     await using replay = await startMockServer({ seed: first.seed });
@@ -162,7 +164,7 @@ describe('a seed', () => {
     expect(await createPayment(replay)).toBe(await createPayment(first));
   });
 
-  test('that nobody chose does not give the credentials away', async () => {
+  test('does not give the credentials away when it is random', async () => {
     await using first = await startMockServer();
     await using replay = await startMockServer({ seed: first.seed });
     const secretsOf = ({ apiKey, apiSecret, signingSecret }: MockServer) => [
@@ -262,14 +264,18 @@ describe('reset()', () => {
 
   test('ends a wait that belongs to what was before', async () => {
     await using server = await startMockServer();
-    const ended = expect(server.waitForDelivery({})).rejects.toThrow('The mock service was reset');
+    const ended = expect(server.waitForDelivery({})).rejects.toMatchObject({
+      name: 'MockServerError',
+      code: 'WAIT_TIMEOUT',
+      message: 'The mock service was reset',
+    });
     server.reset();
     await ended;
   });
 });
 
 describe('close()', () => {
-  // In a process of its own: the test runner has timers and sockets too.
+  // In a separate process: the test runner has timers and sockets too.
   test('leaves no socket and no timer behind, whatever was under way, so the process ends', async () => {
     const scene = fileURLToPath(new URL('./close-scene.ts', import.meta.url));
     const run = promisify(execFile);
@@ -312,12 +318,16 @@ describe('close()', () => {
     const server = await startMockServer();
     const referenceNumber = await createPayment(server);
     await server.close();
-    const closed = 'The mock service is closed';
-    await expect(server.setStatus(referenceNumber, 'paid')).rejects.toThrow(closed);
-    await expect(server.resend(referenceNumber)).rejects.toThrow(closed);
-    await expect(server.waitForDelivery({})).rejects.toThrow(closed);
-    await expect(server.waitForRequest({})).rejects.toThrow(closed);
-    await expect(server.fetch(creation())).rejects.toThrow(closed);
+    const closed = {
+      name: 'MockServerError',
+      code: 'SERVER_CLOSED',
+      message: 'The mock service is closed; start another one',
+    };
+    await expect(server.setStatus(referenceNumber, 'paid')).rejects.toMatchObject(closed);
+    await expect(server.resend(referenceNumber)).rejects.toMatchObject(closed);
+    await expect(server.waitForDelivery({})).rejects.toMatchObject(closed);
+    await expect(server.waitForRequest({})).rejects.toMatchObject(closed);
+    await expect(server.fetch(creation())).rejects.toMatchObject(closed);
   });
 
   test('closes a service without a server too', async () => {

@@ -2,7 +2,8 @@ import https from 'node:https';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createMockService, paymentServiceHandlers } from '../../src/msw/index.js';
+import { createMockService } from '../../src/mock-server/index.js';
+import { paymentServiceHandlers } from '../../src/msw/index.js';
 import { basic, order, postPayment } from '../mock-server/merchant-client.js';
 import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { createObservedClock } from '../mock-server/observed-clock.js';
@@ -130,7 +131,7 @@ describe('faults of the network', () => {
     },
   );
 
-  test('a caller that gives up is gone for the service too', async () => {
+  test('the service drops the request of a caller that cancels', async () => {
     const clock = createObservedClock();
     const service = createMockService({ clock });
     network.use(...paymentServiceHandlers({ baseUrl: base, service }));
@@ -145,7 +146,7 @@ describe('faults of the network', () => {
     expect(service.payments.list()).toEqual([]);
   });
 
-  test('hang ends when the caller gives up', async () => {
+  test('hang ends when the caller cancels', async () => {
     const service = createMockService();
     network.use(...paymentServiceHandlers({ baseUrl: base, service }));
     service.faults.add({ on: 'request', type: 'hang' });
@@ -178,7 +179,7 @@ test('callbacks pass to the endpoint, although msw refuses whatever else it sees
   expect(callback && isSigned(callback, service.signingSecret)).toBe(true);
 });
 
-describe('an option that can not be right is refused', () => {
+describe('an invalid option is refused', () => {
   test.each<[string, object]>([
     ['options', null as never],
     ['baseUrl', { baseUrl: 'pay.example' }],
@@ -187,8 +188,8 @@ describe('an option that can not be right is refused', () => {
     ['baseUrl', { baseUrl: 'https://pay.example/#x' }],
     ['baseUrl', { baseUrl: 'https://user:pw@pay.example/' }],
     ['baseUrl', { baseUrl: 5 }],
-    ['service.fetch', { service: {} }],
-    ['service.fetch', { service: null }],
+    ['service', { service: {} }],
+    ['service', { service: null }],
     ['seed', { service: createMockService(), seed: 5 }],
     ['baseURL', { baseURL: 'https://pay.example' }],
     ['apiKey', { apiKey: 'a:b' }],

@@ -13,7 +13,8 @@ describe('the part of a changed file', () => {
     ['src/client/transport/undici.ts', 'client'],
     ['src/inbox/memory.ts', 'inbox'],
     ['src/inbox/contract/contract.ts', 'inbox'],
-    ['src/inbox/postgres/prune.ts', 'postgres'],
+    ['src/inbox/postgres/setup.ts', 'postgres'],
+    ['src/storage/postgres/savepoints.ts', 'postgres'],
     ['src/inbox/postgres/schema.sql', undefined],
     ['src/mock-server/server.ts', undefined],
   ])('of %s is %s', (file, part) => {

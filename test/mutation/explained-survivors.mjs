@@ -10,13 +10,13 @@ export const EXPLAINED_SURVIVORS = [
     file: 'src/callback/signature.ts',
     code: "if ((allowed === 'auto' || allowed === 'base64') && BASE64.test(text)) return 'base64';",
     to: '""',
-    why: "Whoever asks only tells 'hex' from the rest, and one decoder reads both kinds of base64.",
+    why: "Callers only tell 'hex' from the rest, and one decoder reads both kinds of base64.",
   },
   {
     file: 'src/callback/signature.ts',
     code: "if ((allowed === 'auto' || allowed === 'base64url') && BASE64URL.test(text)) return 'base64';",
     to: '""',
-    why: "Whoever asks only tells 'hex' from the rest, and one decoder reads both kinds of base64.",
+    why: "Callers only tell 'hex' from the rest, and one decoder reads both kinds of base64.",
   },
   {
     file: 'src/callback/headers.ts',
@@ -104,25 +104,25 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Multiplied or divided by 1 or -1, it is the same.',
   },
   {
-    file: 'src/receiver/node-body.ts',
+    file: 'src/receiver/node-request.ts',
     code: 'resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size));',
     to: 'false',
     why: 'Spares a copy of the body.',
   },
   {
-    file: 'src/receiver/web-body.ts',
+    file: 'src/receiver/body.ts',
     code: 'if (done || value === undefined) return join(chunks, size);',
     to: 'done && value === undefined',
     why: 'A stream that is done gives no value.',
   },
   {
-    file: 'src/receiver/web-body.ts',
+    file: 'src/receiver/body.ts',
     code: 'if (done || value === undefined) return join(chunks, size);',
     to: 'false',
     why: 'A stream that is not done gives a value; the compiler does not know.',
   },
   {
-    file: 'src/receiver/web-body.ts',
+    file: 'src/receiver/body.ts',
     code: 'if (chunks.length === 1) return chunks[0] as Uint8Array;',
     to: 'false',
     why: 'Spares a copy of the body.',
@@ -137,13 +137,13 @@ export const EXPLAINED_SURVIVORS = [
     file: 'src/receiver/observation.ts',
     code: 'if (channel === undefined || !hasSubscribers(channel)) return run(undefined);',
     to: 'false',
-    why: 'A trace that nobody listens to is only slower; a runtime without the channel is in test/runtimes.',
+    why: 'A trace without subscribers is only slower; a runtime without the channel is in test/runtimes.',
   },
   {
     file: 'src/receiver/observation.ts',
     code: 'if (channel === undefined || !hasSubscribers(channel)) return run(undefined);',
     to: 'channel === undefined && !hasSubscribers(channel)',
-    why: 'A trace that nobody listens to is only slower; a runtime without the channel is in test/runtimes.',
+    why: 'A trace without subscribers is only slower; a runtime without the channel is in test/runtimes.',
   },
   {
     file: 'src/receiver/payment-work.ts',
@@ -171,10 +171,10 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/inbox/postgres
   {
-    file: 'src/inbox/postgres/turns.ts',
+    file: 'src/storage/postgres/turns.ts',
     code: 'const next = this.#queues.get(name)?.shift();',
     to: 'this.#queues.get(name).shift',
-    why: 'Whoever leaves has entered, so that there is a queue.',
+    why: 'Only a caller that entered can leave, so the queue exists.',
   },
   // src/inbox/redis
   {
@@ -190,7 +190,7 @@ export const EXPLAINED_SURVIVORS = [
     why: "The script asks whether it is '1'.",
   },
   {
-    file: 'src/inbox/redis/answer.ts',
+    file: 'src/inbox/redis/client.ts',
     code: 'if (performance.now() + RETRY_PAUSE_MS >= lastMs) throw error;',
     to: 'performance.now() + RETRY_PAUSE_MS > lastMs',
     why: 'Differs for one instant of a clock that counts in microseconds.',
@@ -204,19 +204,19 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/inbox
   {
-    file: 'src/inbox/contract/cases/failures.ts',
+    file: 'src/inbox/contract/cases/runs.ts',
     code: "const error = new Error('the work failed');",
     to: '""',
     why: 'Made up for the case, which asks only whether the very same error comes back.',
   },
   {
-    file: 'src/inbox/contract/cases/failures.ts',
+    file: 'src/inbox/contract/cases/runs.ts',
     code: "const error = new Error('the work threw');",
     to: '""',
     why: 'Made up for the case, which asks only whether the very same error comes back.',
   },
   {
-    file: 'src/inbox/contract/cases/failures.ts',
+    file: 'src/inbox/contract/cases/runs.ts',
     code: "const error = new Error('the first failed');",
     to: '""',
     why: 'Made up for the case, which asks only whether the very same error comes back.',
@@ -280,19 +280,19 @@ export const EXPLAINED_SURVIVORS = [
     file: 'src/client/redact.ts',
     code: 'hash |= 0;',
     to: 'hash &= 0',
-    why: 'All parts have the same hash then, and are told apart by comparing them: only slower.',
+    why: 'All parts have the same hash then, and comparing them is only slower.',
   },
   {
     file: 'src/client/transport/fetch.ts',
     code: "const reason = isUnreadableAnswer(error) ? 'unusable' : 'connection';",
     to: '""',
-    why: "Whoever reads the reason only tells 'unusable' and 'given-up' from the rest.",
+    why: "Callers only tell 'unusable' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/fetch.ts',
     code: "return this.#answer(response, new Uint8Array(0), { reason: 'lost', cause });",
     to: '""',
-    why: "Whoever reads the reason only tells 'too-large' and 'given-up' from the rest.",
+    why: "Callers only tell 'too-large' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/own-route.ts',
@@ -304,7 +304,7 @@ export const EXPLAINED_SURVIVORS = [
     file: 'src/client/transport/exchange-handler.ts',
     code: "this.#fail('connection', undefined);",
     to: '""',
-    why: "Whoever reads the reason only tells 'unusable' and 'given-up' from the rest.",
+    why: "Callers only tell 'unusable' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
@@ -322,24 +322,24 @@ export const EXPLAINED_SURVIVORS = [
     file: 'src/client/transport/exchange-handler.ts',
     code: "this.#fail(isUnreadableAnswer(error) ? 'unusable' : 'connection', error);",
     to: '""',
-    why: "Whoever reads the reason only tells 'unusable' and 'given-up' from the rest.",
+    why: "Callers only tell 'unusable' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
     code: "this.#settle(this.#answer({ reason: reason === 'given-up' ? reason : 'lost', cause }));",
     to: 'true',
-    why: "Whoever reads the reason only tells 'too-large' and 'given-up' from the rest.",
+    why: "Callers only tell 'too-large' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
     code: "this.#settle(this.#answer({ reason: reason === 'given-up' ? reason : 'lost', cause }));",
     to: '""',
-    why: "Whoever reads the reason only tells 'too-large' and 'given-up' from the rest.",
+    why: "Callers only tell 'too-large' and 'given-up' from the rest.",
   },
   {
     file: 'src/client/transport/exchange-handler.ts',
     code: 'if (this.#settled) return;',
     to: 'false',
-    why: 'undici gives nothing more after it was told to abort; a dispatcher of the user might.',
+    why: 'undici passes on nothing more after an abort; a dispatcher of the user might.',
   },
 ];

@@ -32,7 +32,7 @@ export const PARTS = {
     concurrency: 2,
   },
   postgres: {
-    mutate: ['src/inbox/postgres/**/*.ts'],
+    mutate: ['src/inbox/postgres/**/*.ts', 'src/storage/postgres/**/*.ts'],
     tests: ['test/inbox/postgres/**/*.test.ts', 'test/inbox/contract/postgres.services.test.ts'],
     concurrency: 1,
   },
@@ -42,7 +42,7 @@ export const PARTS = {
     concurrency: 1,
   },
   sqlite: {
-    mutate: ['src/inbox/sqlite/**/*.ts'],
+    mutate: ['src/inbox/sqlite/**/*.ts', 'src/storage/sqlite/**/*.ts'],
     tests: ['test/inbox/sqlite/**/*.test.ts'],
     concurrency: 1,
   },

@@ -11,6 +11,7 @@ class CheapestFirst extends BaseSequencer {
 
 // The tests that judge the mutants of one part, those on real databases with them.
 export default defineConfig({
+  resolve: { tsconfigPaths: true },
   test: {
     include: PARTS[process.env.MUTATION_PART ?? '']?.tests ?? [],
     // What is built, and the examples that use it, are not mutated.

@@ -10,7 +10,7 @@ it.each([
     (response: ServerResponse) => void response.writeHead(504).write('la'),
     false,
   ],
-])('leaves a response alone that somebody else has %s', async (_name, answer, ended) => {
+])('leaves alone a response that another handler has %s', async (_name, answer, ended) => {
   const started = createGate();
   const finish = createGate();
   let first: { handled: Promise<void>; response: ServerResponse } | undefined;

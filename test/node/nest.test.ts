@@ -1,4 +1,4 @@
-// Nest's decorators, applied by hand, keep what they are told in its metadata.
+// Nest's decorators, applied by hand, store their arguments in its metadata.
 import 'reflect-metadata';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { All, Body, Controller, Module, Post, Req, Res } from '@nestjs/common';
@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import type { CallbackReceiverOptions } from '../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { describeConnections } from '../receiver/adapter-contract/connections.js';
 import { expectProcessed, expectRemedy } from '../receiver/adapter-contract/read-early.js';
 import { describeReplies } from '../receiver/adapter-contract/replies.js';

@@ -64,7 +64,7 @@ describe('a page of Next.js, or another platform that hands on a request of node
   it('must not have set an encoding: the text is not the bytes', () =>
     expectRemedy(
       prepared((request) => request.setEncoding('utf8')),
-      'had been read or decoded',
+      'was read or decoded',
     ));
 
   it('may have paused the request', () => expectProcessed(prepared((request) => request.pause())));

@@ -1,15 +1,14 @@
 import { afterAll, assert, describe, expect, test } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ApiError, InvalidCredentialsError } from '../../src/errors.js';
-import type {
-  CallbackFault,
-  CallbackFaultType,
-  Fault,
-  RequestFault,
-  RequestFaultType,
-} from '../../src/mock-server/faults/fault-types.js';
-import { type MockServer, startMockServer } from '../../src/mock-server/index.js';
-import { PAYMENTS_PATH } from '../../src/protocol/wire.js';
+import {
+  type CallbackFault,
+  type Fault,
+  type MockServer,
+  type RequestFault,
+  startMockServer,
+} from '../../src/mock-server/index.js';
+import { operations as known } from '../../src/protocol/operations.js';
 import { createPayment, order, postPayment } from '../mock-server/merchant-client.js';
 import { type ReceivedCallback, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import {
@@ -22,7 +21,7 @@ import {
 import { callbackOperation, operationAt } from './document.js';
 import { type Exchange, startRecordingProxy } from './recording-proxy.js';
 
-const creation = operationAt(PAYMENTS_PATH, 'POST');
+const creation = operationAt(known.createPayment.path, 'POST');
 const callback = callbackOperation();
 
 /** Which of the creation's `responses` the mock has answered with. */
@@ -61,7 +60,7 @@ describe('a creation by the client', () => {
   test('is a request of the document, and its answer a success with the status record', async () => {
     const { exchange } = await recordCreation();
     const { request, answer } = exchange;
-    expect(request).toMatchObject({ method: 'POST', path: PAYMENTS_PATH });
+    expect(request).toMatchObject({ method: 'POST', path: known.createPayment.path });
     expect(findRequestDepartures(operationAt(request.path, request.method), request)).toEqual([]);
     checkAnswer(answer);
     // The document leaves the body open; the record is the mock's own choice.
@@ -70,7 +69,7 @@ describe('a creation by the client', () => {
     );
   });
 
-  test('with fields of its own is a request of the document', async () => {
+  test('with extra fields is a request of the document too', async () => {
     await using server = await startMockServer();
     await using proxy = await startRecordingProxy(server.url);
     const { apiKey, apiSecret } = server;
@@ -95,7 +94,7 @@ describe('a creation by the client', () => {
 type Remains = 'well-formed' | 'damaged' | 'none';
 
 /** What each fault leaves of an answer; the compiler keeps it complete. */
-const answerFaults: Record<RequestFaultType, readonly [RequestFault, Remains]> = {
+const answerFaults: Record<RequestFault['type'], readonly [RequestFault, Remains]> = {
   delay: [{ on: 'request', type: 'delay', delayMs: 0 }, 'well-formed'],
   unauthorized: [{ on: 'request', type: 'unauthorized' }, 'well-formed'],
   'rate-limit': [{ on: 'request', type: 'rate-limit' }, 'well-formed'],
@@ -177,7 +176,7 @@ const checkCallbacks = (received: readonly ReceivedCallback[]) =>
   );
 
 /** Where the callbacks depart from the document with each fault; the compiler keeps it complete. */
-const callbackFaults: Record<CallbackFaultType, readonly string[]> = {
+const callbackFaults: Record<CallbackFault['type'], readonly string[]> = {
   duplicate: [],
   reorder: [],
   drop: [],

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifyCallback } from '../../src/callback/verify.js';
+import { operations as known } from '../../src/protocol/operations.js';
 import {
   findCreatePaymentIssues,
   findStatusRecordIssues,
   statusRecordFields,
 } from '../../src/protocol/payment.js';
-import { PAYMENTS_PATH, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../src/protocol/wire.js';
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../src/protocol/wire.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { findComponentDepartures } from './conformance.js';
 import { callbackOperation, document, headersOf, operationAt } from './document.js';
@@ -19,7 +20,7 @@ describe('the document describes what the package speaks', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
-    expect(operations).toEqual([`post ${PAYMENTS_PATH}`]);
+    expect(operations).toEqual([`post ${known.createPayment.path}`]);
     expect(Object.values(document.webhooks).flatMap(Object.keys)).toEqual(['post']);
   });
 
@@ -35,7 +36,7 @@ describe('the document describes what the package speaks', () => {
   test('Basic credentials for the service, none for the callback', () => {
     expect(Object.values(securitySchemes)).toMatchObject([{ type: 'http', scheme: 'basic' }]);
     expect(document.security).toEqual([{ [Object.keys(securitySchemes)[0] ?? '']: [] }]);
-    expect(operationAt(PAYMENTS_PATH, 'POST').security).toBeUndefined();
+    expect(operationAt(known.createPayment.path, 'POST').security).toBeUndefined();
     expect(callbackOperation().security).toEqual([]);
   });
 
@@ -51,7 +52,7 @@ describe('the document describes what the package speaks', () => {
   });
 
   test('no success but every 2xx, and no error but the 401 and the default', () => {
-    const { responses } = operationAt(PAYMENTS_PATH, 'POST');
+    const { responses } = operationAt(known.createPayment.path, 'POST');
     expect(new Set(Object.keys(responses))).toEqual(new Set(['2XX', '401', 'default']));
   });
 

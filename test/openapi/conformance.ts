@@ -34,7 +34,7 @@ export function findRequestDepartures(operation: Operation, request: WireMessage
 export function findAnswerDepartures(operation: Operation, answer: WireAnswer): string[] {
   const { content } = operation.responses[statusKeyOf(operation, answer.status)] ?? {};
   if (content !== undefined) return findBodyDepartures(content, answer);
-  return answer.body === '' ? [] : ['a body came, but none is described'];
+  return answer.body === '' ? [] : ['received a body, but none is described'];
 }
 
 /** Which of an operation's `responses` speaks of a status: the narrowest. */

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -17,33 +17,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 // What a newcomer gets: the tarball, installed in an empty folder.
 
-const SUBPATHS = [
-  '',
-  '/callback',
-  '/callback/web',
-  '/receiver',
-  '/node',
-  '/fetch',
-  '/fastify',
-  '/lambda',
-  '/inbox',
-  '/inbox/contract',
-  '/inbox/postgres',
-  '/inbox/redis',
-  '/inbox/sqlite',
-  '/mock-server',
-  '/msw',
-  '/testing',
-];
+/** '' for the package itself, '/callback' … */
+const SUBPATHS = Object.entries<unknown>(JSON.parse(readFileSync('package.json', 'utf8')).exports)
+  .filter(([, target]) => typeof target !== 'string')
+  .map(([subpath]) => subpath.slice(1));
 
 const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-'));
 const bare = path.join(root, 'bare');
 const full = path.join(root, 'full');
+const older = path.join(root, 'older');
 
 beforeAll(() => {
   const tarball = process.env['PACKED_TARBALL'] ?? '';
   install(bare, tarball);
   install(full, tarball, 'msw@3', 'zod@4', '@types/node@20');
+  install(older, tarball, 'msw@2', '@types/node@20');
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -97,6 +85,42 @@ describe('the installed package', () => {
       `console.log(JSON.stringify(Object.keys(require('${name}')).sort()));`,
     );
     expect(required).toEqual(imported);
+  });
+
+  test.each(['/inbox/contract', '/mock-server', '/testing'])(
+    'is one implementation for import and require, as only development uses it: merchant-payments%s',
+    (subpath) => {
+      const code = `
+        import { createRequire } from 'node:module';
+        import * as imported from 'merchant-payments${subpath}';
+        const required = createRequire(import.meta.url)('merchant-payments${subpath}');
+        console.log(Object.keys(imported).filter((name) => imported[name] !== required[name]));
+      `;
+      expect(runModule(bare, 'one.mjs', code)).toBe('[]\n');
+    },
+  );
+
+  test('prints little for an error that is not caught, and lines that can be opened', () => {
+    for (const [file, load] of Object.entries({
+      'uncaught.mjs': "import { PaymentClient } from 'merchant-payments';",
+      'uncaught.cjs': "const { PaymentClient } = require('merchant-payments');",
+    })) {
+      const call = "PaymentClient.fromEnv({}, {}).request({ method: 'GET', path: '/x' });";
+      write(bare, file, `${load}\n${call}`);
+      const { status, stderr } = spawnSync(process.execPath, [file], {
+        cwd: bare,
+        encoding: 'utf8',
+      });
+      expect(status).toBe(1);
+      expect(stderr).toContain('MERCHANT_PAYMENTS_BASE_URL');
+      expect(stderr.length).toBeLessThan(2048);
+      // The frame names a function, and the line that it names is that function's, in a few words.
+      const frame =
+        /at (?:\w+ )?\S*?request \((?:file:\/\/)?(.*dist\/index\.c?js):(\d+):\d+\)/.exec(stderr);
+      const [, source = '', line] = frame ?? [];
+      const text = readFileSync(source, 'utf8').split('\n')[Number(line) - 1];
+      expect(text?.length).toBeLessThan(200);
+    }
   });
 
   test('loads without msw, as long as the msw subpath is not used', () => {
@@ -312,6 +336,19 @@ describe('the types', () => {
     );
     const tsc = path.resolve('node_modules/typescript/bin/tsc');
     expect(run(full, process.execPath, tsc, '-p', full)).toBe('');
+  });
+
+  test('give msw 2 the handlers of the format that loads them', () => {
+    const source = `
+      import { paymentServiceHandlers } from 'merchant-payments/msw';
+      import { setupServer } from 'msw/node';
+      export const network = setupServer(...paymentServiceHandlers());
+    `;
+    write(older, 'handlers.mts', source);
+    write(older, 'handlers.cts', source);
+    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    const options = '--strict --noEmit --skipLibCheck --module nodenext --types node'.split(' ');
+    expect(run(older, process.execPath, tsc, ...options, 'handlers.mts', 'handlers.cts')).toBe('');
   });
 
   test('need neither the DOM nor skipLibCheck', () => {

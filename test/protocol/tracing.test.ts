@@ -8,7 +8,7 @@ describe.each([
   { what: 'as Node has it', withoutGetter: false },
   { what: 'without hasSubscribers, as Bun has it', withoutGetter: true },
 ])('a tracing channel $what', ({ withoutGetter }) => {
-  it.each(events)('has subscribers while somebody listens to %s', (event) => {
+  it.each(events)('has subscribers while a listener is subscribed to %s', (event) => {
     const channel = tracingChannel<unknown, object>(`test:${event}:${withoutGetter}`);
     const { start, end, asyncStart, asyncEnd, error } = channel;
     const seen = withoutGetter ? { start, end, asyncStart, asyncEnd, error } : channel;

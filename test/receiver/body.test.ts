@@ -45,6 +45,6 @@ it('says what happened to a body that was read too early, and the remedy', () =>
   expect(error).toBeInstanceOf(CallbackVerificationError);
   expect(error.code).toBe('RAW_BODY_REQUIRED');
   expect(error.message).toBe(
-    'The body had been read or decoded before the request came here, and its bytes, which were signed, are gone. Read it later',
+    'The body was read or decoded before the callback handler, so the bytes that were signed are gone. Read it later',
   );
 });

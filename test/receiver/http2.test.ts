@@ -5,7 +5,7 @@ import { fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackPlugin } from '../../src/fastify/callback-plugin.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
-import type { CallbackReceiverOptions } from '../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { PATH, SECRET, sign } from './adapter-contract/scene.js';
 
 type Compat = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void;

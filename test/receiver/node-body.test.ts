@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 import { UnreadableBody } from '../../src/receiver/body.js';
-import { readNodeBody } from '../../src/receiver/node-body.js';
+import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10, bodyTimeoutMs: 60_000 };
 
@@ -63,7 +63,7 @@ it('stops beyond the limit, with 413, and takes nothing more', async () => {
   for (const event of ['data', 'end', 'close']) expect(source.listenerCount(event), event).toBe(0);
 });
 
-it('gives up a body that stalls, with 408', async () => {
+it('stops reading a body that stalls, with 408', async () => {
   vi.useFakeTimers();
   try {
     const source = new PassThrough();
@@ -124,7 +124,7 @@ it('resumes a stream that was paused', async () => {
   expect(String(await read(source))).toBe('body');
 });
 
-it('shares the stream with somebody who began to listen in the same turn', async () => {
+it('shares the stream with a listener added in the same turn', async () => {
   const source = new PassThrough();
   const overheard: Buffer[] = [];
   source.on('data', (chunk) => overheard.push(chunk));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { signalWhenGone } from '../../src/receiver/node-connection.js';
+import { signalWhenGone } from '../../src/receiver/node-request.js';
 
 /** The response of a request whose client is then told to leave. */
 async function respond(): Promise<{ response: ServerResponse; leave(): void }> {

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { callbackKey } from '../../src/callback/verify.js';
@@ -61,7 +62,7 @@ describe('a callback that is right', () => {
     expect(scene.handled).toHaveLength(1);
   });
 
-  it('is told to come again while the same change is being processed', async () => {
+  it('gets the busy reply while the same change is being processed', async () => {
     const gate = createGate();
     const scene = createScene({ onPayment: () => gate.opened });
     const first = scene.receive(post());
@@ -231,7 +232,7 @@ describe('a request that is refused', () => {
     ['301 s old', post({}, { timestamp: String(NOW_SECONDS - 301) })],
     ['301 s ahead', post({}, { timestamp: String(NOW_SECONDS + 301) })],
     ['with a timestamp in milliseconds', post({}, { timestamp: String(NOW_SECONDS * 1000) })],
-  ])('is answered 401 %s, and only onRejected is told', async (_, request) => {
+  ])('is answered 401 %s, and only onRejected is called', async (_, request) => {
     const scene = createScene();
     expect(await scene.receive(request)).toEqual(rejected(401));
     expect(scene).toMatchObject({ handled: [], reports: [] });
@@ -239,7 +240,7 @@ describe('a request that is refused', () => {
   });
 
   it.each(['no JSON', '{}', JSON.stringify(sampleRecord({ status: 7 }))])(
-    'is answered 422 when it is authentic but no status record, and onError is told: %s',
+    'is answered 422 when it is authentic but no status record, and onError is called: %s',
     async (body) => {
       const scene = createScene();
       expect(await scene.receive(postBody(body))).toEqual(rejected(422));
@@ -250,7 +251,7 @@ describe('a request that is refused', () => {
     },
   );
 
-  it('is not told apart by 422 when it is no status record and not authentic either', async () => {
+  it('is not answered with 422 when it is neither a status record nor authentic', async () => {
     const scene = createScene();
     expect(await scene.receive(postBody('{}', { secret: OTHER_SECRET }))).toEqual(rejected(401));
   });
@@ -277,7 +278,7 @@ describe('a request that is refused', () => {
     expect(tooLarge.reports).toEqual([]);
   });
 
-  it('fails when its body was parsed, and onError is told the remedy', async () => {
+  it('fails when its body was parsed, and onError receives the remedy', async () => {
     const scene = createScene();
     const request = { ...post(), rawBody: sampleRecord() as unknown as string };
     expect(await scene.receive(request)).toEqual(failed);
@@ -300,7 +301,7 @@ describe('a request that is refused', () => {
     await expect(createScene().receive(undefined as never)).rejects.toMatchObject({
       name: 'InvalidOptionError',
       option: 'request',
-      message: 'request must be an object with method, headers and rawBody, but nothing came',
+      message: 'request is missing; it must be an object with method, headers and rawBody',
     });
   });
 });
@@ -361,7 +362,7 @@ describe('signingSecret as a function', () => {
     ['gives nothing', () => undefined as unknown as string],
     ['gives an empty list', () => []],
     ['gives a blank', () => ' '],
-  ])('fails when it %s, and onError is told', async (_, signingSecret) => {
+  ])('fails when it %s, and onError is called', async (_, signingSecret) => {
     const scene = createScene({ signingSecret });
     expect(await scene.receive(post())).toEqual(failed);
     expect(scene.reports).toHaveLength(1);
@@ -391,9 +392,24 @@ describe('signingSecret as a method', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await reply).toEqual(failed);
     expect(settings.onError).toHaveBeenCalledWith(
-      expect.objectContaining({ code: 'INVALID_OPTION', option: 'signingSecret' }),
+      expect.objectContaining({ code: 'SECRET_UNAVAILABLE', option: 'signingSecret' }),
     );
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['ECONNREFUSED', 'signingSecret failed (ECONNREFUSED)'],
+    [SECRET, 'signingSecret failed (Error)'],
+  ])('names the failure %s of its secret store, unless it may be a secret', async (code, says) => {
+    const onError = vi.fn();
+    const signingSecret = () => {
+      throw Object.assign(new Error(SECRET), { code });
+    };
+    const receiver = createCallbackReceiver({ signingSecret, onPayment() {}, onError });
+    expect(await receiver.receive(post())).toEqual(failed);
+    const [error] = onError.mock.lastCall as [Error];
+    expect(error.message).toContain(says);
+    expect(inspect(error, { showHidden: true })).not.toContain(SECRET);
   });
 });
 
@@ -439,7 +455,7 @@ describe('recordSchema', () => {
     expect(scene.reports).toHaveLength(1);
   });
 
-  it('cannot change which payment and time the inbox is told', async () => {
+  it('cannot change which payment and time the inbox receives', async () => {
     const events: InboxEvent[] = [];
     const inbox = memoryInbox();
     const scene = createScene({
@@ -495,7 +511,7 @@ describe('the inbox', () => {
     },
   );
 
-  it('that fails gives 500, and onError is told with the callback', async () => {
+  it('that fails gives 500, and onError receives the callback', async () => {
     const trouble = new Error('connection refused');
     const scene = createScene({ inbox: answering(() => Promise.reject(trouble)) });
     expect(await scene.receive(post())).toEqual(failed);
@@ -676,7 +692,7 @@ describe('the signal', () => {
 });
 
 describe('onPayment that takes too long', () => {
-  it('gets its signal aborted, the service 500, and onError is told', async () => {
+  it('has its signal aborted, the service gets 500, and onError is called', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const gate = createGate();
@@ -703,7 +719,7 @@ describe('onPayment that takes too long', () => {
       { error: signals[0]?.reason, callback: { payment: { status: 'paid' } } },
     ]);
 
-    // It may still write, so nobody else may begin.
+    // It may still write, so no other delivery may begin.
     expect(await scene.receive(post())).toEqual(busy);
     gate.open();
     await vi.waitFor(async () => expect(await scene.receive(post())).toEqual(duplicate));
@@ -711,7 +727,7 @@ describe('onPayment that takes too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('and never looked at its signal is told of all the same', async () => {
+  it('is reported even if it never looked at its signal', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const scene = createScene({ onPaymentTimeoutMs: 100, onPayment: () => new Promise(() => {}) });
@@ -830,10 +846,13 @@ describe('RetryLaterError', () => {
     const recordSchema: StandardSchemaV1 = {
       '~standard': { version: 1, vendor: 'test', validate: throwing },
     };
-    for (const options of [{ signingSecret: throwing }, { recordSchema }]) {
+    for (const [options, error] of [
+      [{ signingSecret: throwing }, { code: 'SECRET_UNAVAILABLE' }],
+      [{ recordSchema }, later],
+    ] as const) {
       const scene = createScene(options);
       expect(await scene.receive(post())).toEqual(failed);
-      expect(scene.reports).toMatchObject([{ error: later }]);
+      expect(scene.reports).toMatchObject([{ error }]);
     }
   });
 
@@ -1046,31 +1065,31 @@ describe('construction', () => {
   });
 
   it.each([
-    [undefined, 'options must be an object with signingSecret and onPayment, but nothing came'],
+    [undefined, 'options is missing; it must be an object with signingSecret and onPayment'],
     [{ ...right, onStal: 'process' }, 'onStal is not a known option; use onStale'],
     [{ ...right, tolerance: 60 }, 'tolerance is not a known option; use toleranceSeconds'],
     [
       { ...right, onPayment: 'pay' },
-      'onPayment must be a function that handles one payment callback, but a string of 3 characters came',
+      'onPayment must be a function that handles one payment callback; received a string of 3 characters',
     ],
     [
       { ...right, inbox: {} },
-      'inbox must be an inbox (memoryInbox(), redisInbox(client), postgresInbox(pool), …), but an object came',
+      'inbox must be an inbox: memoryInbox(), redisInbox(client), postgresInbox(pool), …; received an object',
     ],
     [
       { ...right, maxBodyBytes: 0 },
-      'maxBodyBytes must be a whole number of bytes from 1, but 0 came',
+      'maxBodyBytes must be a whole number of bytes from 1; received 0',
     ],
     [
       { ...right, bodyTimeoutMs: 0 },
-      'bodyTimeoutMs must be a whole number of milliseconds from 1 to 2147483647, but 0 came',
+      'bodyTimeoutMs must be a whole number of milliseconds from 1 to 2147483647; received 0',
     ],
-    [{ ...right, onError: 7 }, 'onError must be a function that takes an error, but a number came'],
+    [{ ...right, onError: 7 }, 'onError must be a function that takes an error; received a number'],
     [
       { ...right, onRejected: null },
-      'onRejected must be a function that takes an error, but null came',
+      'onRejected must be a function that takes an error; received null',
     ],
-  ])('says what was expected and what came: %#', (options, message) => {
+  ])('says what was expected and what was received: %#', (options, message) => {
     const create = () => createCallbackReceiver(options as never);
     expect(create).toThrow(expect.objectContaining({ message }));
   });

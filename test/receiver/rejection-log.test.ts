@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
-import { createRejectionLog } from '../../src/receiver/rejection-log.js';
+import { createRejectionLog } from '../../src/receiver/report.js';
 import { OTHER_SECRET } from '../callback/sample-callback.js';
 import { createScene, post } from './scene.js';
 

@@ -2,10 +2,10 @@ import type { VerifiedCallback } from '../../src/callback/options.js';
 import type { CallbackVerificationError } from '../../src/errors.js';
 import {
   type CallbackReceiver,
-  type CallbackReceiverOptions,
   createCallbackReceiver,
   type ReceivedRequest,
 } from '../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import {
   now,
   SECRET,
@@ -22,9 +22,9 @@ export interface Report {
 export interface Scene extends CallbackReceiver {
   /** The callbacks that `onPayment` was called with. */
   readonly handled: VerifiedCallback[];
-  /** What `onError` was told. */
+  /** What `onError` received. */
   readonly reports: Report[];
-  /** What `onRejected` was told. */
+  /** What `onRejected` received. */
   readonly rejections: CallbackVerificationError[];
 }
 

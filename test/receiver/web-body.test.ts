@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { UnreadableBody } from '../../src/receiver/body.js';
-import { readWebBody } from '../../src/receiver/web-body.js';
+import { readWebBody, UnreadableBody } from '../../src/receiver/body.js';
 
 const limits = { maxBodyBytes: 10, bodyTimeoutMs: 60_000 };
 
@@ -57,7 +56,7 @@ it('pulls nothing beyond the limit, and cancels the body once the reply is under
   expect(pulled).toBe(2);
 });
 
-it('gives up a body that stalls', async () => {
+it('stops reading a body that stalls', async () => {
   vi.useFakeTimers();
   try {
     const body = new ReadableStream<Uint8Array>({

@@ -7,7 +7,7 @@ export async function checkEndpoint(port: number): Promise<readonly CaseResult[]
   const url = `http://127.0.0.1:${port}/callbacks/payments`;
   const { checks } = await checkCallbackEndpoint(url, {
     signingSecret: SECRET,
-    effectUrl: `http://127.0.0.1:${port}/effects`,
+    countEffects: `http://127.0.0.1:${port}/effects`,
   });
   // It takes any order, so none can be overtaken.
   const cases = checks.filter(({ id }) => !id.startsWith('overtaking'));

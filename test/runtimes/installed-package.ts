@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-/** The package as users get it: packed, and installed in a folder of its own. */
+/** The package as users get it: packed, and installed in a separate folder. */
 export interface InstalledPackage {
   /** The folder with node_modules, where the starters are put. */
   readonly folder: string;

@@ -6,7 +6,7 @@ export interface CaseResult {
   readonly failure?: string;
 }
 
-/** What the lines of a starter tell; throws unless every case of every group was told. */
+/** What the lines of a starter tell; throws unless every case of every group is reported. */
 export function readReport(
   lines: readonly ReportLine[],
   expected: readonly GroupName[],

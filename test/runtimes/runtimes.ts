@@ -41,7 +41,7 @@ const platformPackages: Record<string, { bun: string; deno: string; workerd: str
   },
 };
 
-const NO_SERVER = 'a Worker has no server of its own to listen with';
+const NO_SERVER = 'a Worker cannot open a server that listens';
 const NO_CLIENT = 'the client is for Node, Bun and Deno: it needs Buffer, process and undici';
 
 /** Every runtime of the suite. */

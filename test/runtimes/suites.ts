@@ -26,8 +26,8 @@ export async function runSuites(
   installed: InstalledPackage,
 ): Promise<readonly SuiteResult[]> {
   return [
-    await runSuite(runtime, installed, 'the tests', 'test/runtimes/vitest.config.ts'),
-    await runSuite(runtime, installed, 'the packed package', 'vitest.package.config.ts'),
+    await runSuite(runtime, installed, 'the tests', ['--config', 'test/runtimes/vitest.config.ts']),
+    await runSuite(runtime, installed, 'the packed package', ['--project', 'package']),
   ];
 }
 
@@ -35,11 +35,11 @@ async function runSuite(
   { name, binary }: Runtime,
   { folder, root }: InstalledPackage,
   suite: string,
-  config: string,
+  chosen: readonly string[],
 ): Promise<SuiteResult> {
-  const report = path.join(folder, `${name}-${path.basename(config, '.ts')}.json`);
+  const report = path.join(folder, `${name}-${suite.replaceAll(' ', '-')}.json`);
   const vitest = name === 'node-20' ? VITEST_ON_OLD_VITE : VITEST;
-  const args = [vitest, 'run', '--config', config, '--root', process.cwd()];
+  const args = [vitest, 'run', ...chosen, '--root', process.cwd()];
   const outputs = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
   const env = {
     INSTALLED_PACKAGE: root,

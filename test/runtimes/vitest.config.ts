@@ -46,6 +46,7 @@ export default defineConfig({
       '**/*.browser.test.ts',
       '**/node_modules/**',
     ],
+    globalSetup: ['test/global-setup.ts'],
     // A guard against hanging, not a measure: several versions of Node take their turn on one machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,

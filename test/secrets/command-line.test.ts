@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
-import { runCommand, startCommand, startMock } from '../cli/command-process.js';
+import { runCommand, startCommand, startMockProcess } from '../cli/command-process.js';
 import { serve } from '../cli/merchant-server.js';
 import type { Deliberate } from './deliberate.js';
 import {
@@ -110,7 +110,7 @@ test('a service that answers with what it got is not repeated', async () => {
   const said = [pair, apiSecret, authorization.slice(6)].flatMap((secret) =>
     Object.entries(spellingsOf(secret))
       .filter(([name]) => usual.test(name))
-      // Whole, and as somebody else cut it.
+      // Whole, and cut by another program.
       .flatMap(([, text]) => [text, text.slice(0, -3)]),
   );
   for (const status of [201, 400, 500]) {
@@ -134,7 +134,7 @@ test('a service that answers with what it got is not repeated', async () => {
 
 test('what works, as text and as JSON, shows no secret either', async () => {
   await using endpoint = await serve((request, response) => void request.pipe(response));
-  await using mock = await startMock(
+  await using mock = await startMockProcess(
     '--json',
     ...['--api-key', mockApiKey, '--api-secret', mockApiSecret],
     ...['--signing-secret', mockSigningSecret, '--callback-url', endpoint.url],
@@ -187,7 +187,7 @@ test('what works, as text and as JSON, shows no secret either', async () => {
   const [announcement = '', ...events] = stdout.split('\n');
   expect(announcement).toContain('"type":"listening"');
   expect(events.length).toBeGreaterThan(10);
-  // The announcement alone shows them, and it must, or nobody could call the mock.
+  // Only the announcement shows them, since calling the mock requires them.
   const printed: Deliberate = "the mock's announcement";
   expect(leaksIn(announcement)).not.toEqual([]);
   expect(leaksIn(announcement, printed)).toEqual([]);

@@ -9,7 +9,7 @@ export interface Exception {
 export const deliberate = {
   'the answer of the service': {
     shows: ['a body', 'the API key', 'the API secret', 'the Authorization header'],
-    why: 'The answer is what the caller asked for, and is handed over as it came. It is in no error, log line or trace.',
+    why: 'The answer is what the caller asked for, and is returned as received. It is in no error, log line or trace.',
   },
   'the payment of a callback': {
     shows: ['a body'],

@@ -8,13 +8,13 @@ import { leaksIn } from './watch.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const program = path.resolve('test/secrets/processes/merchant.mjs');
+const program = path.join(process.env['TEST_PROGRAMS'] ?? '', 'merchant.js');
 const scenes = Array.from(
-  readFileSync(program, 'utf8').matchAll(/^ {2}'([^']+)': /gm),
+  readFileSync('test/secrets/processes/merchant.mjs', 'utf8').matchAll(/^ {2}'([^']+)': /gm),
   ([, name = '']) => name,
 );
 
-/** Runs a scene in a process of its own, in which nothing is held back: what it printed, errors first. */
+/** Runs a scene in a separate process and returns everything it printed, errors first. */
 async function run(scene: string, env: Record<string, string> = {}): Promise<string> {
   const child = spawn(process.execPath, ['--trace-warnings', '--trace-uncaught', program, scene], {
     env: {

@@ -8,7 +8,7 @@ export interface Shown {
   readonly text: string | Uint8Array;
 }
 
-/** Everything that a value shows to whoever prints, writes, copies or looks into it. */
+/** Everything that a value shows when it is printed, written, copied or inspected. */
 export function shownBy(value: unknown): Shown[] {
   if (typeof value === 'string') return [{ by: 'itself', text: value }];
   const shown: Shown[] = [...printed(value), ...reached(value)];

@@ -37,6 +37,11 @@ export const seen = {
   things: 0,
 };
 
+/** Begins anew: the files of a worker share what has been seen. */
+export function forgetSeen(): void {
+  for (const set of [seen.errorNames, seen.codes, seen.channels, seen.exceptions]) set.clear();
+}
+
 /** Runs a walk while listening to everything that the package can say; the leaks it found. */
 export async function leaksOf(walk: Walk): Promise<string[]> {
   const leaks: string[] = [];
@@ -49,7 +54,7 @@ export async function leaksOf(walk: Walk): Promise<string[]> {
   try {
     await walk(see);
   } finally {
-    // Warnings are told in a later turn.
+    // Warnings are emitted in a later turn.
     await new Promise((resolve) => setImmediate(resolve));
     stopListening();
   }

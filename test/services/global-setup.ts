@@ -23,7 +23,7 @@ export default async function setUpServers(): Promise<() => Promise<void>> {
       );
     }
   }
-  // The crash test needs the programs, as it kills servers of its own.
+  // The crash test needs the programs, as it kills the servers it starts.
   if (!hasPostgres) missing.push('pg_ctl');
   if (!hasRedis) missing.push('redis-server');
   if (!hasPgbouncer) {

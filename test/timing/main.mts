@@ -10,7 +10,7 @@ import { largestT, type Measurement } from './welch.js';
 //
 // The method is dudect's (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017).
 // Two classes of callbacks are refused: `near`, whose signature has its first n bytes right, and `far`,
-// whose first byte is wrong already. Each callback has a body of its own, and so a digest of its own:
+// whose first byte is wrong already. Each callback has a different body, and so a different digest:
 // the signatures of both classes are random bytes, and all that tells the classes apart is how far a
 // signature agrees with a secret digest. (With one body for all, the near ones are almost one text,
 // which can make a difference by itself: a processor learns to predict how it is parsed.)

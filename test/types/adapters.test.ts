@@ -18,16 +18,14 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
+import type { VerifiedCallback } from '../../src/callback/index.js';
+import type { WebSigningSecret } from '../../src/callback/web/index.js';
 import { callbackPlugin } from '../../src/fastify/index.js';
 import * as web from '../../src/fetch/index.js';
 import { type CallbackInbox, memoryInbox } from '../../src/inbox/index.js';
 import * as lambda from '../../src/lambda/index.js';
 import { callbackHandler } from '../../src/node/index.js';
-import {
-  createCallbackReceiver,
-  type PaymentContext,
-  type VerifiedCallback,
-} from '../../src/receiver/index.js';
+import { createCallbackReceiver, type PaymentContext } from '../../src/receiver/index.js';
 
 interface Transaction {
   query(sql: string): Promise<void>;
@@ -39,7 +37,7 @@ const signingSecret = 'callback-secret';
 const options = { signingSecret, onPayment: () => undefined };
 
 describe('onPayment', () => {
-  it('may return a promise of anything, and nothing else that nobody would wait for', () => {
+  it('may return a promise of anything, but no value with promises that would go unawaited', () => {
     callbackHandler({ signingSecret, onPayment: async ({ key }) => key });
     callbackHandler({ signingSecret, onPayment: ({ key }) => Promise.resolve({ id: key }) });
     callbackHandler({ signingSecret, onPayment() {} });
@@ -315,7 +313,9 @@ describe('the handler for Fetch', () => {
         expectTypeOf(tx).toEqualTypeOf<Transaction>();
       },
     });
-    expectTypeOf<web.WebSigningSecret>().toExtend<web.FetchCallbackOptions['signingSecret']>();
+    expectTypeOf<WebSigningSecret>().toExtend<
+      Parameters<typeof web.callbackHandler>[0]['signingSecret']
+    >();
   });
 });
 

@@ -73,6 +73,24 @@ describe('payments.create', () => {
     });
   });
 
+  it('types the fields of the payment by what the schema takes, which is not converted', () => {
+    compileOnly(async (client) => {
+      const responseSchema = z.object({
+        redirectUrl: z.string(),
+        at: z.string().transform(Number),
+      });
+      const { payment, response } = await client.payments.create(input, { responseSchema });
+      expectTypeOf(payment.redirectUrl).toEqualTypeOf<string>();
+      expectTypeOf(payment.at).toEqualTypeOf<string>();
+      expectTypeOf(payment.status).toEqualTypeOf<PaymentStatusRecord['status'] | undefined>();
+      expectTypeOf(payment['other']).toBeUnknown();
+      expectTypeOf(response.body.at).toEqualTypeOf<number>();
+      const required = z.object({ referenceNumber: z.string() });
+      const second = await client.payments.create(input, { responseSchema: required });
+      expectTypeOf(second.payment.referenceNumber).toEqualTypeOf<string>();
+    });
+  });
+
   it('types response.body by a schema of zod/mini, and by one made by hand', () => {
     compileOnly(async (client) => {
       const small = mini.object({ id: mini.string() });
@@ -84,6 +102,7 @@ describe('payments.create', () => {
       };
       const second = await client.payments.create(input, { responseSchema: byHand });
       expectTypeOf(second.response.body).toEqualTypeOf<{ id: bigint }>();
+      expectTypeOf(second.payment).toEqualTypeOf<CreatePaymentResult['payment']>();
     });
   });
 });
@@ -176,6 +195,21 @@ describe('the options of a client', () => {
     expect(() => new PaymentClient({ ...options, maxRetries: '2' })).toThrow('maxRetries');
     // @ts-expect-error true or false
     expect(() => new PaymentClient({ ...options, retryUnknownOutcome: 1 })).toThrow();
+  });
+
+  it('take functions for the credentials, and headers', () => {
+    const fromStore = async (): Promise<string> => 'secret';
+    const given: PaymentClientOptions = {
+      baseUrl: 'https://pay.example',
+      apiKey: () => 'key',
+      apiSecret: fromStore,
+      headers: { 'api-version': '1' },
+    };
+    expect(new PaymentClient(given)).toBeInstanceOf(PaymentClient);
+    // @ts-expect-error a text, or a promise of one
+    expect({ ...given, apiKey: () => 7 } satisfies PaymentClientOptions).toBeDefined();
+    // @ts-expect-error a header's value is text
+    expect({ headers: { a: 7 } } satisfies RequestOptions).toBeDefined();
   });
 
   it('may be left to the environment', () => {

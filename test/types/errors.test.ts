@@ -6,11 +6,14 @@ import {
   ConnectionError,
   type ErrorCode,
   errorCodes,
+  InboxError,
   InvalidCredentialsError,
   InvalidOptionError,
   type InvalidRequestError,
   type Issue,
   MerchantPaymentsError,
+  MockServerError,
+  RequestError,
   type RequestOutcome,
 } from '../../src/index.js';
 
@@ -26,6 +29,72 @@ describe('the types of errors', () => {
     expectTypeOf<ApiError['code']>().toEqualTypeOf<string>();
     expectTypeOf<CallbackVerificationErrorCode>().toExtend<ErrorCode>();
     expect(errorCodes).toContain('INVALID_OPTION');
+  });
+
+  it('are exhaustive in a switch, once ApiError is looked at', () => {
+    const describeError = (error: RequestError): string => {
+      // Its code is the service's own, which can be the same text as one below.
+      if (error instanceof ApiError) return `${error.httpStatus}`;
+      switch (error.code) {
+        case 'INVALID_REQUEST':
+          return error.issues.map(({ message }) => message).join();
+        case 'INVALID_OPTION':
+        case 'SECRET_UNAVAILABLE':
+          return error.option;
+        case 'CONNECTION_FAILED':
+        case 'TIMEOUT':
+        case 'ABORTED':
+        case 'RESPONSE_UNUSABLE':
+          return error.requestOutcome;
+        default:
+          return error satisfies never;
+      }
+    };
+    expect(describeError(new ConnectionError('m', { requestOutcome: 'unknown' }))).toBe('unknown');
+    const own = { httpStatus: 400, code: 'INVALID_REQUEST', requestOutcome: 'rejected' } as const;
+    expect(describeError(new ApiError('m', own))).toBe('400');
+  });
+
+  it('narrow by code among all classes, but for ApiError', () => {
+    const describeError = (error: unknown): string => {
+      if (!(error instanceof MerchantPaymentsError)) return 'not ours';
+      expectTypeOf(error).toEqualTypeOf<MerchantPaymentsError>();
+      switch (error.code) {
+        case 'INVALID_REQUEST':
+          expectTypeOf(error).toEqualTypeOf<InvalidRequestError | ApiError>();
+          return error.requestOutcome;
+        case 'LEASE_LOST':
+          expectTypeOf(error).toEqualTypeOf<InboxError | ApiError>();
+          return error.code;
+        case 'PORT_IN_USE':
+          expectTypeOf(error).toEqualTypeOf<MockServerError | ApiError>();
+          return error.code;
+        default:
+          return error.name;
+      }
+    };
+    expect(describeError(new MockServerError('PORT_IN_USE', 'm'))).toBe('PORT_IN_USE');
+    expect(describeError(new InboxError('STALE_CHANGE', 'm'))).toBe('InboxError');
+  });
+
+  it('have requestOutcome and safeToRetry for certain on each error of a call', () => {
+    const outcomeOf = (error: unknown): RequestOutcome | undefined => {
+      if (!(error instanceof RequestError)) return undefined;
+      expectTypeOf(error.safeToRetry).toEqualTypeOf<boolean>();
+      if (error.code === 'INVALID_OPTION') expectTypeOf(error.safeToRetry).toEqualTypeOf<boolean>();
+      return error.requestOutcome;
+    };
+    expect(outcomeOf(new InvalidOptionError('timeoutMs', 'm'))).toBeUndefined();
+    expectTypeOf<ConnectionError['requestOutcome']>().toEqualTypeOf<RequestOutcome>();
+    expectTypeOf<ApiError['safeToRetry']>().toEqualTypeOf<boolean>();
+  });
+
+  it('cover every code, and no other', () => {
+    type Known = Exclude<MerchantPaymentsError, ApiError>['code'];
+    expectTypeOf<
+      Known | 'API_ERROR' | InvalidCredentialsError['code']
+    >().toEqualTypeOf<ErrorCode>();
+    expect(errorCodes).toContain('API_ERROR');
   });
 
   it('let a union be told apart by code', () => {

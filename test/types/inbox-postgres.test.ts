@@ -82,7 +82,7 @@ describe('postgresInbox', () => {
   it('takes options that may be undefined', () => {
     expectTypeOf<{
       lockTimeoutMs: undefined;
-      eventsTable: undefined;
+      prefix: undefined;
     }>().toExtend<PostgresInboxOptions>();
     // @ts-expect-error a number of milliseconds
     expect(() => postgresInbox(pool, { lockTimeoutMs: '5' })).toThrow('lockTimeoutMs');

@@ -1,19 +1,22 @@
-import { assertKnownOptions, assertOptionsObject } from '../../protocol/assert-option.js';
+import { invalidOption, resolveOptions } from '../../protocol/options.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
 import { decideCallbackKey, toDigestKey } from '../key.js';
 import {
+  assertRequest,
+  assertUsableSecret,
   type CallbackRequest,
+  listSecrets,
+  type NodeSecretKey,
   type ResolvedPolicy,
-  resolvePolicy,
-  VERIFIER_OPTIONS,
-  type VerificationPolicy,
+  type SigningSecret,
   type VerifiedCallback,
+  type VerifyCallbackOptions,
+  verifierRules,
 } from '../options.js';
 import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } from '../record.js';
 import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
-import { assertUsableSecret, listSecrets, wrongSecretType } from '../signing-secret.js';
 import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
 
 /** The part of a WebCrypto `CryptoKey` that is looked at, so that no DOM types are needed. */
@@ -34,25 +37,11 @@ export interface WebCryptoKey {
   readonly usages: readonly string[];
 }
 
-/** The part of Node's secret `KeyObject` that is used. */
-export interface NodeSecretKey {
-  /** Must be `secret`. */
-  readonly type: string;
-  /** The key's bytes. */
-  export(): unknown;
-}
-
 /**
  * A callback signing secret: text (its UTF-8 bytes are the key), bytes, an HMAC SHA-256
  * `CryptoKey` with the usage `verify`, or a secret `KeyObject` of Node.
  */
-export type WebSigningSecret = string | Uint8Array | WebCryptoKey | NodeSecretKey;
-
-/** Options of the WebCrypto `verifyCallback` and `createCallbackVerifier`. */
-export interface WebVerifyCallbackOptions<Fields = unknown> extends VerificationPolicy<Fields> {
-  /** The signing secret of the merchant account, or several while rotating: any of them may match. */
-  signingSecret: WebSigningSecret | readonly WebSigningSecret[];
-}
+export type WebSigningSecret = SigningSecret | WebCryptoKey;
 
 /**
  * Verifies one callback on WebCrypto, for runtimes without `node:crypto` (interface section 5.2).
@@ -60,7 +49,7 @@ export interface WebVerifyCallbackOptions<Fields = unknown> extends Verification
  * asynchronous here.
  *
  * @throws {CallbackVerificationError} when the callback must not be trusted; its `code` says why
- * @throws {InvalidOptionError} when an option can't be right
+ * @throws {InvalidOptionError} when an option is invalid
  *
  * @example
  * ```ts
@@ -78,7 +67,7 @@ export interface WebVerifyCallbackOptions<Fields = unknown> extends Verification
  */
 export async function verifyCallback<Fields = unknown>(
   request: CallbackRequest,
-  options: WebVerifyCallbackOptions<Fields>,
+  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
 ): Promise<VerifiedCallback<NoInfer<Fields>>> {
   return createCallbackVerifier(options)(request);
 }
@@ -86,13 +75,12 @@ export async function verifyCallback<Fields = unknown>(
 /**
  * Makes a verifier whose keys are imported once, at its first call.
  *
- * @throws {InvalidOptionError} when an option can't be right: an empty secret, a negative tolerance
+ * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createCallbackVerifier<Fields = unknown>(
-  options: WebVerifyCallbackOptions<Fields>,
+  options: VerifyCallbackOptions<Fields, WebSigningSecret>,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
-  const policy = resolvePolicy(options);
-  assertKnownOptions(options, VERIFIER_OPTIONS);
+  const policy = resolveOptions(options, verifierRules, { holds: 'signingSecret' });
   const secrets = listSecrets(options.signingSecret).map(({ secret, option }) =>
     toKeyMaterial(secret, option),
   );
@@ -126,7 +114,7 @@ async function verify(
   policy: ResolvedPolicy,
   importKeys: () => Promise<readonly CryptoKey[]>,
 ): Promise<VerifiedCallback> {
-  assertOptionsObject('request', request, 'rawBody and headers');
+  assertRequest(request, 'rawBody and headers');
   const rawBody = assertRawBody(request.rawBody);
   const { timestamp, signature } = readSignedHeaders(request.headers);
 
@@ -134,8 +122,8 @@ async function verify(
   assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
 
   const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
-  // A copy of its own, made before anything is awaited: the caller's buffer could change while the check is awaited, and what is
-  // parsed afterwards would not be what was verified.
+  // A copy, made before anything is awaited: the caller's buffer could change meanwhile, and what is
+  // parsed would not be what was verified.
   const signed = joinSignedBytes(timestamp, rawBody);
   const keys = await importKeys();
   const secretIndex = await findMatchingKey(keys, digest, signed);
@@ -208,11 +196,9 @@ function toKeyMaterial(
   }
   if (isNodeSecretKey(secret)) return toKeyMaterial(secret.export() as Uint8Array, option);
   if (isVerifyingKey(secret)) return secret;
-  throw wrongSecretType(
-    secret,
-    option,
-    "a string, a Uint8Array, a secret KeyObject or an HMAC SHA-256 CryptoKey with the usage 'verify'",
-  );
+  const accepted =
+    "a string, a Uint8Array, a secret KeyObject or an HMAC SHA-256 CryptoKey with the usage 'verify'";
+  throw invalidOption(option, accepted, secret);
 }
 
 function isNodeSecretKey(value: unknown): value is NodeSecretKey {

@@ -1,88 +1,94 @@
 import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
-import { readText, requirePositionals } from '../arguments.js';
-import { createPaint } from '../colors.js';
-import { type Arguments, type Command, type Terminal, UsageError } from '../command.js';
-import { describeCallbackUrl, describeListening, toListeningEvent } from '../mock/announcement.js';
-import { toJsonEvent } from '../mock/event-json.js';
-import { MockLog } from '../mock/log.js';
-import { untilStopped } from '../mock/stop-signal.js';
-import { parseDuration, parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { printLine, printNote, wantsJson } from '../output.js';
-import { plainJson, plainText } from '../plain-text.js';
-
-const DEFAULT_PORT = 4242;
+import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { isLoopback } from '../../protocol/url.js';
+import { type Call, defineCommand, parsed, text, UsageError, withDefault } from '../command.js';
+import {
+  describeCallbackUrl,
+  describeListening,
+  MockLog,
+  toJsonEvent,
+  toListeningEvent,
+} from '../mock-log.js';
+import { parseDuration, parseHttpUrl } from '../option-values.js';
+import { createPaint, plainJson, plainText, printLine, printNote } from '../output.js';
+import { untilStopped } from '../process-signals.js';
+import { choice, signatureEncodingOption, wholeNumber } from '../shared-options.js';
 
 // Always the same, so that a .env stays right across restarts. Identifiers are not: they would
 // collide in the developer's database.
-const DEFAULT_CREDENTIALS = {
-  apiKey: 'mock_api_key',
-  apiSecret: 'mock_api_secret',
-  signingSecret: 'mock_signing_secret',
-} as const;
+const API_KEY = 'mock_api_key';
+const API_SECRET = 'mock_api_secret';
+const SIGNING_SECRET = 'mock_signing_secret';
 
-/** What a Node timer takes: 24.8 days. */
-const LONGEST_RETRY_MS = 2_147_483_647;
-
-export const command: Command = {
-  name: 'mock',
-  summary: 'Runs a mock of the Merchant Payment Service, with a dashboard. Ctrl-C ends it.',
-  options: {
-    port: {
-      type: 'string',
-      value: 'port',
-      help: `The port to listen on; 0 takes a free one. Default: ${DEFAULT_PORT}`,
-    },
-    host: {
-      type: 'string',
+const options = {
+  port: withDefault(
+    wholeNumber(
+      { value: 'port', help: 'The port to listen on; 0 takes a free one. Default: 4242' },
+      { max: 65_535 },
+    ),
+    4242,
+  ),
+  host: withDefault(
+    text({
       value: 'address',
       help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
-    },
-    'callback-url': {
-      type: 'string',
-      value: 'url',
-      help: 'Where callbacks are sent. Can be set later, in the dashboard.',
-    },
-    'api-key': {
-      type: 'string',
-      value: 'key',
-      help: `The API key that requests must present. Default: ${DEFAULT_CREDENTIALS.apiKey}`,
-    },
-    'api-secret': {
-      type: 'string',
+    }),
+    '127.0.0.1',
+  ),
+  'callback-url': parsed(
+    { value: 'url', help: 'Where callbacks are sent. Can be set later, in the dashboard.' },
+    parseHttpUrl,
+  ),
+  'api-key': withDefault(
+    text({ value: 'key', help: `The API key that requests must present. Default: ${API_KEY}` }),
+    API_KEY,
+  ),
+  'api-secret': withDefault(
+    text({
       value: 'secret',
-      help: `The API secret that requests must present. Default: ${DEFAULT_CREDENTIALS.apiSecret}`,
-    },
-    'signing-secret': {
-      type: 'string',
+      help: `The API secret that requests must present. Default: ${API_SECRET}`,
+    }),
+    API_SECRET,
+  ),
+  'signing-secret': withDefault(
+    text({
       value: 'secret',
-      help: `The secret callbacks are signed with. Default: ${DEFAULT_CREDENTIALS.signingSecret}`,
-    },
-    'retry-schedule': {
-      type: 'string',
+      help: `The secret callbacks are signed with. Default: ${SIGNING_SECRET}`,
+    }),
+    SIGNING_SECRET,
+  ),
+  'retry-schedule': parsed(
+    {
       value: 'list',
       help: 'How long after a failed attempt the next is made, one duration per retry, or none. Default: 1s,10s,1m,10m,1h',
+      sets: 'retryScheduleMs',
     },
-    'retry-signing': {
-      type: 'string',
-      value: 'fresh|original',
-      help: 'Whether a retry is signed anew, or repeats the first timestamp and signature. Default: fresh',
-    },
-    'signature-encoding': {
-      type: 'string',
-      value: 'hex|base64|base64url',
-      help: 'Encoding of the signature. Default: hex',
-    },
-    'initial-status': {
-      type: 'string',
-      value: 'status',
-      help: 'The status of a payment that was just created. Default: created',
-    },
-    seed: {
-      type: 'string',
-      value: 'n',
-      help: 'What identifiers follow from: the same seed gives the same ones again. Default: a random one',
-    },
-  },
+    (name, given) =>
+      given === 'none'
+        ? []
+        : given
+            .split(',')
+            .map((part) => parseDuration(`each part of ${name}`, part.trim(), LONGEST_TIMER_MS)),
+  ),
+  'retry-signing': choice(
+    'Whether a retry is signed anew, or repeats the first timestamp and signature.',
+    ['fresh', 'original'],
+  ),
+  'signature-encoding': signatureEncodingOption,
+  'initial-status': text({
+    value: 'status',
+    help: 'The status of a payment that was just created. Default: created',
+  }),
+  seed: wholeNumber({
+    value: 'n',
+    help: 'What identifiers follow from: the same seed gives the same ones again. Default: a random one',
+  }),
+};
+
+export const mock = defineCommand({
+  name: 'mock',
+  summary: 'Runs a mock of the Merchant Payment Service, with a dashboard. Ctrl-C ends it.',
+  options,
   details: [
     'The default credentials are the same at every start, and public: they protect nothing. Never',
     'give the mock a real secret. A duration is a number with its unit: 500ms, 10s, 1m, 1h, 1d.',
@@ -93,81 +99,47 @@ export const command: Command = {
     'merchant-payments mock --port 0 --retry-schedule 1s,10s,1m --json',
     'merchant-payments mock --retry-schedule none --seed 7',
   ],
-  async run(given, terminal) {
-    requirePositionals(given);
-    const options = readOptions(given);
-    const server = await start(options);
-    const stopped = untilStopped(process);
-    if (!isLoopback(options.host)) printNote(terminal, exposureWarning(options.host, terminal));
-    const unsubscribe = wantsJson(given)
-      ? logAsJson(server, terminal)
-      : logAsText(server, terminal);
+  async run(call) {
+    const { host, json } = call.options;
+    const server = await start(call);
+    const { stopped, release } = untilStopped(process, call.terminal.stdout);
+    if (!isLoopback(host)) printNote(call.terminal, exposureWarning(host, call.terminal.stderr));
+    const unsubscribe = (json ? logAsJson : logAsText)(server, call);
     await stopped;
     unsubscribe();
     await server.close();
-    return 0;
+    release();
+    return undefined;
   },
-};
+});
 
-type Options = MockServerOptions & { readonly port: number; readonly host: string };
-
-function readOptions(given: Arguments): Options {
-  const seed = readText(given, 'seed');
-  const callbackUrl = readText(given, 'callback-url');
-  const schedule = readText(given, 'retry-schedule');
-  const signing = readText(given, 'retry-signing');
-  const encoding = readText(given, 'signature-encoding');
-  return {
-    port: parseWholeNumber('--port', readText(given, 'port') ?? String(DEFAULT_PORT), {
-      min: 0,
-      max: 65_535,
-    }),
-    host: readText(given, 'host') ?? '127.0.0.1',
-    apiKey: readText(given, 'api-key') ?? DEFAULT_CREDENTIALS.apiKey,
-    apiSecret: readText(given, 'api-secret') ?? DEFAULT_CREDENTIALS.apiSecret,
-    signingSecret: readText(given, 'signing-secret') ?? DEFAULT_CREDENTIALS.signingSecret,
-    callbackUrl:
-      callbackUrl === undefined ? undefined : parseHttpUrl('--callback-url', callbackUrl).href,
-    retryScheduleMs: schedule === undefined ? undefined : parseSchedule(schedule),
-    retrySigning:
-      signing === undefined
-        ? undefined
-        : parseOneOf('--retry-signing', signing, ['fresh', 'original']),
-    signatureEncoding:
-      encoding === undefined
-        ? undefined
-        : parseOneOf('--signature-encoding', encoding, ['hex', 'base64', 'base64url']),
-    initialStatus: readText(given, 'initial-status'),
-    seed:
-      seed === undefined
-        ? undefined
-        : parseWholeNumber('--seed', seed, { min: 0, max: Number.MAX_SAFE_INTEGER }),
+async function start({ options: given }: Call<typeof options>): Promise<MockServer> {
+  const serverOptions: MockServerOptions = {
+    port: given.port,
+    host: given.host,
+    apiKey: given['api-key'],
+    apiSecret: given['api-secret'],
+    signingSecret: given['signing-secret'],
+    callbackUrl: given['callback-url']?.href,
+    retryScheduleMs: given['retry-schedule'],
+    retrySigning: given['retry-signing'],
+    signatureEncoding: given['signature-encoding'],
+    initialStatus: given['initial-status'],
+    seed: given.seed,
   };
-}
-
-function parseSchedule(text: string): readonly number[] {
-  if (text === 'none') return [];
-  return text
-    .split(',')
-    .map((part) => parseDuration('each part of --retry-schedule', part.trim(), LONGEST_RETRY_MS));
-}
-
-async function start(options: Options): Promise<MockServer> {
   const { startMockServer } = await import('merchant-payments/mock-server');
-  try {
-    return await startMockServer(options);
-  } catch (error) {
-    const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException) : undefined;
-    if (cause?.code === 'EADDRINUSE') {
+  return startMockServer(serverOptions).catch((error: unknown) => {
+    const { code, message } = error as Error & { readonly code?: unknown };
+    if (code === 'PORT_IN_USE') {
       throw new UsageError(
-        `port ${options.port} of ${options.host} is in use: give another one with --port, or --port 0 for a free one`,
+        `port ${given.port} of ${given.host} is in use: give another one with --port, or --port 0 for a free one`,
       );
     }
-    throw error;
-  }
+    throw code === 'LISTEN_FAILED' ? new UsageError(`--host or --port: ${message}`) : error;
+  });
 }
 
-function logAsText(server: MockServer, terminal: Terminal): () => void {
+function logAsText(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
   const paint = createPaint(terminal.stdout);
   const log = new MockLog(paint);
   for (const line of describeListening(server, paint)) printLine(terminal, line);
@@ -180,18 +152,14 @@ function logAsText(server: MockServer, terminal: Terminal): () => void {
   });
 }
 
-function logAsJson(server: MockServer, terminal: Terminal): () => void {
+function logAsJson(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {
   printLine(terminal, plainJson(toListeningEvent(server)));
   return server.subscribe((event) => printLine(terminal, plainJson(toJsonEvent(event))));
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-function exposureWarning(host: string, { stderr }: Terminal): string {
+function exposureWarning(host: string, stderr: NodeJS.WriteStream): string {
   return createPaint(stderr)(
     'yellow',
-    `warning: listening on ${plainText(host)}, whoever reaches this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
+    `warning: listening on ${plainText(host)}, anybody who reaches this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
   );
 }

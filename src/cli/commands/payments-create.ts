@@ -1,28 +1,31 @@
-import { readList, requirePositionals, requireText } from '../arguments.js';
-import { type Arguments, type Command, UsageError } from '../command.js';
-import { givenMockUrl, mockUrlOfServiceOption } from '../control/client.js';
-import type { Creation } from '../creation/creation.js';
-import { parseExactDecimal, parseJsonOrText, parsePair } from '../option-values.js';
+import { type Call, defineCommand, list, parsed, required, text, UsageError } from '../command.js';
+import { mockUrlOfServiceOption } from '../control-client.js';
+import { type Creation, createPayment } from '../creation.js';
+import { parseExactDecimal, readFields } from '../option-values.js';
 
-export const command: Command = {
+const options = {
+  reference: required(text({ value: 'text', help: "The merchant's own reference. Required." })),
+  amount: required(
+    parsed(
+      {
+        value: 'number',
+        help: 'A decimal number such as 100 or 12.50, of at most 15 significant digits. Required.',
+      },
+      parseExactDecimal,
+    ),
+  ),
+  currency: required(text({ value: 'code', help: 'Three capital letters. Required.' })),
+  field: list({
+    value: 'name=value',
+    help: 'A further field of the request: JSON, or text where it is not JSON.',
+  }),
+  'mock-url': mockUrlOfServiceOption,
+};
+
+export const create = defineCommand({
   name: 'payments create',
   summary: 'Creates a payment, in the running mock or at the service.',
-  options: {
-    reference: { type: 'string', value: 'text', help: "The merchant's own reference. Required." },
-    amount: {
-      type: 'string',
-      value: 'number',
-      help: 'A decimal number such as 100 or 12.50, of at most 15 significant digits. Required.',
-    },
-    currency: { type: 'string', value: 'code', help: 'Three capital letters. Required.' },
-    field: {
-      type: 'string',
-      multiple: true,
-      value: 'name=value',
-      help: 'A further field of the request: JSON, or text where it is none.',
-    },
-    'mock-url': mockUrlOfServiceOption,
-  },
+  options,
   details: [
     'Where it is created:',
     '  in the mock, when --mock-url or MERCHANT_PAYMENTS_MOCK_URL is given;',
@@ -34,45 +37,22 @@ export const command: Command = {
     'merchant-payments payments create --reference order-1 --amount 12.50 --currency EUR',
     `merchant-payments payments create --reference order-2 --amount 100 --currency EUR --field customer='{"id":7}' --json`,
   ],
-  async run(given, terminal) {
-    requirePositionals(given);
-    const creation = readCreation(given);
-    const { env } = terminal;
-    const isForService =
-      givenMockUrl(given, terminal) === undefined && Boolean(env['MERCHANT_PAYMENTS_BASE_URL']);
-    if (isForService) {
-      const { createAtService } = await import('../creation/at-service.js');
-      await createAtService(creation, given, terminal);
-    } else {
-      const { createInMock } = await import('../creation/at-mock.js');
-      await createInMock(creation, given, terminal);
-    }
-    return 0;
-  },
-};
+  run: (call) => createPayment(readCreation(call), call),
+});
 
 /** The fields of a payment creation that the interface shows, and the flag of each. */
-const flagOfField: Readonly<Record<string, string>> = {
+const flagOfField = {
   merchantPaymentReference: '--reference',
   amount: '--amount',
   currency: '--currency',
 };
 
-function readCreation(given: Arguments): Creation {
-  const merchantPaymentReference = requireText(given, 'reference', 'text');
+function readCreation({ options: given }: Call<typeof options>): Creation {
+  const { reference: merchantPaymentReference, amount, currency, field } = given;
   if (merchantPaymentReference.trim() === '') throw new UsageError('--reference must not be blank');
-  const amount = parseExactDecimal('--amount', requireText(given, 'amount', 'number'));
-  const currency = requireText(given, 'currency', 'code');
   if (!/^[A-Z]{3}$/.test(currency)) {
     throw new UsageError('--currency must be three capital letters, such as EUR');
   }
-  const extra = new Map<string, unknown>();
-  for (const pair of readList(given, 'field')) {
-    const { name, value } = parsePair('--field', pair);
-    const flag = Object.hasOwn(flagOfField, name) ? flagOfField[name] : undefined;
-    if (flag !== undefined) throw new UsageError(`--field ${name} is given by ${flag}`);
-    if (extra.has(name)) throw new UsageError(`--field ${name} was given twice`);
-    extra.set(name, parseJsonOrText(`--field ${name}`, value));
-  }
-  return { merchantPaymentReference, amount, currency, extra: Object.fromEntries(extra) };
+  const extra = readFields(field, { flagOfField });
+  return { merchantPaymentReference, amount, currency, extra };
 }

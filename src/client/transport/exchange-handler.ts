@@ -1,10 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../../errors.js';
-import type { Deadline } from '../deadline.js';
-import { timers } from '../timers.js';
+import { type Deadline, timers } from '../deadline.js';
 import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
-import { isUnreadableAnswer } from './error-code.js';
 import type { RequestQueue } from './request-queue.js';
+import { isUnreadableAnswer } from './socket-errors.js';
 import type {
   Answer,
   BodyFailure,
@@ -60,13 +59,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   giveUp(): void {
     this.#fail('given-up', undefined);
-    if (this.#controller !== undefined) this.#abort(this.#controller, 'The call was given up');
+    if (this.#controller !== undefined) this.#abort(this.#controller, 'The call was cancelled');
   }
 
   // From here on bytes may leave this machine.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Given up while it waited for a connection. Thrown, since an abort would cost the connection.
-    if (this.#settled) throw new Error('The call was given up');
+    if (this.#settled) throw new Error('The call was cancelled');
     // Sent by an interceptor a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
@@ -82,11 +81,11 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 100 Continue and 103 Early Hints come before the answer.
+    // 100 Continue and 103 Early Hints precede the answer.
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = headers as ResponseHeaders;
-    // The answer to a HEAD tells a length and has no body.
+    // The answer to a HEAD has a length and no body.
     const length = Number(headers['content-length']);
     if (this.#method !== 'HEAD' && length > this.#rules.maxResponseBytes) {
       this.#refuseLargeBody(controller);

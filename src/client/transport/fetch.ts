@@ -1,8 +1,14 @@
+import { describeValue } from '../../protocol/describe-value.js';
 import type { Deadline } from '../deadline.js';
-import { isConnectFailure, watchConnectErrors } from './connect-failure.js';
-import { isUnreadableAnswer } from './error-code.js';
-import { type AnswerHead, readBody, readHead } from './fetched-answer.js';
-import type { Answer, BodyFailure, Exchange, PreparedRequest, Transport } from './transport.js';
+import { isConnectFailure, isUnreadableAnswer, watchConnectErrors } from './socket-errors.js';
+import type {
+  Answer,
+  BodyFailure,
+  Exchange,
+  PreparedRequest,
+  ResponseHeaders,
+  Transport,
+} from './transport.js';
 
 /**
  * Sends by `fetch`. It does not say when a request left this machine, so only failures to connect to
@@ -72,7 +78,7 @@ class FetchExchange {
   }
 
   async #readAnswer(response: Response, head: AnswerHead): Promise<Answer> {
-    // The answer to a HEAD tells a length and has no body.
+    // The answer to a HEAD has a length and no body.
     const announced = Number(head.headers['content-length']);
     if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
       return toAnswer(head, { reason: 'too-large' });
@@ -102,4 +108,107 @@ function toPairs(headers: readonly string[]): [string, string][] {
     pairs.push([headers[index] as string, headers[index + 1] as string]);
   }
   return pairs;
+}
+
+// What fetch answered may be a stub of a test, or made by a wrapper: any part can be missing, of
+// another type, or throw. Once a status was received, none of that may hide it.
+
+/** The status and the headers. */
+interface AnswerHead {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+}
+
+/** @throws {Error} `NOT_A_RESPONSE` without a status: nothing is known of what the service answered then */
+function readHead(response: Response): AnswerHead {
+  const status: unknown = readStatus(response);
+  if (typeof status === 'number') return { status, headers: readHeaders(response) };
+  throw Object.assign(new Error(`fetch returned ${describeValue(response)}, not a Response`), {
+    code: 'NOT_A_RESPONSE',
+  });
+}
+
+function readStatus(response: Response | null | undefined): unknown {
+  try {
+    return response?.status;
+  } catch {
+    return undefined;
+  }
+}
+
+// What the client reads, for headers that can only be asked by name.
+const READ_HEADERS = ['content-length', 'content-type', 'retry-after'];
+
+function readHeaders(response: Response): ResponseHeaders {
+  const record: Record<string, string | string[]> = {};
+  try {
+    const headers: Partial<Headers> = response.headers;
+    if (headers.forEach !== undefined) {
+      headers.forEach((value, name) => {
+        record[name.toLowerCase()] = String(value);
+      });
+    } else {
+      for (const name of READ_HEADERS) {
+        const value = headers.get?.(name);
+        if (typeof value === 'string') record[name] = value;
+      }
+    }
+    // Missing in older implementations of fetch, which join the cookies by commas.
+    const cookies = headers.getSetCookie?.();
+    if (cookies !== undefined && cookies.length > 1) record['set-cookie'] = cookies;
+  } catch {}
+  return record;
+}
+
+type AnswerBody = Pick<Answer, 'body' | 'bodyFailure'>;
+
+/** Reads a body up to `maxBytes`. One that can't be read is never taken for an empty one. */
+async function readBody(response: Response, maxBytes: number): Promise<AnswerBody> {
+  try {
+    const { body, bodyUsed }: Partial<Response> = response;
+    if (bodyUsed === true || body?.locked === true) return failed({ reason: 'used' });
+    if (body === null) return whole(new Uint8Array(0));
+    const isStream = typeof body === 'object' && Symbol.asyncIterator in body;
+    return isStream ? await readStream(body, maxBytes) : await readAtOnce(response, maxBytes);
+  } catch (cause) {
+    return failed({ reason: 'unreadable', cause });
+  }
+}
+
+async function readStream(body: AsyncIterable<unknown>, maxBytes: number): Promise<AnswerBody> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      if (!ArrayBuffer.isView(chunk)) return failed({ reason: 'unreadable' });
+      size += chunk.byteLength;
+      if (size > maxBytes) return failed({ reason: 'too-large' });
+      chunks.push(chunk as Uint8Array);
+    }
+  } catch (cause) {
+    return failed({ reason: 'lost', cause });
+  }
+  return whole(Buffer.concat(chunks, size));
+}
+
+/** For a body that is no stream here: some implementations of fetch, and stubs, have only the methods. */
+async function readAtOnce(response: Partial<Response>, maxBytes: number): Promise<AnswerBody> {
+  let content: unknown;
+  try {
+    if (typeof response.arrayBuffer === 'function') content = await response.arrayBuffer();
+    else if (typeof response.text === 'function') content = await response.text();
+  } catch (cause) {
+    return failed({ reason: 'lost', cause });
+  }
+  // Text or an ArrayBuffer; throws for anything else, such as nothing.
+  const bytes = Buffer.from(content as string);
+  return bytes.length > maxBytes ? failed({ reason: 'too-large' }) : whole(bytes);
+}
+
+function whole(body: Uint8Array): AnswerBody {
+  return { body, bodyFailure: undefined };
+}
+
+function failed(bodyFailure: BodyFailure): AnswerBody {
+  return { body: new Uint8Array(0), bodyFailure };
 }

@@ -9,7 +9,7 @@ interface RequestQueueOptions {
 
 /**
  * Holds requests back when as many are out as there are connections; first in, first out. undici's
- * own queue opens a connection for each request that was given up in it, and dispatches in the async
+ * own queue opens a connection for each request that was cancelled in it, and dispatches in the async
  * context of another call.
  */
 export class RequestQueue {
@@ -37,7 +37,7 @@ export class RequestQueue {
     return true;
   }
 
-  /** Waits for a place. Resolves to false, without one, when the call is given up first. */
+  /** Waits for a place. Resolves to false, without one, when the call is cancelled first. */
   enter(deadline: Deadline): Promise<boolean> {
     return new Promise((resolve) => {
       const takePlace = (): void => {

@@ -20,10 +20,10 @@ export interface PreparedRequest {
 /** Headers of an answer, their names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
-/** What one attempt came to. A transport never throws: what can go wrong is a value. */
+/** The result of one attempt. A transport never throws: what can go wrong is a value. */
 export type Exchange = Answer | Failure;
 
-/** A status came, and perhaps a body. */
+/** A status was received, and perhaps a body. */
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
@@ -39,7 +39,7 @@ export interface BodyFailure {
   readonly cause?: unknown;
 }
 
-/** No status came. */
+/** No status was received. */
 export interface Failure {
   readonly kind: 'failure';
   /** Whether anything of the request may have left this machine. */

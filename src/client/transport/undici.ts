@@ -8,7 +8,7 @@ import type { Exchange, Failure, PreparedRequest, Transport } from './transport.
 /** A dispatcher, and what the client may expect of it. */
 export interface Route {
   readonly dispatcher: Dispatcher;
-  /** In front of the client's own dispatcher; a user's has a limit of its own, or none. */
+  /** In front of the client's own dispatcher; a user's has its own limit, or none. */
   readonly queue?: RequestQueue;
   /** Called when no call is in flight any more. */
   readonly destroy?: () => Promise<void>;
@@ -21,7 +21,7 @@ export interface OwnDispatchOptions extends Dispatcher.DispatchOptions {
 
 const GIVEN_UP: Failure = { kind: 'failure', sent: false, reason: 'given-up' };
 
-/** Sends by undici's `dispatch`, the only call of undici that tells when a request really went out. */
+/** Sends by undici's `dispatch`, the only call of undici that shows when a request was really sent. */
 export function createUndiciTransport(
   { dispatcher, queue, destroy }: Route,
   maxResponseBytes: number,

@@ -1,22 +1,16 @@
-import { InvalidOptionError } from '../../errors.js';
 import {
-  assertFunction,
-  assertKnownOptions,
-  assertOptionsObject,
-  assertWholeNumber,
-  type OptionNames,
-} from '../../protocol/assert-option.js';
-import { describeValue } from '../../protocol/describe-value.js';
-import type { Need } from './case.js';
-import { crashCases } from './cases/crashes.js';
-import { failureCases } from './cases/failures.js';
-import { nameCases } from './cases/names.js';
-import { orderCases } from './cases/order.js';
-import { overlapCases } from './cases/overlap.js';
-import { runCases } from './cases/runs.js';
-import { staleCases } from './cases/stale.js';
-import { runUnderGuard } from './guard.js';
-import { Stage } from './stage.js';
+  boolean,
+  func,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../../protocol/options.js';
+import { orderCases, staleCases } from './cases/order.js';
+import { crashCases, overlapCases } from './cases/overlap.js';
+import { failureCases, nameCases, runCases } from './cases/runs.js';
+import { type Need, runUnderGuard, Stage } from './stage.js';
 import type { InboxContractCase, InboxContractSubject } from './subject.js';
 
 const ALL = [
@@ -29,16 +23,14 @@ const ALL = [
   ...nameCases,
 ];
 
-const NAMES: OptionNames<InboxContractSubject<unknown>> = {
-  create: true,
-  loseClaim: true,
-  concurrent: true,
-  leaseMs: true,
-  waitMs: true,
-  timeoutMs: true,
-};
-
-const SUBJECT_FIELDS = 'create, loseClaim, concurrent, leaseMs, waitMs and timeoutMs';
+const rules = {
+  create: func<InboxContractSubject<unknown>['create']>('that gives an inbox'),
+  loseClaim: optional(func('that takes an event')),
+  concurrent: withDefault(true, boolean),
+  leaseMs: optional(wholeNumber({ min: 1, unit: 'milliseconds' })),
+  waitMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  timeoutMs: withDefault(30_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+} satisfies OptionRules<InboxContractSubject<unknown>>;
 
 const WHY_SKIPPED: Record<Need, string> = {
   loseClaim: 'it needs loseClaim, which makes a holder seem dead',
@@ -48,9 +40,9 @@ const WHY_SKIPPED: Record<Need, string> = {
 };
 
 /**
- * What a {@link CallbackInbox} promises (interface section 6), as tests for a store of one's own
- * and any test runner. Each case works on payments of its own, with random references, and leaves
- * them in the store. Nothing in it sleeps but the case that works for three leases (`leaseMs`).
+ * What a `CallbackInbox` promises (interface section 6), as tests for your own store and
+ * any test runner. Each case works on its own payments, with random references, and leaves them in the
+ * store. Nothing in it sleeps but the case that works for three leases (`leaseMs`).
  *
  * A store may answer `busy` at once while a payment is being processed, or let the delivery wait:
  * both pass.
@@ -67,22 +59,15 @@ const WHY_SKIPPED: Record<Need, string> = {
  * }
  * ```
  *
- * @throws {InvalidOptionError} when a field of the subject can't be right
+ * @throws {InvalidOptionError} when a field of the subject is invalid
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
-  assertOptionsObject('subject', subject, SUBJECT_FIELDS);
-  assertKnownOptions(subject, NAMES);
-  const { loseClaim, concurrent = true, leaseMs, waitMs, timeoutMs = 30_000 } = subject;
-  assertFunction('create', subject.create, 'that gives an inbox');
-  if (loseClaim !== undefined) assertFunction('loseClaim', loseClaim, 'that takes an event');
-  if (typeof concurrent !== 'boolean') {
-    const came = describeValue(concurrent);
-    throw new InvalidOptionError('concurrent', `concurrent must be a boolean, but ${came} came`);
-  }
-  assertWholeNumber('timeoutMs', timeoutMs, { min: 1, unit: 'milliseconds' });
+  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs } = resolveOptions(subject, rules, {
+    holds: 'create',
+  });
   const range = { max: Math.floor(timeoutMs / 4), unit: 'milliseconds' };
-  if (leaseMs !== undefined) assertWholeNumber('leaseMs', leaseMs, { min: 1, ...range });
-  if (waitMs !== undefined) assertWholeNumber('waitMs', waitMs, { min: 0, ...range });
+  optional(wholeNumber({ min: 1, ...range }))(leaseMs, 'leaseMs');
+  optional(wholeNumber(range))(waitMs, 'waitMs');
 
   const lacks: Record<Need, boolean> = {
     loseClaim: loseClaim === undefined,

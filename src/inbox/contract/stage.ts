@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { CallbackInbox, InboxEvent } from '../inbox.js';
-import { Delivery } from './delivery.js';
-import { createPayment } from './payment.js';
+import type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
 import type { InboxContractSubject } from './subject.js';
 
 /** What a case plays on: a store, and every delivery the case started. */
@@ -20,7 +20,7 @@ export class Stage {
     return this.#subject.create();
   }
 
-  /** Starts a delivery whose work goes on until it is told to end. */
+  /** Starts a delivery whose work goes on until {@link Delivery.complete} or {@link Delivery.fail}. */
   hold(inbox: CallbackInbox<unknown>, event: InboxEvent): Delivery {
     const delivery = new Delivery(inbox, event);
     this.#deliveries.push(delivery);
@@ -76,5 +76,182 @@ export class Stage {
   async end(): Promise<void> {
     for (const delivery of this.#deliveries) delivery.complete();
     await Promise.all(this.#deliveries.map(({ settled }) => settled));
+  }
+}
+
+/** One call of `process`, with the work it was given. */
+export class Delivery {
+  /** How often the work was begun. */
+  runs = 0;
+  /** What `process` answered. Undefined as long as it has not, and when it rejected. */
+  answer: InboxOutcome | undefined;
+  /** What the work was given, once it was begun. */
+  context: InboxContext<unknown> | undefined;
+  /** When the call has ended, either way. Never rejects. */
+  readonly settled: Promise<void>;
+
+  readonly #outcome: Promise<InboxOutcome>;
+  readonly #begun = createGate<InboxContext<unknown>>();
+  readonly #end = createGate<void>();
+
+  /** Calls `process` before it returns. The work goes on until {@link complete} or {@link fail}. */
+  constructor(inbox: CallbackInbox<unknown>, event: InboxEvent) {
+    // Handled here too: work that no longer runs may be made to fail.
+    this.#end.promise.catch(() => undefined);
+    this.#outcome = this.#process(inbox, event);
+    this.settled = this.#outcome.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  /** Waits until the work runs. */
+  async begun(): Promise<InboxContext<unknown>> {
+    const ended = this.#outcome.then((outcome) => {
+      assert.fail(`the work must run, but process answered '${outcome}' without running it`);
+    });
+    return Promise.race([this.#begun.promise, ended]);
+  }
+
+  /** Lets the work complete, now or when it is begun. */
+  complete(): void {
+    this.#end.open();
+  }
+
+  /** Lets the work fail, now or when it is begun. */
+  fail(error: unknown = new Error('The work failed, as this case wants it to')): void {
+    this.#end.break(error);
+  }
+
+  /** Waits for the answer, which must be one of these, with the work run just when it says so. */
+  async answers(...expected: readonly InboxOutcome[]): Promise<InboxOutcome> {
+    const outcome = await this.#outcome;
+    if (!expected.includes(outcome)) {
+      const wanted = expected.map((one) => `'${one}'`).join(' or ');
+      assert.fail(`process must answer ${wanted}, but answered '${outcome}'`);
+    }
+    const runs = outcome === 'processed' ? 1 : 0;
+    assert.equal(
+      this.runs,
+      runs,
+      `process answered '${outcome}' and ran the work ${this.runs} times`,
+    );
+    return outcome;
+  }
+
+  /** Waits for the answer, which must be `processed`, with the work run under this `stale`. */
+  async runsWith({ stale }: { stale: boolean }): Promise<void> {
+    await this.answers('processed');
+    const why = stale ? 'a newer change was processed before' : 'no newer change was processed';
+    assert.equal(this.context?.stale, stale, `context.stale must be ${stale}: ${why}`);
+  }
+
+  /** Waits for the error with which `process` rejects. */
+  async rejects(): Promise<unknown> {
+    let outcome: InboxOutcome;
+    try {
+      outcome = await this.#outcome;
+    } catch (error) {
+      return error;
+    }
+    return assert.fail(`process must reject, but answered '${outcome}'`);
+  }
+
+  /** Whether the answer is still to come, or says that the payment is being processed. */
+  assertHeldOff(): void {
+    assert.equal(this.runs, 0, 'the work ran beside other work for the same payment');
+    assert.ok(
+      this.answer === undefined || this.answer === 'busy',
+      `process answered '${this.answer}' before the work for the same payment had ended: only 'busy' is known by then`,
+    );
+  }
+
+  async #process(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<InboxOutcome> {
+    const outcome = await inbox.process(event, async (context) => {
+      this.runs += 1;
+      this.context = context;
+      this.#begun.open(context);
+      await this.#end.promise;
+    });
+    this.answer = outcome;
+    return outcome;
+  }
+}
+
+interface Gate<Value> {
+  readonly promise: Promise<Value>;
+  open(value: Value): void;
+  break(error: unknown): void;
+}
+
+function createGate<Value>(): Gate<Value> {
+  let open!: Gate<Value>['open'];
+  let close!: Gate<Value>['break'];
+  const promise = new Promise<Value>((resolve, reject) => {
+    open = resolve;
+    close = reject;
+  });
+  return { promise, open, break: close };
+}
+
+// Of today's magnitude: in microseconds it has sixteen digits, which a store must not round.
+const START_MS = Date.UTC(2026, 2, 1, 12, 0, 0, 123);
+
+/** So many seconds after the time at which changes happen that say nothing else. */
+export function seconds(count: number): Date {
+  return new Date(START_MS + count * 1000);
+}
+
+/** Makes changes of one payment, which no other case has. */
+export type Payment = (change?: Partial<InboxEvent>) => InboxEvent;
+
+export function createPayment(paymentReference: string = randomUUID()): Payment {
+  return (change) => ({
+    key: randomUUID(),
+    paymentReference,
+    occurredAt: seconds(0),
+    processStale: false,
+    ...change,
+  });
+}
+
+/** What not every store can do. */
+export type Need = 'loseClaim' | 'concurrent' | 'leaseMs' | 'waitMs';
+
+/** A case before it has a store. */
+export interface ContractCase {
+  readonly name: string;
+  readonly needs?: Need;
+  readonly run: (stage: Stage) => Promise<void>;
+}
+
+/**
+ * Runs a case, and leaves nothing of it running unless the store hangs.
+ *
+ * @throws what the case throws, or an error that says that it has not ended in time
+ */
+export async function runUnderGuard(
+  stage: Stage,
+  { name, run, timeoutMs }: Pick<ContractCase, 'name' | 'run'> & { timeoutMs: number },
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expired = new Promise<'expired'>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, 'expired');
+  });
+  const inTime = async (end: Promise<void>): Promise<void> => {
+    if ((await Promise.race([end, expired])) !== 'expired') return;
+    throw new Error(
+      `"${name}" has not ended after ${timeoutMs} ms: a call of process has not settled, or a signal that should abort has not. The store may hang, or let a delivery wait for one that can't end before it`,
+    );
+  };
+  try {
+    await inTime(run(stage));
+    await inTime(stage.end());
+  } catch (error) {
+    // The runner closes the store next. A store that hangs as well must not hide the error.
+    await inTime(stage.end()).catch(() => undefined);
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }

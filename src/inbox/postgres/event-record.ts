@@ -1,11 +1,10 @@
 import { InboxError } from '../../errors.js';
-import { LONGEST_TIMER_MS } from '../../protocol/assert-option.js';
-import { onlyText } from './answer.js';
-import { isMissingTable, sqlStateOf } from './failures.js';
-import type { ResolvedOptions } from './options.js';
+import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { sqlStateOf } from '../../storage/postgres/failures.js';
+import { type OpenTransaction, onlyText } from '../../storage/postgres/transactions.js';
+import type { QuotedTables, Timeouts } from './options.js';
+import { explainMissing } from './schema.js';
 import { callFunctions, type HeldClaim, type StoredEvent, withoutFunctions } from './statements.js';
-import type { QuotedTables } from './tables.js';
-import type { OpenTransaction } from './transactions.js';
 
 /** What a claim found. With `claimed` the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;
@@ -18,9 +17,9 @@ interface Claimed {
 }
 
 /** Why the work is not to run, or not yet. */
-export type Unclaimed =
-  | { readonly found: 'duplicate' | 'stale' | 'busy' | 'no functions' }
-  | { readonly found: 'no tables'; readonly cause: unknown };
+export interface Unclaimed {
+  readonly found: 'duplicate' | 'stale' | 'busy' | 'no functions';
+}
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';
@@ -37,7 +36,7 @@ const NO_FUNCTIONS: readonly unknown[] = [
   INSUFFICIENT_PRIVILEGE,
 ];
 
-type EventTimeouts = Pick<ResolvedOptions, 'commandTimeoutMs' | 'idleTimeoutMs'>;
+type EventTimeouts = Pick<Timeouts, 'commandTimeoutMs' | 'idleTimeoutMs'>;
 
 /** Claims and records events in the tables. */
 export class EventRecord {
@@ -84,8 +83,7 @@ export class EventRecord {
         this.#hasFunctions = false;
         return { found: 'no functions' };
       }
-      if (isMissingTable(error)) return { found: 'no tables', cause: error };
-      throw error;
+      throw explainMissing(error);
     }
   }
 }

@@ -3,10 +3,7 @@
  *
  * @module merchant-payments/inbox/postgres
  */
-export type { InboxErrorCode } from '../../errors.js';
-export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../../errors.js';
-export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
-export type { PostgresInboxOptions } from './options.js';
+
 export type {
   PgClientLike,
   PgliteLike,
@@ -14,8 +11,8 @@ export type {
   PgPoolLike,
   Queryable,
   TransactionOf,
-} from './pool.js';
+} from '../../storage/postgres/pool.js';
+export type { PostgresInboxOptions, PostgresInboxSchemaOptions } from './options.js';
 export type { PostgresInbox } from './postgres-inbox.js';
 export { postgresInbox } from './postgres-inbox.js';
 export { postgresInboxSchema } from './schema.js';
-export type { PostgresInboxTables } from './tables.js';

@@ -1,14 +1,12 @@
 import {
-  assertKnownOptions,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-  type OptionNames,
-} from '../../protocol/assert-option.js';
-import { type PostgresInboxTables, type QuotedTables, quoteTables } from './tables.js';
-
+  matching,
+  type OptionRules,
+  type Resolved,
+  timerMs,
+  withDefault,
+} from '../../protocol/options.js';
 /** Options of {@link postgresInbox}. */
-export interface PostgresInboxOptions extends PostgresInboxTables {
+export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {
   /**
    * How long a callback waits for another one of its payment, in milliseconds, before it is `busy`.
    * Keep it shorter than the service waits for an answer. A whole number from 1 to 2_147_483_647.
@@ -24,11 +22,20 @@ export interface PostgresInboxOptions extends PostgresInboxTables {
   /**
    * How long Postgres may take to answer a statement of the inbox, in milliseconds, besides a wait
    * for another callback. Then the connection is closed, since the network may have swallowed the answer,
-   * and the callback fails (`INBOX_TIMEOUT`). Statements of your own have what you give them: the
-   * pool's `query_timeout`. A whole number from 1 to 2_147_483_647.
+   * and the callback fails (`INBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
+  /**
+   * How long a transaction may take, in milliseconds, the work with all of its statements included, but
+   * for the COMMIT. Then the connection is closed, the signal aborts, and the callback fails
+   * (`INBOX_TIMEOUT`): nothing else ends a statement of your own on a network that swallows what is
+   * sent, unless the pool has a `query_timeout`. It is the deadline of `setup()` and of each batch of
+   * `prune()` too. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
+   * 2_147_483_647. PGlite, which shares the process, has none.
+   * @default 600_000
+   */
+  transactionTimeoutMs?: number | undefined;
   /**
    * How long the work may go without a statement, in milliseconds, before Postgres ends its
    * transaction (`TRANSACTION_LOST`, and the signal aborts). Without a limit a machine that vanished
@@ -39,45 +46,74 @@ export interface PostgresInboxOptions extends PostgresInboxTables {
   idleTimeoutMs?: number | undefined;
 }
 
-/** Options of a `postgresInbox`, checked, with their defaults. */
-export interface ResolvedOptions {
-  readonly lockTimeoutMs: number;
-  readonly acquireTimeoutMs: number;
-  readonly commandTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly tables: QuotedTables;
+/** The names of the tables of a `postgresInbox`. */
+export interface PostgresInboxSchemaOptions {
+  /**
+   * What the names of the tables (`payments`, `events`), their indexes and functions begin with: 1 to
+   * 40 ASCII letters, digits and underscores, not starting with a digit; with a schema in front if it
+   * is not on the `search_path`: `'billing.payment_inbox_'`. Case matters.
+   * @default 'payment_inbox_'
+   */
+  prefix?: string | undefined;
 }
 
-const NAMES: OptionNames<PostgresInboxOptions> = {
-  paymentsTable: true,
-  eventsTable: true,
-  lockTimeoutMs: true,
-  acquireTimeoutMs: true,
-  commandTimeoutMs: true,
-  idleTimeoutMs: true,
-};
+/** Checked names of the tables and functions, quoted for SQL. */
+export interface QuotedTables {
+  readonly payments: string;
+  readonly events: string;
+  /** The function that claims an event, in the schema of `events`. */
+  readonly claim: string;
+  /** The function that records one. */
+  readonly record: string;
+}
 
-/** @throws {InvalidOptionError} naming the option */
-export function resolveOptions(options: PostgresInboxOptions): ResolvedOptions {
-  assertOptionsObject('options', options, Object.keys(NAMES).join(', '));
-  assertKnownOptions(options, NAMES);
-  const {
-    lockTimeoutMs = 5_000,
-    acquireTimeoutMs = 5_000,
-    commandTimeoutMs = 5_000,
-    idleTimeoutMs = 60_000,
-  } = options;
-  const range = { min: 1, max: LONGEST_TIMER_MS, unit: 'milliseconds' };
-  assertWholeNumber('lockTimeoutMs', lockTimeoutMs, range);
-  assertWholeNumber('acquireTimeoutMs', acquireTimeoutMs, range);
-  assertWholeNumber('commandTimeoutMs', commandTimeoutMs, range);
-  assertWholeNumber('idleTimeoutMs', idleTimeoutMs, range);
-  const tables = quoteTables(options);
-  return Object.freeze({
-    lockTimeoutMs,
-    acquireTimeoutMs,
-    commandTimeoutMs,
-    idleTimeoutMs,
-    tables,
-  });
+// Postgres cuts a name at 63 bytes, and the longest here has 19 more than the prefix.
+const PREFIX = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,39}$/i;
+
+/** One rule for each option of the schema. */
+export const schemaRules = {
+  prefix: withDefault(
+    'payment_inbox_',
+    matching<string>(
+      "1 to 40 ASCII letters, digits and underscores, not starting with a digit, with a schema in front if need be ('billing.payment_inbox_')",
+      (prefix: unknown) => typeof prefix === 'string' && PREFIX.test(prefix),
+    ),
+  ),
+} satisfies OptionRules<PostgresInboxSchemaOptions>;
+
+/** One rule for each option of the inbox. */
+export const inboxRules = {
+  ...schemaRules,
+  lockTimeoutMs: withDefault(5_000, timerMs()),
+  acquireTimeoutMs: withDefault(5_000, timerMs()),
+  commandTimeoutMs: withDefault(5_000, timerMs()),
+  transactionTimeoutMs: withDefault(600_000, timerMs()),
+  idleTimeoutMs: withDefault(60_000, timerMs()),
+} satisfies OptionRules<PostgresInboxOptions>;
+
+/** How long the inbox waits, in milliseconds. */
+export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix'>;
+
+// A later release that changes a function gives it another version: instances of both then run side by
+// side, each with its own, and setup() makes what is missing.
+const FUNCTIONS_VERSION = 'v1';
+
+/** The names that a checked prefix makes. */
+export function quoteTables(prefix: string): QuotedTables {
+  return {
+    payments: quote(`${prefix}payments`),
+    events: quote(`${prefix}events`),
+    claim: quote(`${prefix}claim_${FUNCTIONS_VERSION}`),
+    record: quote(`${prefix}record_${FUNCTIONS_VERSION}`),
+  };
+}
+
+/** The name alone, quoted. */
+export function withoutSchema(table: string): string {
+  const [name = table] = table.split('.').reverse();
+  return name;
+}
+
+function quote(name: string): string {
+  return `"${name.replace('.', '"."')}"`;
 }

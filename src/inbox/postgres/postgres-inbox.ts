@@ -1,3 +1,16 @@
+import { resolveOptions } from '../../protocol/options.js';
+import { pgTransactions } from '../../storage/postgres/pg-transactions.js';
+import {
+  assertPool,
+  isPglite,
+  type PgliteLike,
+  type PgPoolLike,
+  type Queryable,
+  type TransactionOf,
+} from '../../storage/postgres/pool.js';
+import { withSavepoints } from '../../storage/postgres/savepoints.js';
+import { pgliteTransactions } from '../../storage/postgres/transactions.js';
+import { Turns } from '../../storage/postgres/turns.js';
 import {
   type CallbackInbox,
   type InboxContext,
@@ -7,24 +20,9 @@ import {
 } from '../inbox.js';
 import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
-import { type PostgresInboxOptions, resolveOptions } from './options.js';
-import { pgTransactions } from './pg-transactions.js';
-import { pgliteTransactions } from './pglite-transactions.js';
-import {
-  assertPool,
-  isPglite,
-  type PgliteLike,
-  type PgPoolLike,
-  type Queryable,
-  type TransactionOf,
-} from './pool.js';
-import { prune } from './prune.js';
-
-import { withSavepoints } from './savepoints.js';
-import { explainMissingTable, setup } from './setup.js';
+import { inboxRules, type PostgresInboxOptions, quoteTables } from './options.js';
+import { prune, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
-
-import { Turns } from './turns.js';
 
 /** An inbox in Postgres. */
 export interface PostgresInbox<Tx extends Queryable = Queryable> extends CallbackInbox<Tx> {
@@ -44,7 +42,7 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
   setup(): Promise<void>;
   /**
    * Deletes events that were processed before `olderThan`, and payments of which no change was
-   * processed since. Both are forgotten then: a callback for such an event that comes again runs
+   * processed since. Both are forgotten then: a later delivery of such an event runs
    * again, and with the payment goes the mark by which an older change is known as stale. So keep
    * events for longer than the service retries, and than a callback may be replayed. Works in small
    * batches and leaves out what is being processed.
@@ -87,7 +85,7 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
  * import pg from 'pg';
  *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
- * // A connection that breaks while nobody uses it is the pool's to report.
+ * // A connection that breaks while it is idle.
  * pool.on('error', console.error);
  *
  * const inbox = postgresInbox(pool);
@@ -127,7 +125,8 @@ export function postgresInbox<Tx extends Queryable>(
   options: PostgresInboxOptions = {},
 ): PostgresInbox<Tx> {
   assertPool(pool);
-  const { tables, ...timeouts } = resolveOptions(options);
+  const { prefix, ...timeouts } = resolveOptions(options, inboxRules);
+  const tables = quoteTables(prefix);
   const { lockTimeoutMs, acquireTimeoutMs } = timeouts;
   const single = isPglite(pool);
   const transactions = isPglite(pool)
@@ -150,9 +149,6 @@ export function postgresInbox<Tx extends Queryable>(
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
-    if (ended.found === 'no tables') {
-      return explainMissingTable(transactions, tables, timeouts, ended.cause);
-    }
     // From now on the record does without them.
     if (ended.found === 'no functions') return processInTurn(event, leftMs, work);
     return ended.found;

@@ -3,15 +3,11 @@ CREATE TABLE IF NOT EXISTS "payment_inbox_payments" (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
   occurred_at_us bigint,
-  -- When a change was last processed.
+  -- When a change was last processed. Without an index, so that a later change is a HOT update.
   changed_at timestamptz NOT NULL DEFAULT now()
-);
+) WITH (fillfactor = 90);
 
--- For prune().
-CREATE INDEX IF NOT EXISTS "payment_inbox_payments_changed_at"
-  ON "payment_inbox_payments" (changed_at);
-
--- One row for each processed change. No foreign key: prune() clears either table by itself.
+-- One row for each processed change.
 CREATE TABLE IF NOT EXISTS "payment_inbox_events" (
   payment_reference text NOT NULL,
   key text NOT NULL,
@@ -36,7 +32,7 @@ DECLARE
 BEGIN
   -- Has the changes of a payment wait for each other, and looks what is known of this one.
   EXECUTE format($create$
-CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_claim"(
+CREATE OR REPLACE FUNCTION %3$s."payment_inbox_claim_v1"(
   in_table regclass, of_payment text, with_key text, happened_at_us bigint, lock_timeout text, idle_timeout text
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -68,7 +64,7 @@ $create$, payments, events, home);
 
   -- Marks a change as processed, in the transaction that claimed it and in no other.
   EXECUTE format($create$
-CREATE OR REPLACE FUNCTION %3$s."payment_inbox_events_record"(
+CREATE OR REPLACE FUNCTION %3$s."payment_inbox_record_v1"(
   of_payment text, with_key text, happened_at_us bigint, claimed_by bigint
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,29 +1,25 @@
+import { InboxError } from '../../errors.js';
+import { resolveOptions } from '../../protocol/options.js';
+import { OUTSIDE_CLAIM, sqlStateOf } from '../../storage/postgres/failures.js';
 import {
-  assertKnownOptions,
-  assertOptionsObject,
-  type OptionNames,
-} from '../../protocol/assert-option.js';
-import { createFunctions } from './functions.js';
-import {
-  type PostgresInboxTables,
+  type PostgresInboxSchemaOptions,
   type QuotedTables,
   quoteTables,
+  schemaRules,
   withoutSchema,
-} from './tables.js';
-
-const NAMES: OptionNames<PostgresInboxTables> = { paymentsTable: true, eventsTable: true };
+} from './options.js';
+import { claimAnswer, lockKey, recordEvent } from './statements.js';
 
 /**
  * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
  * role than the application's. Tables that exist are kept, those of version 0.1 too. With the default
- * names it is what `schema.sql` holds.
+ * prefix it is what `schema.sql` holds.
  *
- * @throws {InvalidOptionError} when a name is not plain, both are the same, or an option is unknown
+ * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
  */
-export function postgresInboxSchema(options: PostgresInboxTables = {}): string {
-  assertOptionsObject('options', options, 'paymentsTable and eventsTable');
-  assertKnownOptions(options, NAMES);
-  const statements = schemaParts(quoteTables(options)).map(({ create }) => create);
+export function postgresInboxSchema(options: PostgresInboxSchemaOptions = {}): string {
+  const { prefix } = resolveOptions(options, schemaRules);
+  const statements = schemaParts(quoteTables(prefix)).map(({ create }) => create);
   return `${statements.join(';\n\n')};\n`;
 }
 
@@ -46,19 +42,13 @@ CREATE TABLE IF NOT EXISTS ${payments} (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
   occurred_at_us bigint,
-  -- When a change was last processed.
+  -- When a change was last processed. Without an index, so that a later change is a HOT update.
   changed_at timestamptz NOT NULL DEFAULT now()
-)`,
-    },
-    {
-      exists: indexExists(payments, 'changed_at'),
-      create: `-- For prune().
-CREATE INDEX IF NOT EXISTS ${indexName(payments, 'changed_at')}
-  ON ${payments} (changed_at)`,
+) WITH (fillfactor = 90)`,
     },
     {
       exists: tableExists(events),
-      create: `-- One row for each processed change. No foreign key: prune() clears either table by itself.
+      create: `-- One row for each processed change.
 CREATE TABLE IF NOT EXISTS ${events} (
   payment_reference text NOT NULL,
   key text NOT NULL,
@@ -101,4 +91,94 @@ function functionsExist({ events, claim, record }: QuotedTables): string {
 // Without the schema: an index lives in that of its table.
 function indexName(table: string, column: string): string {
   return `${withoutSchema(table).slice(0, -1)}_${column}"`;
+}
+
+// Named apart from the columns.
+const PARAMETERS = {
+  reference: 'of_payment',
+  key: 'with_key',
+  occurredAtUs: 'happened_at_us',
+} as const;
+const DECLARED = 'of_payment text, with_key text, happened_at_us bigint';
+
+// Filled in by format(): the tables with their schemas, and the schema of the second.
+const TABLES = { payments: '%1$s', events: '%2$s' } as const;
+const HOME = '%3$s';
+
+/**
+ * The statement that makes both functions. They are beside the table of events and name the tables in
+ * full: their caller may have another search_path.
+ */
+export function createFunctions({ payments, events, claim, record }: QuotedTables): string {
+  const [outsideClaim] = OUTSIDE_CLAIM;
+  return `-- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
+DO $do$
+DECLARE
+  payments text := (${inFull(payments)});
+  events text := (${inFull(events)});
+  home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '${events}'::regclass);
+BEGIN
+  -- Has the changes of a payment wait for each other, and looks what is known of this one.
+  EXECUTE format($create$
+CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(claim)}(
+  in_table regclass, ${DECLARED}, lock_timeout text, idle_timeout text
+) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  lock_key bigint := ${lockKey(PARAMETERS.reference, 'in_table')};
+  lock_timeout_before text := current_setting('lock_timeout');
+  answer text;
+  ignored text := set_config('idle_in_transaction_session_timeout', idle_timeout, true);
+BEGIN
+  IF in_table <> %1$L::regclass THEN
+    RAISE EXCEPTION 'made for another table' USING ERRCODE = 'undefined_function';
+  END IF;
+  IF current_setting('synchronous_commit') = 'off' THEN
+    ignored := set_config('synchronous_commit', 'on', true);
+  END IF;
+  -- For the tables too: a claim that waits for a migration must end, and give its connection back.
+  ignored := set_config('lock_timeout', lock_timeout, true);
+  ignored := pg_advisory_xact_lock(lock_key);
+  answer := ${claimAnswer(TABLES, PARAMETERS, '%3$L')};
+  ignored := set_config('lock_timeout', lock_timeout_before, true);
+  RETURN answer;
+END $$
+$create$, payments, events, home);
+
+  -- Marks a change as processed, in the transaction that claimed it and in no other.
+  EXECUTE format($create$
+CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(record)}(
+  ${DECLARED}, claimed_by bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF txid_current() <> claimed_by THEN
+    RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = '${outsideClaim}';
+  END IF;
+  ${recordEvent(TABLES, PARAMETERS).replaceAll('\n', '\n  ')};
+END $$
+$create$, payments, events, home);
+END $do$`;
+}
+
+function inFull(table: string): string {
+  return `SELECT format('%s.%I', relnamespace::regnamespace, relname)
+    FROM pg_class WHERE oid = '${table}'::regclass`;
+}
+
+const UNDEFINED_SCHEMA = '3F000';
+const UNDEFINED_TABLE = '42P01';
+
+/** Whether a statement failed because there is no such table. */
+export function isMissingTable(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === UNDEFINED_TABLE || state === UNDEFINED_SCHEMA;
+}
+
+/** What to do about a statement on our own tables that failed: another error when there are none. */
+export function explainMissing(error: unknown): unknown {
+  if (!isMissingTable(error)) return error;
+  return new InboxError(
+    'MISSING_TABLES',
+    'A table of the inbox does not exist, or is not on the search_path; call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
+    { cause: error },
+  );
 }

@@ -1,12 +1,16 @@
-import { onlyText } from './answer.js';
-import { explainMissing, setupBlocked, sqlStateOf } from './failures.js';
-import type { ResolvedOptions } from './options.js';
-import type { Queryable } from './pool.js';
-import { schemaParts } from './schema.js';
-import type { QuotedTables } from './tables.js';
-import { maintenanceSettings, type Transactions } from './transactions.js';
+import { InboxError } from '../../errors.js';
+import { date } from '../../protocol/options.js';
+import { sqlStateOf } from '../../storage/postgres/failures.js';
+import type { Queryable } from '../../storage/postgres/pool.js';
+import {
+  maintenanceSettings,
+  onlyText,
+  type Transactions,
+} from '../../storage/postgres/transactions.js';
+import type { QuotedTables, Timeouts } from './options.js';
+import { explainMissing, schemaParts } from './schema.js';
 
-// Any number will do that nobody else locks.
+// Any number that the application does not lock.
 const SETUP_LOCK = 7_161_998_226_001;
 const SETUP_LOCK_TIMEOUT_MS = 60_000;
 // Callbacks wait behind a statement that waits for a table.
@@ -21,7 +25,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export function setup(
   transactions: Transactions<Queryable>,
   tables: QuotedTables,
-  { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
+  { commandTimeoutMs }: Pick<Timeouts, 'commandTimeoutMs'>,
 ): Promise<void> {
   return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
@@ -43,27 +47,6 @@ export function setup(
   });
 }
 
-/**
- * Says which option names a table that does not exist.
- *
- * @throws {InvalidOptionError} always
- */
-export async function explainMissingTable(
-  transactions: Transactions<Queryable>,
-  { payments }: QuotedTables,
-  { commandTimeoutMs }: Pick<ResolvedOptions, 'commandTimeoutMs'>,
-  cause: unknown,
-): Promise<never> {
-  const option = await transactions.run(async (transaction) => {
-    const rows = await transaction.begin(
-      `SELECT CASE WHEN to_regclass('${payments}') IS NULL THEN 'paymentsTable' ELSE 'eventsTable' END`,
-      commandTimeoutMs,
-    );
-    return { end: 'rollback', result: onlyText(rows) };
-  });
-  return explainMissing(option, cause);
-}
-
 /** Which parts of the schema are not there. */
 async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[]> {
   const looks = schemaParts(tables).map(
@@ -72,4 +55,60 @@ async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[
   const { rows } = await tx.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
   const missing = onlyText(rows);
   return missing === '' ? [] : missing.split(' ').map(Number);
+}
+
+// A callback for one of a batch's payments waits until the batch is deleted.
+const BATCH_SIZE = 1_000;
+
+/**
+ * Deletes what was last touched before `olderThan`, and gives the number of events.
+ *
+ * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+ */
+export async function prune(
+  transactions: Transactions<Queryable>,
+  { lockTimeoutMs, commandTimeoutMs }: Pick<Timeouts, 'lockTimeoutMs' | 'commandTimeoutMs'>,
+  tables: QuotedTables,
+  olderThan: Date,
+): Promise<number> {
+  const olderThanSeconds = date(olderThan, 'olderThan').getTime() / 1000;
+  const statement = batchStatement(tables);
+  for (let total = 0; ; ) {
+    const deleted = await transactions.run(async (transaction) => {
+      await transaction.begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
+      const { rows } = await transaction.tx.query(statement, [olderThanSeconds]).catch((error) => {
+        throw explainMissing(error);
+      });
+      return { end: 'commit', result: Number(onlyText(rows)) };
+    });
+    total += deleted;
+    if (deleted < BATCH_SIZE) return total;
+  }
+}
+
+// Of a payment that was last changed before the time, every event is as old. What is locked is being
+// processed, or pruned by another process, and left out. Of a row that changed since this began,
+// Postgres compares the new time.
+function batchStatement({ payments, events }: QuotedTables): string {
+  return `WITH old AS (
+  SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp($1)
+  ORDER BY processed_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED
+), deleted AS (
+  DELETE FROM ${events} WHERE (payment_reference, key) IN (SELECT payment_reference, key FROM old)
+  RETURNING payment_reference
+), forgotten AS (
+  DELETE FROM ${payments} WHERE payment_reference IN (
+    SELECT payment_reference FROM ${payments}
+    WHERE changed_at < to_timestamp($1) AND payment_reference IN (SELECT payment_reference FROM deleted)
+    FOR UPDATE SKIP LOCKED)
+)
+SELECT count(*)::text FROM deleted`;
+}
+
+function setupBlocked(cause: unknown): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    'setup() got no lock on a table that callbacks are being processed with, to make its missing index; call it again when they have ended, or make it by CREATE INDEX CONCURRENTLY, named as in postgresInboxSchema()',
+    { cause },
+  );
 }

@@ -1,4 +1,4 @@
-import { type QuotedTables, withoutSchema } from './tables.js';
+import { type QuotedTables, withoutSchema } from './options.js';
 
 /** An event as the tables keep it. */
 export interface StoredEvent {
@@ -24,12 +24,6 @@ export interface ClaimTimeouts {
   /** For the next statement of the transaction; 0 for ever. */
   readonly idleTimeoutMs: number;
 }
-
-/**
- * The SQLSTATE with which recording fails outside the claim's transaction, by our function and,
- * without functions, by `width_bucket`, whose own it is: nothing else fails with it.
- */
-export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
 
 /**
  * Statements that claim an event. The last one gives `duplicate`, or a JSON list: `claimed` or
@@ -96,9 +90,8 @@ function quoteEvent({ reference, key, occurredAtUs }: StoredEvent): EventExpress
 type Tables = Pick<QuotedTables, 'payments' | 'events'>;
 
 /**
- * What the changes of a payment wait for. Those that wait for such a lock get it in the order in
- * which they came, which those that wait for a row's do not. Of the table's oid, as its name may be
- * written with and without its schema.
+ * The lock that the changes of a payment wait for. An advisory lock is granted in the order of arrival,
+ * which a row's lock is not. By the table's oid, as its name may be written with and without its schema.
  */
 export function lockKey(reference: string, payments: string): string {
   return `hashtextextended(${reference}, ${payments}::oid::bigint)`;

@@ -3,9 +3,6 @@
  *
  * @module merchant-payments/inbox/redis
  */
-export type { InboxErrorCode } from '../../errors.js';
-export { InboxError, InvalidOptionError, MerchantPaymentsError } from '../../errors.js';
-export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.js';
-export type { RedisInboxOptions } from './options.js';
+export type { RedisInboxOptions } from './redis-inbox.js';
 export { redisInbox } from './redis-inbox.js';

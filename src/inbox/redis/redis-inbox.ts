@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionError } from '../../errors.js';
-import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../claim-answer.js';
+import {
+  matching,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  timerMs,
+  wholeNumber,
+  withDefault,
+} from '../../protocol/options.js';
 import { type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
-import { type Lease, runUnderLease } from '../lease.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
-import { answerWithin, retryUntil } from './answer.js';
-import { createScriptRunner, type RedisClient } from './client.js';
-import { type RedisInboxOptions, resolveOptions } from './options.js';
+import { answerWithin, createScriptRunner, type RedisClient, retryUntil } from './client.js';
 import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 
 /**
  * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
  * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
- * runs `work` again; so does one that Redis could not be told of for as long as the lease lived
- * after the work was done.
+ * runs `work` again; so does one that could not be recorded in Redis before its lease expired.
  *
  * What a 200 promises is as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
  * or what was processed may be forgotten before `retentionMs`. Replication is asynchronous: a
@@ -22,9 +27,9 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  *
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so nothing evicts it; one left
- * by a process that died stays until a callback for its payment comes again.
+ * by a process that died stays until the next callback for its payment.
  *
- * `process` rejects with an {@link InboxError}: `INBOX_TIMEOUT` when Redis does not answer within
+ * `process` rejects with an `InboxError`: `INBOX_TIMEOUT` when Redis does not answer within
  * `commandTimeoutMs`, `STORE_FAILED` when it or the client fails, `LEASE_LOST` when another process
  * took over. Recording that the work is done is tried again until the lease has expired. A claim that
  * is answered when half of its lease is over is renewed before `work` runs, or else given back, and
@@ -32,7 +37,7 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  *
  * @param client - of ioredis (its Cluster too) or redis (node-redis: client, pool, cluster,
  * sentinel), connected or connecting; not closed by the inbox
- * @throws {InvalidOptionError} when the client or an option can't be right
+ * @throws {InvalidOptionError} when the client or an option is invalid
  *
  * @example
  * ```ts
@@ -44,7 +49,8 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  */
 export function redisInbox(client: RedisClient, options: RedisInboxOptions = {}): CallbackInbox {
   const runScript = createScriptRunner(client);
-  const { prefix, leaseMs, renewForMs, retentionMs, commandTimeoutMs } = resolveOptions(options);
+  const { prefix, leaseMs, renewForMs, retentionMs, commandTimeoutMs } =
+    resolveRedisInboxOptions(options);
   const lease = String(leaseMs);
   const retention = String(retentionMs);
 
@@ -94,7 +100,7 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
   };
 }
 
-/** A claim may be granted after nobody waits for it any more, or have been, with the answer lost. */
+/** A claim may be granted after its caller has stopped waiting, or have been, with the answer lost. */
 function giveBackLater(answer: Promise<string>, claim: Lease): void {
   const release = () => claim.release();
   answer.then(release, release).catch(() => undefined);
@@ -106,4 +112,68 @@ function toClaimAnswer(answer: string): ClaimAnswer {
     'client',
     'client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ioredis or redis (node-redis), not a pipeline or transaction of it',
   );
+}
+
+/** Options of `redisInbox`. */
+export interface RedisInboxOptions {
+  /**
+   * What the name of every key begins with. No braces: they would decide the slot in a cluster.
+   * @default 'merchant-payments:'
+   */
+  prefix?: string | undefined;
+  /**
+   * How long a claim lives without being renewed, in milliseconds: how long a payment stays `busy`
+   * after a process died over it. It is renewed while the work runs. A whole number from 100 to
+   * 2_147_483_647.
+   * @default 30_000
+   */
+  leaseMs?: number | undefined;
+  /**
+   * How long a claim is renewed at most, in milliseconds. Work that takes longer counts as hung:
+   * its signal aborts, and the claim runs out within `leaseMs`. A whole number from 1.
+   * @default 600_000
+   */
+  renewForMs?: number | undefined;
+  /**
+   * How long a payment is remembered after its last change, in milliseconds. A callback that is
+   * delivered later is processed again. A whole number from 1.
+   * @default 2_592_000_000 (30 days)
+   */
+  retentionMs?: number | undefined;
+  /**
+   * How long Redis may take to answer, in milliseconds. Both clients keep commands while they
+   * reconnect, for minutes or for ever. A whole number from 1 to 2_147_483_647, below `leaseMs`.
+   * @default 5_000, or half of leaseMs when that is less
+   */
+  commandTimeoutMs?: number | undefined;
+}
+
+const milliseconds = wholeNumber({ min: 1, unit: 'milliseconds' });
+
+const rules = {
+  prefix: withDefault(
+    'merchant-payments:',
+    matching<string>(
+      'text without braces',
+      (prefix: unknown) => typeof prefix === 'string' && !/[{}]/.test(prefix),
+    ),
+  ),
+  leaseMs: withDefault(30_000, timerMs(100)),
+  renewForMs: withDefault(600_000, milliseconds),
+  retentionMs: withDefault(2_592_000_000, milliseconds),
+  commandTimeoutMs: optional(timerMs()),
+} satisfies OptionRules<RedisInboxOptions>;
+
+/** @throws {InvalidOptionError} naming the option */
+export function resolveRedisInboxOptions(options: RedisInboxOptions) {
+  const resolved = resolveOptions(options, rules);
+  const { leaseMs, commandTimeoutMs = Math.min(5_000, Math.floor(leaseMs / 2)) } = resolved;
+  // With an answer that takes as long as the lease lives, another process may have claimed already.
+  if (commandTimeoutMs >= leaseMs) {
+    throw new InvalidOptionError(
+      'commandTimeoutMs',
+      `commandTimeoutMs must be less than leaseMs (${leaseMs}); received ${commandTimeoutMs}: lower it, to half of leaseMs or less, or raise leaseMs`,
+    );
+  }
+  return { ...resolved, commandTimeoutMs };
 }

@@ -15,7 +15,7 @@ export interface Script {
 // A client that lost its connection may send a script again that was run, so each gives the same
 // answer the second time. The clock is the server's: the merchant's machines need not agree. After a
 // failover it may have stepped back, so a claim that seems to live for longer than it was granted is
-// cut to that. It is not taken for expired: its holder may live, and then renews it.
+// cut to that. It does not count as expired: its holder may live, and then renews it.
 
 const NOW = `
 local time = redis.call('TIME')

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { InboxError, InvalidOptionError } from '../../errors.js';
-import { assertDate } from '../../protocol/assert-option.js';
-import { type ClaimAnswer, isClaimed } from '../claim-answer.js';
-import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
-import { type Lease, runUnderLease } from '../lease.js';
-import { toStoredName } from '../stored-name.js';
+import { InboxError } from '../../errors.js';
+import {
+  clock,
+  date,
+  matching,
+  type OptionRules,
+  resolveOptions,
+  timerMs,
+  wholeNumber,
+  withDefault,
+} from '../../protocol/options.js';
 import {
   assertDatabase,
   assertNoTransaction,
@@ -12,25 +17,28 @@ import {
   isInUse,
   isLocked,
   type SqliteDatabase,
-} from './database.js';
-import { resolveOptions, type SqliteInboxOptions } from './options.js';
+} from '../../storage/sqlite/database.js';
+import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
+import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
+import { toStoredName } from '../stored-name.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
 export interface SqliteInbox extends CallbackInbox {
   /**
-   * Creates the two tables and their index where they are missing. To call once, before the inbox is
+   * Creates the two tables and their index where they are missing. Call it once, before the inbox is
    * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
    */
   setup(): void;
   /**
    * Forgets the payments that were last changed before `olderThan`, but for those being processed
    * right now: the oldest 5,000 of them, since the process stands still for it. Call it until it
-   * returns 0, with a turn of the event loop in between. A callback for one of them that comes again is processed again: keep longer than the
-   * service retries.
+   * returns 0, with a turn of the event loop in between. A later callback for one of them is processed
+   * again: keep them longer than the service retries.
    *
    * @returns how many processed changes were forgotten
-   * @throws {InvalidOptionError} when `olderThan` is no valid Date, or the tables are missing
+   * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+   * @throws {InboxError} `MISSING_TABLES`
    */
   prune(olderThan: Date): number;
 }
@@ -43,7 +51,7 @@ export interface SqliteInbox extends CallbackInbox {
  *
  * The inbox leaves the connection's settings alone. WAL is recommended
  * (`PRAGMA journal_mode = WAL`), for readers then don't block it. A file that another connection has
- * locked makes a callback `busy` when it comes; at the end of the work the inbox tries again, without
+ * locked makes a callback `busy` when it arrives; at the end of the work the inbox tries again, without
  * blocking, for as long as the lease lives. The connection's own busy timeout (better-sqlite3: 5 s)
  * does block the process; it may be short. The connection may be the merchant's own, as long as no
  * transaction on it is open across an `await`. An `iterate()` of better-sqlite3 that is under way on it
@@ -52,14 +60,14 @@ export interface SqliteInbox extends CallbackInbox {
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`.
  *
- * `process` rejects with an {@link InboxError}: `LEASE_LOST` when another process took over,
- * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired; with an
- * {@link InvalidOptionError} when the tables are missing or the connection is in a transaction; and
- * with the driver's own errors.
+ * `process` rejects with an `InboxError`: `LEASE_LOST` when another process took over,
+ * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired, `MISSING_TABLES` before
+ * `setup()`; with an `InvalidOptionError` when the connection is in a transaction; and with the
+ * driver's own errors.
  *
  * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed
  * by the inbox
- * @throws {InvalidOptionError} when the database or an option can't be right
+ * @throws {InvalidOptionError} when the database or an option is invalid
  *
  * @example
  * ```ts
@@ -77,8 +85,8 @@ export function sqliteInbox(
   options: SqliteInboxOptions = {},
 ): SqliteInbox {
   assertDatabase(database);
-  const { tablePrefix, leaseMs, renewForMs, now } = resolveOptions(options);
-  const store = new SqliteStore(database, tablePrefix);
+  const { prefix, leaseMs, renewForMs, now } = resolveOptions(options, sqliteInboxRules);
+  const store = new SqliteStore(database, prefix);
 
   return {
     async process(event, work) {
@@ -91,9 +99,9 @@ export function sqliteInbox(
     },
     setup: () => store.createTables(),
     prune(olderThan) {
-      assertDate('olderThan', olderThan);
+      const olderThanMs = date(olderThan, 'olderThan').getTime();
       assertNoTransaction(database);
-      return store.prune(olderThan.getTime(), now());
+      return store.prune(olderThanMs, now());
     },
   };
 }
@@ -147,7 +155,7 @@ function createLease({
     askedAtMs: performance.now(),
     claim(processStale) {
       assertNoTransaction(database);
-      // Read first: most callbacks that come again need no write lock.
+      // Read first: most duplicates need no write lock.
       const found = store.check(claim, processStale, now());
       if (!isClaimed(found)) return found;
       const answer = store.claim(claim, { processStale, leaseMs, now });
@@ -180,7 +188,7 @@ async function retryWhileBlocked<T>(
 ): Promise<T> {
   for (;;) {
     let cause: unknown;
-    // Not within somebody's transaction: what is recorded would be undone with it.
+    // Not within the merchant's transaction: what is recorded would be undone with it.
     if (!isInTransaction(database)) {
       try {
         return step();
@@ -204,3 +212,47 @@ function stillBlocked(cause: unknown): InboxError {
     { cause },
   );
 }
+
+/** Options of `sqliteInbox`. */
+export interface SqliteInboxOptions {
+  /**
+   * What the names of the tables (`payments`, `events`) and their index begin with: 1 to 40 ASCII
+   * letters, digits and underscores, not starting with a digit, and not with `sqlite_`.
+   * @default 'payment_inbox_'
+   */
+  prefix?: string | undefined;
+  /**
+   * How long a claim lives without being renewed, in milliseconds: how long a payment stays `busy`
+   * after a process died over it. It is renewed while the work runs. A whole number from 100 to
+   * 2_147_483_647.
+   * @default 30_000
+   */
+  leaseMs?: number | undefined;
+  /**
+   * How long a claim is renewed at most, in milliseconds. Work that takes longer counts as hung:
+   * its signal aborts, and the claim runs out within `leaseMs`. A whole number from 1.
+   * @default 600_000
+   */
+  renewForMs?: number | undefined;
+  /**
+   * The clock, in epoch milliseconds. Processes that share the file must share it.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined;
+}
+
+const PLAIN = /^(?!sqlite_)[a-z_][a-z0-9_]{0,39}$/i;
+
+/** One rule for each option. */
+export const sqliteInboxRules = {
+  prefix: withDefault(
+    'payment_inbox_',
+    matching<string>(
+      '1 to 40 ASCII letters, digits and underscores, not starting with a digit or sqlite_',
+      (prefix: unknown) => typeof prefix === 'string' && PLAIN.test(prefix),
+    ),
+  ),
+  leaseMs: withDefault(30_000, timerMs(100)),
+  renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  now: clock,
+} satisfies OptionRules<SqliteInboxOptions>;

@@ -1,12 +1,12 @@
-import { InvalidOptionError } from '../../errors.js';
-import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../claim-answer.js';
+import { InboxError, InvalidOptionError } from '../../errors.js';
 import {
   readValue,
   runInTransaction,
   type SqliteDatabase,
   type SqliteStatement,
   waitWhileLocked,
-} from './database.js';
+} from '../../storage/sqlite/database.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../lease.js';
 
 /** An event as the tables hold it. */
 export interface StoredEvent {
@@ -18,7 +18,7 @@ export interface StoredEvent {
 
 /** A claim on a payment for one of its events. */
 export interface StoredClaim extends StoredEvent {
-  /** A token that nobody else has. */
+  /** A token that is this claim's alone. */
   readonly owner: string;
 }
 
@@ -41,11 +41,11 @@ export class SqliteStore {
   readonly #byChange: string;
   #prepared: Statements | undefined;
 
-  constructor(database: SqliteDatabase, tablePrefix: string) {
+  constructor(database: SqliteDatabase, prefix: string) {
     this.#database = database;
-    this.#payments = `"${tablePrefix}payments"`;
-    this.#events = `"${tablePrefix}events"`;
-    this.#byChange = `"${tablePrefix}payments_by_change"`;
+    this.#payments = `"${prefix}payments"`;
+    this.#events = `"${prefix}events"`;
+    this.#byChange = `"${prefix}payments_by_change"`;
   }
 
   createTables(): void {
@@ -100,7 +100,7 @@ export class SqliteStore {
 
   /** False when the claim is no longer its owner's. */
   renew({ reference, owner }: StoredClaim, untilMs: number): boolean {
-    // In a transaction of its own, or it could be undone with somebody's.
+    // In its own transaction, or it could be undone with the merchant's.
     return runInTransaction(this.#database, () =>
       hasChanged(this.#statements.renew.run(untilMs, reference, owner)),
     );
@@ -163,8 +163,8 @@ export class SqliteStore {
           ELSE 'claimed'
         END
         FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
-      // After the clock stepped back: a claim lives for no longer than it was granted. It is not
-      // taken for expired, for its holder may live, and then renews it.
+      // After the clock stepped back: a claim lives for no longer than it was granted. It does not
+      // count as expired, for its holder may live, and then renews it.
       clamp: this.#prepare(`
         UPDATE ${this.#payments} SET owner_until_ms = ? + owner_lease_ms
         WHERE reference = ? AND owner_until_ms > ? + owner_lease_ms`),
@@ -191,11 +191,11 @@ export class SqliteStore {
     try {
       return this.#database.prepare(sql);
     } catch (error) {
-      // SQLite has no code of its own for a missing table.
+      // SQLite has no code for a missing table.
       if (this.#hasTables()) throw error;
-      throw new InvalidOptionError(
-        'database',
-        `database must hold the tables ${this.#payments} and ${this.#events}, but they are missing: call setup() of the inbox once, before it is used`,
+      throw new InboxError(
+        'MISSING_TABLES',
+        `The tables ${this.#payments} and ${this.#events} are missing; call setup() of the inbox once before its first callback`,
         { cause: error },
       );
     }
@@ -213,7 +213,7 @@ function toClaimAnswer(row: unknown): ClaimAnswer {
   if (isClaimAnswer(answer)) return answer;
   throw new InvalidOptionError(
     'database',
-    'database must answer a query at once with its first row, but something else was received: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+    'database must answer a query with its first row at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
   );
 }
 

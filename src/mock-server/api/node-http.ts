@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ConnectionLossError } from './connection-loss.js';
+import { ConnectionLoss } from './waiting-requests.js';
 
 /**
  * Turns what Node received into a Request whose signal ends with the connection; `undefined` for what
- * a Request can't express: the method TRACE, a target that is no URL.
+ * a Request can't express: the method TRACE, a target that is not a URL.
  */
 export function createRequest(
   incoming: IncomingMessage,
@@ -25,22 +25,22 @@ export function createRequest(
   }
 }
 
-// The response of a request that was sent behind another (pipelined) hears nothing of its connection's
-// end as long as it is not its turn, so the connection itself is listened to as well.
+// The response to a pipelined request is not closed with the connection before its turn, so the
+// connection itself is observed too.
 function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const left = new AbortController();
   const leave = () => {
     socket.off('close', leave);
     if (!outgoing.writableFinished) left.abort();
   };
-  // One for each request that waits for its turn: there is no leak to warn of.
+  // One for each pipelined request: not a leak to warn of.
   socket.setMaxListeners(0);
   socket.once('close', leave);
   outgoing.once('close', leave);
   return left.signal;
 }
 
-/** Reads what is left of a body that nobody wanted, and keeps none of it. */
+/** Reads the rest of a body that was not used, and drops it. */
 export function dropBody(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel();
 }
@@ -53,7 +53,7 @@ function createHeaders(rawHeaders: readonly string[]): Headers {
   return headers;
 }
 
-// Node's own conversion destroys the connection when the reader stops early, so a client that sends
+// Node's own conversion destroys the connection when the reader stops early, and a client that sends
 // too much would never see its 413. Here the rest is read and dropped.
 function createBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let isWanted = true;
@@ -75,7 +75,7 @@ function createBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   });
 }
 
-/** @throws whatever the answer's body ends in */
+/** @throws the error that the answer's body ends in */
 export async function sendAnswer(answer: Response, outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
   const reader = answer.body?.getReader();
@@ -88,7 +88,7 @@ export async function sendAnswer(answer: Response, outgoing: ServerResponse): Pr
 /** Breaks the connection in the way the error says; a reset unless it says otherwise. */
 export async function sendFailure(error: unknown, outgoing: ServerResponse): Promise<void> {
   const { socket } = outgoing;
-  if (error instanceof ConnectionLossError && error.how === 'end') {
+  if (error instanceof ConnectionLoss && error.how === 'end') {
     socket?.destroySoon();
     return;
   }
@@ -99,9 +99,8 @@ export async function sendFailure(error: unknown, outgoing: ServerResponse): Pro
 /** Milliseconds of real time. */
 const HEAD_START_MS = 20;
 
-// A client that finds the last bytes and the reset at the same time takes the two for an orderly
-// end (libuv does), so the bytes go first. The immediate lets a client in this process, held up as
-// it may be, read them in any case.
+// A client that finds the last bytes and the reset at the same time takes both for an orderly end
+// (libuv does), so the bytes go first. The immediate lets a busy client in this process read them.
 function giveHeadStart(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => setImmediate(resolve), HEAD_START_MS);
@@ -112,7 +111,7 @@ function giveHeadStart(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-// Resolves when the bytes have left the process: what comes next may be a reset, which would drop them.
+// Resolves when the bytes have left the process: a reset may follow, which would drop them.
 function write(bytes: Uint8Array, outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -1,4 +1,4 @@
-import type { RequestFaultType } from '../faults/fault-types.js';
+import type { RequestFault } from '../faults/fault.js';
 
 /** A request as the service received it. Without credentials. */
 export interface RecordedRequest {
@@ -19,7 +19,7 @@ export interface RecordedRequest {
   /** Whether it carried the account's credentials. */
   readonly authenticated: boolean;
   /** The fault that was applied. */
-  readonly fault?: RequestFaultType | undefined;
+  readonly fault?: RequestFault['type'] | undefined;
   /** The status it was answered with; `undefined` as long as there is no answer, or when it was lost. */
   readonly status?: number | undefined;
   /** Whether it is over: answered, or its connection broken. */
@@ -50,7 +50,7 @@ export function redactHeaders(headers: Headers): Readonly<Record<string, string>
   return Object.freeze(Object.fromEntries(entries));
 }
 
-/** What a request is told apart by: in matches and in faults. */
+/** What a request is matched by, in waits and in faults. */
 export function toRequestFacts({ method, path, json }: RecordedRequest) {
   const reference =
     typeof json === 'object' && json !== null && 'merchantPaymentReference' in json
@@ -63,17 +63,7 @@ export function toRequestFacts({ method, path, json }: RecordedRequest) {
   };
 }
 
-export function isMatchingRequest(match: RequestMatch, request: RecordedRequest): boolean {
-  const facts = toRequestFacts(request);
-  return (
-    (match.merchantPaymentReference ?? facts.merchantPaymentReference) ===
-      facts.merchantPaymentReference &&
-    (match.method ?? facts.method) === facts.method &&
-    (match.path ?? facts.path) === facts.path
-  );
-}
-
-/** About the memory it takes: its texts, the body's parsed form counted as three times its text. */
+/** About the memory it takes: its texts; the parsed body counts as three times its text. */
 export function sizeOfRequest({ path, headers, body, json }: RecordedRequest): number {
   const headerLength = Object.entries(headers).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
@@ -82,7 +72,7 @@ export function sizeOfRequest({ path, headers, body, json }: RecordedRequest): n
   return path.length + headerLength + body.length * (json === undefined ? 1 : 4);
 }
 
-/** One line for a log: which request, with what result. */
+/** A line for a log: the request and its result. */
 export function describeRequest({ method, path, status, fault }: RecordedRequest): string {
   const result = status === undefined ? 'no answer' : `HTTP ${status}`;
   return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;

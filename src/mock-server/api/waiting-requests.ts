@@ -1,7 +1,21 @@
-import type { MockClock, MockTimer } from '../clock/clock.js';
-import { ConnectionLossError } from './connection-loss.js';
+import { MockServerError } from '../../errors.js';
+import type { MockClock, MockTimer } from '../state/clock.js';
 
-/** Requests that a fault keeps waiting: `delay` until a time, `hang` without end. */
+/**
+ * A connection that breaks, as `fetch` shows it: its promise rejects with it when nothing of the answer
+ * was sent, or the answer's body ends in it. The HTTP server breaks the real connection.
+ */
+export class ConnectionLoss extends MockServerError {
+  /** `reset`: cut off hard. `end`: closed in an orderly way, but too early. */
+  readonly how: 'reset' | 'end';
+
+  constructor(how: 'reset' | 'end', message: string) {
+    super('CONNECTION_LOST', message);
+    this.how = how;
+  }
+}
+
+/** Requests that a fault holds: `delay` until a time, `hang` for ever. */
 export class WaitingRequests {
   readonly #clock: MockClock;
   readonly #cutOff = new Set<(reason: Error) => void>();
@@ -13,7 +27,7 @@ export class WaitingRequests {
   /**
    * Settles after `delayMs` on the service's clock.
    *
-   * @throws {ConnectionLossError} when the client leaves, or the service is reset or closed
+   * @throws {ConnectionLoss} when the client leaves, or the service is reset or closed
    */
   delay(signal: AbortSignal, delayMs: number): Promise<void> {
     return this.#wait(signal, (arrive) => this.#clock.setTimeout(arrive, delayMs));
@@ -22,7 +36,7 @@ export class WaitingRequests {
   /**
    * Never answers.
    *
-   * @throws {ConnectionLossError} when the client leaves, or the service is reset or closed
+   * @throws {ConnectionLoss} when the client leaves, or the service is reset or closed
    */
   hang(signal: AbortSignal): Promise<never> {
     return this.#wait<never>(signal, () => undefined);
@@ -30,7 +44,7 @@ export class WaitingRequests {
 
   /** Breaks the connection of every request that waits. */
   cutOff(reason: string): void {
-    for (const fail of this.#cutOff) fail(new ConnectionLossError('reset', reason));
+    for (const fail of this.#cutOff) fail(new ConnectionLoss('reset', reason));
   }
 
   #wait<Result>(
@@ -47,7 +61,7 @@ export class WaitingRequests {
         end();
         reject(reason);
       };
-      const leave = () => fail(new ConnectionLossError('reset', 'The client left'));
+      const leave = () => fail(new ConnectionLoss('reset', 'The client left'));
       const timer = start((result) => {
         end();
         resolve(result);

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
-import type { CallbackFault } from '../faults/fault-types.js';
+import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import { signCallbackBytes } from './sign.js';
 
 /** A callback ready to be sent. */
@@ -19,18 +19,10 @@ interface MessageInput {
   readonly signedAtMs: number;
   readonly key: KeyObject;
   readonly encoding: SignatureEncoding;
-  readonly fault: CallbackFault | undefined;
+  readonly fault: CheckedCallbackFault | undefined;
 }
 
-const DEFAULT_SKEW_SECONDS = 600;
-const DEFAULT_UNKNOWN_STATUS = 'mock_unknown_status';
-const DEFAULT_EXTRA_FIELD = 'mockExtraField';
-const DEFAULT_EXTRA_VALUE = 'added by the mock service';
-
-// Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
-const encoder = new TextEncoder();
-
-const wrongKey = createSecretKey('not the signing secret of any account', 'utf8');
+const WRONG_SECRET = 'not the signing secret of any account';
 
 /** Writes and signs a callback (interface sections 4.2 and 5.2), with what `fault` does to it. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
@@ -40,7 +32,7 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   const signature = signCallbackBytes({
     timestamp,
     body: Buffer.from(signedText),
-    key: fault?.type === 'wrong-secret' ? wrongKey : key,
+    key: fault?.type === 'wrong-secret' ? createSecretKey(WRONG_SECRET, 'utf8') : key,
     encoding,
   });
   const headers = {
@@ -51,35 +43,30 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   return {
     timestamp,
     signedString: `${timestamp}.${signedText}`,
-    rawBody: encoder.encode(changeAfterSigning(signedText, record, fault)),
-    headers: Object.freeze(leaveHeaderOut(headers, fault)),
+    // Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
+    rawBody: new TextEncoder().encode(changeAfterSigning(signedText, record, fault)),
+    headers: Object.freeze(omitHeader(headers, fault)),
   };
 }
 
-function timestampShift(fault: CallbackFault | undefined): number {
-  if (fault?.type === 'stale-timestamp') return -(fault.bySeconds ?? DEFAULT_SKEW_SECONDS);
-  if (fault?.type === 'future-timestamp') return fault.bySeconds ?? DEFAULT_SKEW_SECONDS;
-  return 0;
+function timestampShift(fault: CheckedCallbackFault | undefined): number {
+  if (fault?.type === 'stale-timestamp') return -fault.bySeconds;
+  return fault?.type === 'future-timestamp' ? fault.bySeconds : 0;
 }
 
 function changeBeforeSigning(
   record: PaymentStatusRecord,
-  fault: CallbackFault | undefined,
+  fault: CheckedCallbackFault | undefined,
 ): Record<string, unknown> {
-  if (fault?.type === 'unknown-status') {
-    return { ...record, status: fault.status ?? DEFAULT_UNKNOWN_STATUS };
-  }
-  if (fault?.type === 'extra-field') {
-    const { field = DEFAULT_EXTRA_FIELD, value = DEFAULT_EXTRA_VALUE } = fault;
-    return { ...record, [field]: value };
-  }
+  if (fault?.type === 'unknown-status') return { ...record, status: fault.status };
+  if (fault?.type === 'extra-field') return { ...record, [fault.field]: fault.value };
   return { ...record };
 }
 
 function changeAfterSigning(
   signedText: string,
   record: PaymentStatusRecord,
-  fault: CallbackFault | undefined,
+  fault: CheckedCallbackFault | undefined,
 ): string {
   if (fault?.type === 'reserialized-body') return JSON.stringify(record, null, 2);
   if (fault?.type !== 'tampered-body') return signedText;
@@ -87,11 +74,10 @@ function changeAfterSigning(
   return JSON.stringify({ ...record, merchantPaymentReference });
 }
 
-function leaveHeaderOut(
+function omitHeader(
   headers: Readonly<Record<string, string>>,
-  fault: CallbackFault | undefined,
+  fault: CheckedCallbackFault | undefined,
 ): Record<string, string> {
-  if (fault?.type !== 'missing-header') return { ...headers };
-  const { header = SIGNATURE_HEADER } = fault;
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== header));
+  const missing = fault?.type === 'missing-header' ? fault.header : undefined;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== missing));
 }

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 
-/** What came of one request. */
+/** The result of one request. */
 export type PostResult =
   | {
       readonly outcome: 'acknowledged' | 'refused';
@@ -14,27 +14,26 @@ interface CallbackPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Told of the answer's headers, before its body has come. */
+  /** Called with the answer's headers, before its body is read. */
   readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
   readonly hold?: BodyHold | undefined;
 }
 
-/** Lets the bodies of several requests go at the same moment, however long each took to connect. */
+/** Sends the bodies of several requests at the same moment, however long each takes to connect. */
 export interface BodyHold {
   readonly onConnected: () => void;
-  /** When the body is to go. */
+  /** Resolves when the body may be sent. */
   readonly released: Promise<void>;
 }
 
-/** An answer's body is for the log only; more of it is not read. */
+/** An answer's body is only for the log; no more of it is read. */
 const MAX_ANSWER_BYTES = 4096;
 
 /**
- * Sends callbacks and keeps count of those under way, so that they can be broken off.
+ * Sends callbacks, and can abort those that are under way.
  *
- * Every attempt has a connection of its own: one that was kept from the attempt before can be closed
- * by the endpoint at the moment it is used again, and the failed attempt in the log would be the
- * mock's doing, not the endpoint's.
+ * Every attempt opens a new connection: the endpoint could close a kept one at the moment it is used
+ * again, and the log would show a failure that is the mock's.
  */
 export class CallbackSender {
   readonly #timeoutMs: number;
@@ -46,7 +45,7 @@ export class CallbackSender {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Never rejects: whatever goes wrong is a result. */
+  /** Never rejects: a failure is a result too. */
   post(callback: CallbackPost): Promise<PostResult> {
     return this.#send('POST', callback);
   }
@@ -76,8 +75,7 @@ export class CallbackSender {
       const fail = (error: NodeJS.ErrnoException) => {
         settle({ outcome: 'failed', errorCode: error.code ?? error.name });
       };
-      // Real time, not the service's clock: what is waited for is real input and output, which a
-      // clock that stands still would wait for without end.
+      // Real time, not the service's clock: a clock that stands still would wait for ever.
       const timer = setTimeout(() => {
         settle({ outcome: 'timed-out' });
         request.destroy();
@@ -93,9 +91,9 @@ export class CallbackSender {
     });
   }
 
-  /** Breaks off every attempt under way; each ends as `failed`. */
+  /** Aborts every attempt under way; each ends as `failed`. */
   abort(): void {
-    for (const request of this.#inFlight) request.destroy(new Error('broken off'));
+    for (const request of this.#inFlight) request.destroy(new Error('aborted'));
   }
 
   close(): void {
@@ -113,8 +111,8 @@ function holdBody(request: http.ClientRequest, body: Uint8Array, hold: BodyHold)
   void hold.released.then(() => request.end(body));
 }
 
-// An answer counts once it is complete, or has more of a body than is read. Before that a connection
-// that breaks, or a time that runs out, is no answer.
+// An answer counts when it is complete or longer than what is read of it. Before that, a broken
+// connection or a timeout is no answer.
 function collectAnswer(
   response: http.IncomingMessage,
   settle: (result: PostResult) => void,

@@ -1,5 +1,5 @@
-import type { CallbackFault, CallbackFaultType } from '../faults/fault-types.js';
-import type { MockPayment } from '../payment.js';
+import type { CallbackFault } from '../faults/fault.js';
+import type { MockPayment } from '../state/payments.js';
 
 /**
  * How one attempt ended.
@@ -42,7 +42,7 @@ export interface DeliveryAttempt {
   readonly signedString: string;
   /** How it ended. */
   readonly outcome: DeliveryOutcome;
-  /** The endpoint's answer. Absent when none came. */
+  /** The endpoint's answer; absent without one. */
   readonly response?:
     | {
         /** The HTTP status. */
@@ -56,7 +56,7 @@ export interface DeliveryAttempt {
   /** From sending to the end, in milliseconds of real time. */
   readonly latencyMs: number;
   /** The fault that was applied. */
-  readonly fault?: CallbackFaultType | undefined;
+  readonly fault?: CallbackFault['type'] | undefined;
   /** When the next attempt is due, on the service's clock. Absent when there will be none. */
   readonly nextRetryAt?: Date | undefined;
 }
@@ -65,7 +65,7 @@ export interface DeliveryAttempt {
  * Where a delivery stands.
  *
  * - `not-configured`: there is no callbackUrl, so nothing is sent.
- * - `held`: kept back by a `reorder` fault until the payment's next delivery was sent.
+ * - `held`: held by a `reorder` fault until the payment's next delivery was sent.
  * - `sending`: an attempt is under way.
  * - `retrying`: the next attempt waits for its time.
  * - `acknowledged`: the endpoint answered with 2xx.
@@ -97,11 +97,11 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-/** What is particular about a callback that is sent again. */
+/** Options of `resend`. */
 export interface ResendOptions {
   /**
-   * What goes wrong with its first attempt: a fault without `times` and `match`. No fault that is
-   * pending is used up then.
+   * What goes wrong with its first attempt: a fault without `times` and `match`, in place of a
+   * pending one.
    * @default the oldest pending fault that fits
    */
   fault?: CallbackFault | undefined;
@@ -122,20 +122,15 @@ export interface DeliveryMatch {
 /** How long to wait. */
 export interface WaitOptions {
   /**
-   * Milliseconds of real time, from 0 to 2147483647, whatever the service's clock is.
+   * Milliseconds of real time, from 0 to 2147483647, not of the service's clock.
    * @default 5_000
    */
   timeoutMs?: number | undefined;
 }
 
-export function isMatchingAttempt(match: DeliveryMatch, attempt: DeliveryAttempt): boolean {
-  return (
-    (match.referenceNumber ?? attempt.referenceNumber) === attempt.referenceNumber &&
-    (match.status ?? attempt.status) === attempt.status &&
-    (match.attempt ?? attempt.attempt) === attempt.attempt &&
-    (match.acknowledged === undefined ||
-      match.acknowledged === (attempt.outcome === 'acknowledged'))
-  );
+/** What an attempt is matched by. */
+export function toAttemptFacts({ referenceNumber, status, attempt, outcome }: DeliveryAttempt) {
+  return { referenceNumber, status, attempt, acknowledged: outcome === 'acknowledged' };
 }
 
 /** About the memory it takes: its texts. */
@@ -143,7 +138,7 @@ export function sizeOfAttempt({ rawBody, signedString, response }: DeliveryAttem
   return rawBody.byteLength + signedString.length + (response?.body.length ?? 0);
 }
 
-/** One line for a log: which attempt, of what, with what result. */
+/** A line for a log: the attempt and its result. */
 export function describeAttempt(attempt: DeliveryAttempt): string {
   const parts = [
     `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,

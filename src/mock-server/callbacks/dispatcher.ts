@@ -1,30 +1,34 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import type { MockClock, MockTimer } from '../clock/clock.js';
-import type { EventLog } from '../event-log.js';
-import type { EventFeed } from '../events.js';
 import type { FaultList } from '../faults/fault-list.js';
-import type { CallbackFault } from '../faults/fault-types.js';
-import { type MockPayment, toStatusRecord } from '../payment.js';
-import type { SeededIds } from '../seeded-ids.js';
+import type { CheckedCallbackFault } from '../faults/fault-rules.js';
+import type { MockClock, MockTimer } from '../state/clock.js';
+import type { EventLog } from '../state/event-log.js';
+import { type MockPayment, toStatusRecord } from '../state/payments.js';
+import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
 import type { Delivery, DeliveryAttempt, DeliveryState } from './delivery.js';
-import { RecentDeliveries } from './recent-deliveries.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;
   readonly ids: SeededIds;
   readonly faults: FaultList;
-  readonly feed: EventFeed;
   readonly log: EventLog<DeliveryAttempt>;
   readonly sender: CallbackSender;
   readonly signingKey: KeyObject;
   readonly signatureEncoding: SignatureEncoding;
   readonly retryScheduleMs: readonly number[];
   readonly retrySigning: 'fresh' | 'original';
+  /** Called with each attempt that has ended. */
+  readonly onAttempt: (attempt: DeliveryAttempt) => void;
+  /** Called with a delivery that changed its state. */
+  readonly onDelivery: (delivery: Delivery) => void;
 }
+
+/** Deliveries that are kept. The retries of an older one are still made. */
+const MAX_RECENT = 10_000;
 
 /** A delivery under construction, and what its next attempts need to know. */
 interface LiveDelivery extends Delivery {
@@ -35,21 +39,21 @@ interface LiveDelivery extends Delivery {
   firstSignedAtMs?: number;
 }
 
-/** An attempt together with its copies: what becomes of the delivery is decided by the last to end. */
+/** An attempt with its copies: the last one to end decides the state of the delivery. */
 interface AttemptGroup {
   readonly delivery: LiveDelivery;
   readonly attempt: number;
   readonly message: CallbackMessage;
-  readonly fault: CallbackFault | undefined;
+  readonly fault: CheckedCallbackFault | undefined;
   unfinished: number;
   acknowledged: boolean;
 }
 
-/** What to deliver: a payment as it was after the change, where to, and what is to go wrong. */
+/** What to deliver: a payment as it was after the change, the address, and a fault. */
 interface Dispatch {
   readonly payment: MockPayment;
   readonly url: string | undefined;
-  readonly fault?: CallbackFault | undefined;
+  readonly fault?: CheckedCallbackFault | undefined;
 }
 
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
@@ -58,12 +62,13 @@ export class CallbackDispatcher {
   readonly #retries = new Map<LiveDelivery, MockTimer>();
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
-  readonly #recent = new RecentDeliveries<LiveDelivery>();
+  /** By id, oldest first. */
+  readonly #recent = new Map<string, LiveDelivery>();
   /** Deliveries that are not done: held, being sent, waiting for a retry. */
   readonly #unfinished = new Set<LiveDelivery>();
   readonly #owners = new WeakMap<DeliveryAttempt, LiveDelivery>();
   #whenIdle: (() => void)[] = [];
-  // What was begun before a reset must leave no trace after it.
+  // What started before a reset must leave no trace after it.
   #generation = 0;
   #sending = 0;
 
@@ -84,9 +89,9 @@ export class CallbackDispatcher {
       attempts: [],
     };
     const generation = this.#generation;
-    this.#recent.add(delivery);
+    this.#keep(delivery);
     if (url !== undefined) this.#unfinished.add(delivery);
-    this.#tell(delivery);
+    this.#report(delivery);
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? faults.takeForCallback(toFacts(delivery, 1), true);
@@ -107,28 +112,28 @@ export class CallbackDispatcher {
 
   /** The deliveries of a payment among the last 10,000, oldest first. */
   list(referenceNumber: string): Delivery[] {
-    return this.#recent.list(referenceNumber);
+    return [...this.#recent.values()].filter((one) => one.referenceNumber === referenceNumber);
   }
 
-  /** Settles when no attempt is under way any more. */
+  /** Settles when no attempt is under way. */
   settled(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenIdle.push(resolve);
-      this.#tellIdle();
+      this.#reportIdle();
     });
   }
 
-  #tellIdle(): void {
+  #reportIdle(): void {
     if (this.#sending > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Takes an attempt that is not kept any more from its delivery, where it is the oldest. */
+  /** Removes an attempt that is no longer kept from its delivery, where it is the oldest. */
   forget(attempt: DeliveryAttempt): void {
     this.#owners.get(attempt)?.attempts.shift();
   }
 
-  /** What is still to come, for the message of a wait that was in vain. */
+  /** What is still pending, for the message of a wait that ran out of time. */
   describePending(): string[] {
     const held = this.#listHeld().length;
     const lines: string[] = [];
@@ -140,17 +145,24 @@ export class CallbackDispatcher {
     return lines;
   }
 
-  /** Calls off retries, forgets what is held, breaks off what is under way. */
+  /** Cancels retries, forgets held deliveries, aborts attempts that are under way. */
   cancel(): void {
     this.#generation += 1;
     for (const timer of this.#retries.values()) timer.cancel();
-    // Told now: what comes of them later belongs to a time that is forgotten.
+    // Reported now, since later results are ignored.
     for (const delivery of this.#unfinished) this.#move(delivery, 'cancelled');
     this.#unfinished.clear();
     this.#retries.clear();
     this.#held.clear();
     this.#recent.clear();
     this.#options.sender.abort();
+  }
+
+  #keep(delivery: LiveDelivery): void {
+    this.#recent.set(delivery.id, delivery);
+    if (this.#recent.size <= MAX_RECENT) return;
+    const [oldest] = this.#recent.keys();
+    if (oldest !== undefined) this.#recent.delete(oldest);
   }
 
   #hold(delivery: LiveDelivery): void {
@@ -174,16 +186,16 @@ export class CallbackDispatcher {
     }
   }
 
-  #takeFault(delivery: LiveDelivery, attempt: number): CallbackFault | undefined {
+  #takeFault(delivery: LiveDelivery, attempt: number): CheckedCallbackFault | undefined {
     return this.#options.faults.takeForCallback(toFacts(delivery, attempt), false);
   }
 
   async #attempt(
     delivery: LiveDelivery,
     attempt: number,
-    fault: CallbackFault | undefined,
+    fault: CheckedCallbackFault | undefined,
   ): Promise<void> {
-    const copies = fault?.type === 'duplicate' ? (fault.copies ?? 1) : 0;
+    const copies = fault?.type === 'duplicate' ? fault.copies : 0;
     const group: AttemptGroup = {
       delivery,
       attempt,
@@ -203,7 +215,7 @@ export class CallbackDispatcher {
     }
   }
 
-  #write(delivery: LiveDelivery, fault: CallbackFault | undefined): CallbackMessage {
+  #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
     const { clock, signingKey, signatureEncoding, retrySigning } = this.#options;
     const signedAtMs = clock.signingTime?.() ?? clock.now();
     delivery.firstSignedAtMs ??= signedAtMs;
@@ -217,7 +229,7 @@ export class CallbackDispatcher {
   }
 
   async #transmit(group: AttemptGroup, copy: number): Promise<void> {
-    const { clock, feed, ids, log } = this.#options;
+    const { clock, ids, log, onAttempt } = this.#options;
     const { delivery, attempt, message, fault } = group;
     const generation = this.#generation;
     const id = ids.next('delivery');
@@ -247,17 +259,17 @@ export class CallbackDispatcher {
     delivery.attempts.push(entry);
     this.#owners.set(entry, delivery);
     log.push(entry);
-    feed.emit({ type: 'attempt', attempt: entry });
-    if (group.unfinished === 0) this.#tell(delivery);
+    onAttempt(entry);
+    if (group.unfinished === 0) this.#report(delivery);
   }
 
   #move(delivery: LiveDelivery, state: DeliveryState): void {
     delivery.state = state;
-    this.#tell(delivery);
+    this.#report(delivery);
   }
 
-  #tell(delivery: LiveDelivery): void {
-    this.#options.feed.emit({ type: 'delivery', delivery });
+  #report(delivery: LiveDelivery): void {
+    this.#options.onDelivery(delivery);
   }
 
   async #post({ delivery, message, fault }: AttemptGroup): Promise<PostResult | Dropped> {
@@ -267,13 +279,13 @@ export class CallbackDispatcher {
     const result = await this.#options.sender.post({ url: delivery.url, headers, body: rawBody });
     this.#sending -= 1;
     if (this.#sending === 0) {
-      // Once what comes of the attempt is decided, its retry included.
-      setImmediate(() => this.#tellIdle());
+      // After the attempt's result is recorded and its retry is set.
+      setImmediate(() => this.#reportIdle());
     }
     return result;
   }
 
-  // Before the attempt is in the log: whoever waited for it may advance the clock next.
+  // Before the attempt is in the log: a test that waits for it may advance the clock next.
   #conclude(group: AttemptGroup): { nextRetryAt?: Date } {
     const { delivery, attempt, acknowledged } = group;
     const delayMs = this.#options.retryScheduleMs[attempt - 1];
@@ -287,7 +299,7 @@ export class CallbackDispatcher {
     const timer = clock.setTimeout(() => {
       this.#retries.delete(delivery);
       this.#move(delivery, 'sending');
-      // Handed back so that a manual clock waits for the attempt.
+      // Returned, so that a manual clock waits for the attempt.
       return this.#attempt(delivery, attempt + 1, this.#takeFault(delivery, attempt + 1));
     }, delayMs);
     this.#retries.set(delivery, timer);

@@ -1,8 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { readRequestBody } from '../api/request-body.js';
-import { ControlFailure, failures } from './control-answers.js';
+import {
+  isJsonType,
+  jsonAnswer,
+  matchPath,
+  parseJson,
+  readRequestBody,
+} from '../api/http-messages.js';
+import type { ControlError } from './control-types.js';
 
-/** A call of the control interface, taken apart. */
+/** A call of the control interface. */
 export interface ControlCall {
   readonly method: string;
   /** The path below `/_mock`. */
@@ -13,8 +19,58 @@ export interface ControlCall {
   readonly signal: AbortSignal;
 }
 
-const MAX_BODY_BYTES = 1_048_576;
-const BASE_PATH = '/_mock';
+type Handler = (call: ControlCall, id: string) => Response | Promise<Response>;
+
+/** A method, a path in which `:id` stands for an identifier, and what answers. */
+export type Route = readonly [method: string, path: string, handle: Handler];
+
+/** On every answer: other origins and caches get nothing, and JSON is never taken for a page. */
+export const GUARD_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+const statuses = {
+  INVALID_REQUEST: 400,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNAVAILABLE: 503,
+} as const;
+
+interface FailureDetails {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The option or field that is invalid. */
+  readonly option?: string;
+}
+
+/** Ends a call with an error of the control interface. */
+export class ControlFailure extends Error {
+  override readonly name = 'ControlFailure';
+  readonly code: keyof typeof statuses;
+  readonly details: FailureDetails;
+
+  constructor(code: keyof typeof statuses, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function controlAnswer(status: number, body: unknown): Response {
+  return jsonAnswer(status, body, GUARD_HEADERS);
+}
+
+export function failureAnswer({ code, message, details }: ControlFailure): Response {
+  const { headers, option } = details;
+  const body: ControlError = { code, message, option };
+  return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...headers });
+}
 
 /** @throws {ControlFailure} when the body is not what the interface takes */
 export async function readControlCall(request: Request): Promise<ControlCall> {
@@ -22,7 +78,7 @@ export async function readControlCall(request: Request): Promise<ControlCall> {
   const { method, signal } = request;
   return {
     method,
-    path: pathname.slice(BASE_PATH.length),
+    path: pathname.slice('/_mock'.length),
     query: searchParams,
     body: method === 'POST' || method === 'PATCH' ? await readFields(request) : {},
     signal,
@@ -30,47 +86,31 @@ export async function readControlCall(request: Request): Promise<ControlCall> {
 }
 
 async function readFields(request: Request): Promise<Record<string, unknown>> {
-  // Beyond saying what it is, this type is one that a page of another site can't send unasked.
-  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/json') {
+  // A page of another site can't send this type without being asked for permission.
+  if (!isJsonType(request.headers.get('content-type'))) {
     throw new ControlFailure(
-      failures.unsupportedMediaType,
+      'UNSUPPORTED_MEDIA_TYPE',
       'The content-type must be application/json, also when there is no body',
     );
   }
-  const body = await readRequestBody(request, MAX_BODY_BYTES);
-  if (body.tooLarge) {
-    throw new ControlFailure(failures.payloadTooLarge, 'The body must be at most 1 MiB');
+  const body = await readRequestBody(request);
+  if (body === undefined) {
+    throw new ControlFailure('PAYLOAD_TOO_LARGE', 'The body must be at most 1 MiB');
   }
-  if (body.bytes.byteLength === 0) return {};
-  const value = isUtf8(body.bytes) ? parseJson(Buffer.from(body.bytes).toString()) : undefined;
+  if (body.byteLength === 0) return {};
+  const value = isUtf8(body) ? parseJson(Buffer.from(body).toString()) : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
   }
-  throw new ControlFailure(failures.invalidRequest, 'The body must be a JSON object in UTF-8');
+  throw new ControlFailure('INVALID_REQUEST', 'The body must be a JSON object in UTF-8');
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Reads `limit`.
- *
- * @throws {ControlFailure} when it is no whole number from 1 to 1000
- */
+/** @throws {ControlFailure} when `limit` is not a whole number from 1 to 1000 */
 export function readLimit(query: URLSearchParams): number {
   const text = query.get('limit') ?? '100';
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= 1000) return limit;
-  throw new ControlFailure(
-    failures.invalidRequest,
-    'limit must be a whole number from 1 to 1000, but another value came',
-  );
+  throw new ControlFailure('INVALID_REQUEST', 'limit must be a whole number from 1 to 1000');
 }
 
 /** @throws {ControlFailure} for a field that the call does not take */
@@ -80,9 +120,26 @@ export function assertOnly(
 ): void {
   const stray = Object.keys(body).find((field) => !fields.includes(field));
   if (stray === undefined) return;
-  const known = fields.length === 0 ? 'no field' : fields.join(', ');
+  const known = fields.length === 0 ? 'be empty' : `hold nothing but ${fields.join(', ')}`;
+  throw new ControlFailure('INVALID_REQUEST', `The body must ${known}, but received "${stray}"`);
+}
+
+/** @throws {ControlFailure} 404 for an unknown path, 405 for another method */
+export async function routeCall(routes: readonly Route[], call: ControlCall): Promise<Response> {
+  const allowed: string[] = [];
+  for (const [method, pattern, handle] of routes) {
+    const id = matchPath(pattern, call.path);
+    if (id === undefined) continue;
+    if (method === call.method) return handle(call, id);
+    allowed.push(method);
+  }
+  if (allowed.length === 0) {
+    const message = 'There is nothing at this path of the control interface';
+    throw new ControlFailure('NOT_FOUND', message);
+  }
   throw new ControlFailure(
-    failures.invalidRequest,
-    `The body must have ${known} and nothing else, but "${stray}" came`,
+    'METHOD_NOT_ALLOWED',
+    `The method must be ${allowed.join(' or ')} at this path`,
+    { headers: { allow: allowed.join(', ') } },
   );
 }

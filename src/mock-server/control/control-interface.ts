@@ -1,19 +1,27 @@
-import { describeIssues, InvalidOptionError } from '../../errors.js';
-import { type CreatePaymentInput, findCreatePaymentIssues } from '../../protocol/payment.js';
+import { describeIssues, InvalidOptionError, MockServerError } from '../../errors.js';
+import { operations } from '../../protocol/operations.js';
+import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { version } from '../../protocol/version.js';
 import { sizeOfRequest } from '../api/recorded-request.js';
 import { sizeOfAttempt } from '../callbacks/delivery.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
-import { isAdvanceable } from '../clock/clock.js';
-import { ClockBusyError } from '../clock/timers.js';
-import { dashboardAnswer } from '../dashboard/page.js';
 import type { EventFeed, MockEvent } from '../events.js';
-import type { CallbackFault, Fault } from '../faults/fault-types.js';
+import type { CallbackFault, Fault } from '../faults/fault.js';
 import type { MockService } from '../mock-service.js';
 import type { ResolvedServiceOptions } from '../options.js';
-import type { PaymentBook } from '../payment-book.js';
-import { ControlFailure, controlAnswer, failureAnswer, failures } from './control-answers.js';
-import { assertOnly, type ControlCall, readControlCall, readLimit } from './control-call.js';
+import { isAdvanceable } from '../state/clock.js';
+import type { PaymentBook } from '../state/payments.js';
+import {
+  assertOnly,
+  type ControlCall,
+  ControlFailure,
+  controlAnswer,
+  failureAnswer,
+  type Route,
+  readControlCall,
+  readLimit,
+  routeCall,
+} from './control-call.js';
 import type { ControlEvent, ControlFaults, ControlState } from './control-types.js';
 import {
   UNLIMITED,
@@ -24,7 +32,6 @@ import {
   viewRequest,
 } from './control-view.js';
 import { EventStreams } from './event-stream.js';
-import { findRoute, type Route } from './routes.js';
 
 interface ControlInterfaceOptions {
   readonly service: MockService & { readonly url: string };
@@ -32,6 +39,8 @@ interface ControlInterfaceOptions {
   readonly feed: EventFeed;
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
+  /** Answers with the dashboard. */
+  readonly page: () => Promise<Response>;
 }
 
 /** Whether a path is the control interface's and not the service's own. */
@@ -39,14 +48,14 @@ export function isControlPath(pathname: string): boolean {
   return pathname === '/_mock' || pathname.startsWith('/_mock/');
 }
 
-/** What people and tools steer a mock server by: JSON below `/_mock/`, and the dashboard's page. */
+/** Controls a mock server for people and tools: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
   readonly #streams: EventStreams;
   #isAdvancing = false;
   readonly #routes: readonly Route[] = [
     ['GET', '', () => redirectToPage()],
-    ['GET', '/', () => dashboardAnswer()],
+    ['GET', '/', () => this.#options.page()],
     ['GET', '/state', () => controlAnswer(200, this.#state())],
     ['PATCH', '/settings', (call) => this.#changeSettings(call)],
     ['GET', '/payments', (call) => this.#listPayments(call)],
@@ -73,14 +82,13 @@ export class ControlInterface {
   async fetch(request: Request): Promise<Response> {
     try {
       const call = await readControlCall(request);
-      const { handle, id } = findRoute(this.#routes, call);
-      return await handle(call, id);
+      return await routeCall(this.#routes, call);
     } catch (error) {
       return failureAnswer(toFailure(error));
     }
   }
 
-  /** Ends what is open. */
+  /** Ends the open event streams. */
   close(): void {
     this.#streams.close();
   }
@@ -110,8 +118,8 @@ export class ControlInterface {
     const { callbackUrl } = body;
     if (callbackUrl === undefined) {
       throw new ControlFailure(
-        failures.invalidRequest,
-        'callbackUrl must be an http or https URL, or null for none, but nothing came',
+        'INVALID_REQUEST',
+        'callbackUrl must be an http or https URL, or null for none, but it is missing',
       );
     }
     this.#options.service.callbackUrl = callbackUrl === null ? undefined : (callbackUrl as string);
@@ -128,9 +136,9 @@ export class ControlInterface {
   }
 
   #createPayment({ body }: ControlCall): Response {
-    const issues = findCreatePaymentIssues(body);
+    const issues = operations.createPayment.findInputIssues(body);
     if (issues !== undefined) {
-      throw new ControlFailure(failures.invalidRequest, describeIssues(issues));
+      throw new ControlFailure('INVALID_REQUEST', describeIssues(issues));
     }
     const payment = this.#options.payments.create(
       body as unknown as CreatePaymentInput & Record<string, unknown>,
@@ -209,16 +217,16 @@ export class ControlInterface {
     const { clock } = this.#options.settings;
     if (!isAdvanceable(clock)) {
       throw new ControlFailure(
-        failures.conflict,
-        "The clock of this service can't be moved: it was given as an option and has no advance()",
+        'CONFLICT',
+        "The clock of this service can't be moved: the one given as an option has no advance()",
       );
     }
     if (this.#isAdvancing) {
-      throw new ControlFailure(failures.conflict, 'The clock is being advanced already; try again');
+      throw new ControlFailure('CONFLICT', 'The clock is being advanced already; try again');
     }
     this.#isAdvancing = true;
     try {
-      // The retry after an attempt that is under way has no time yet.
+      // The retry of an attempt that is under way has no time yet.
       await this.#options.dispatcher.settled();
       await clock.advance(body['ms'] as number);
     } finally {
@@ -256,7 +264,7 @@ export class ControlInterface {
   }
 }
 
-/** What an answer holds of contents, about; whoever wants more asks for it piece by piece. */
+/** About how much an answer may hold; a caller who wants more asks for one payment at a time. */
 const MAX_ANSWER_BYTES = 16_777_216;
 
 /** As many as fit into an answer, one in any case. */
@@ -274,16 +282,18 @@ function redirectToPage(): Response {
 
 function unknown(what: string, id: string): ControlFailure {
   const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure(failures.notFound, `There is no ${what} ${shown} in this service`);
+  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown} in this service`);
 }
 
 function toFailure(error: unknown): ControlFailure {
   if (error instanceof ControlFailure) return error;
   if (error instanceof InvalidOptionError) {
-    return new ControlFailure(failures.invalidRequest, error.message);
+    return new ControlFailure('INVALID_REQUEST', error.message, { option: error.option });
   }
-  if (error instanceof ClockBusyError) return new ControlFailure(failures.conflict, error.message);
-  // The one other thing that a call ends in: the service was closed under it.
+  if (error instanceof MockServerError && error.code === 'CLOCK_BUSY') {
+    return new ControlFailure('CONFLICT', error.message);
+  }
+  // The only other failure: the service was closed meanwhile.
   const message = error instanceof Error ? error.message : String(error);
-  return new ControlFailure(failures.unavailable, message);
+  return new ControlFailure('UNAVAILABLE', message);
 }

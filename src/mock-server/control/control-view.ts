@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../api/recorded-request.js';
 import type { Delivery, DeliveryAttempt } from '../callbacks/delivery.js';
-import type { Fault } from '../faults/fault-types.js';
-import { type MockPayment, toStatusRecord } from '../payment.js';
+import type { Fault } from '../faults/fault.js';
+import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type {
   ControlAttempt,
   ControlDelivery,
@@ -10,8 +10,7 @@ import type {
   ControlRequest,
 } from './control-types.js';
 
-// From what the service holds to what the control interface sends. Each lists its fields: what is
-// added inside, perhaps a secret, does not get out by itself.
+// Each lists its fields, so that a field that is added to the service, perhaps a secret, is not sent.
 
 export function viewPayment(payment: MockPayment): ControlPayment {
   const { amount, currency, extra, history } = payment;

@@ -1,10 +1,10 @@
 import type { EventFeed, MockEvent } from '../events.js';
-import { ControlFailure, failures, GUARD_HEADERS } from './control-answers.js';
+import { ControlFailure, GUARD_HEADERS } from './control-call.js';
 import type { ControlEvent } from './control-types.js';
 
 const MAX_STREAMS = 64;
 const HEARTBEAT_MS = 15_000;
-/** What may wait for a reader that is slow; beyond it the stream ends, and the reader begins anew. */
+/** What may be queued for a slow reader; beyond it the stream ends, and the reader connects again. */
 const MAX_QUEUED_BYTES = 8_388_608;
 
 interface EventStreamsOptions {
@@ -25,7 +25,7 @@ export class EventStreams {
   open(signal: AbortSignal): Response {
     if (this.#open.size >= MAX_STREAMS) {
       throw new ControlFailure(
-        failures.unavailable,
+        'UNAVAILABLE',
         `At most ${MAX_STREAMS} event streams can be open; close one`,
       );
     }
@@ -43,7 +43,7 @@ export class EventStreams {
             if (text === undefined) end();
             else send(text);
           });
-          const heartbeat = setInterval(() => send(': still here\n\n'), HEARTBEAT_MS);
+          const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
           const leave = () => end();
           end = (isCancelled = false) => {
             if (!this.#open.delete(end)) return;
@@ -65,7 +65,7 @@ export class EventStreams {
     });
   }
 
-  // What can't be written, a text too long for one, ends the stream: whoever listens fetches anew.
+  // An event that is too long for one text ends the stream; the reader connects again.
   #write(event: MockEvent): string | undefined {
     try {
       const view = this.#options.view(event);

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { textAnswer } from '../api/answers.js';
-import { ControlFailure, failures } from '../control/control-answers.js';
+import { textAnswer } from '../api/http-messages.js';
+import { ControlFailure, GUARD_HEADERS } from '../control/control-call.js';
 
 interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
-// CommonJS has the one, ES modules have the other.
+// CommonJS has the first, ES modules have the second.
 const thisFile = typeof __filename === 'string' ? __filename : import.meta.url;
 
 let page: Promise<Page> | undefined;
@@ -24,18 +24,15 @@ export async function dashboardAnswer(): Promise<Response> {
   const { html, policy } = await page.catch(() => {
     page = undefined;
     throw new ControlFailure(
-      failures.unavailable,
-      'The dashboard is missing from this copy of the package, as in a bundle; install the package as it is. The rest of the control interface works without it',
+      'UNAVAILABLE',
+      'The dashboard is missing from this copy of the package, as in a bundle; install the package unbundled. The rest of the control interface works without it',
     );
   });
   return textAnswer(200, html, {
-    'cache-control': 'no-store',
+    ...GUARD_HEADERS,
     'content-security-policy': policy,
     'content-type': 'text/html; charset=utf-8',
     'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
   });
 }
@@ -48,8 +45,8 @@ async function readPage(): Promise<Page> {
 }
 
 /**
- * Runs the page's own script and style, known by their digests, and nothing else; connects to where
- * the page came from; and lets no text become markup.
+ * Allows the page's own script and style, by their digests, and nothing else; connections to the
+ * page's origin; and no text that becomes markup.
  */
 function createPolicy(html: string): string {
   return [

@@ -1,60 +1,53 @@
-import type { EventFeed } from '../events.js';
-import { assertFault } from './fault-rules.js';
-import type {
-  CallbackFault,
-  CallbackFaultMatch,
-  Fault,
-  RequestFault,
-  RequestFaultMatch,
-} from './fault-types.js';
+import { isMatching } from '../state/event-log.js';
+import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
+import type { FaultTarget } from './fault-catalogue.js';
+import { type CheckedCallbackFault, type CheckedRequestFault, checkFault } from './fault-rules.js';
 
 /** The faults of a mock service that are still to happen. */
 export interface MockFaults {
   /**
-   * Adds a fault behind those that are there.
+   * Adds a fault after those that are pending.
    *
    * @throws {InvalidOptionError} for an unknown `on` or `type`, an unknown field, or a value out of range
    */
   add(fault: Fault): void;
-  /** Takes every fault away. */
+  /** Removes every fault. */
   clear(): void;
-  /** Copies of the faults that are not used up, oldest first, `times` being what is left. A test that ends with one has not tested what it meant to. */
+  /** Copies of the faults that are not used up, oldest first; `times` is what is left. A test that ends with one has not tested what it should. */
   pending(): readonly Fault[];
 }
 
-/** What a request says about itself. */
+/** What a request is matched by. */
 export type RequestFacts = { readonly [Key in keyof RequestFaultMatch]-?: string | undefined };
-
-/** What an attempt to deliver says about itself. */
-export interface CallbackFacts {
-  readonly referenceNumber: string;
-  readonly merchantPaymentReference: string;
-  readonly status: string;
-  readonly attempt: number;
-}
+/** What an attempt to deliver is matched by. */
+export type CallbackFacts = {
+  readonly [Key in keyof CallbackFaultMatch]-?: Exclude<CallbackFaultMatch[Key], undefined>;
+};
 
 interface Entry {
+  /** As it was given. */
   readonly fault: Fault;
+  readonly checked: CheckedRequestFault | CheckedCallbackFault;
   left: number;
 }
 
 export class FaultList implements MockFaults {
-  readonly #feed: EventFeed;
+  readonly #onChange: (pending: readonly Fault[]) => void;
   #entries: Entry[] = [];
 
-  constructor(feed: EventFeed) {
-    this.#feed = feed;
+  constructor(onChange: (pending: readonly Fault[]) => void) {
+    this.#onChange = onChange;
   }
 
   add(fault: Fault): void {
-    assertFault(fault);
-    this.#entries.push({ fault: copyFault(fault), left: fault.times ?? 1 });
-    this.#tell();
+    const checked = checkFault(fault);
+    this.#entries.push({ fault: copyFault(fault), checked, left: checked.times });
+    this.#onChange(this.pending());
   }
 
   clear(): void {
     this.#entries = [];
-    this.#tell();
+    this.#onChange([]);
   }
 
   pending(): readonly Fault[] {
@@ -62,57 +55,37 @@ export class FaultList implements MockFaults {
   }
 
   /** Uses up one time of the oldest fault that fits the request. */
-  takeForRequest(facts: RequestFacts): RequestFault | undefined {
-    return this.#take(
-      (fault): fault is RequestFault => fault.on === 'request' && isMatching(fault.match, facts),
-    );
+  takeForRequest(facts: RequestFacts): CheckedRequestFault | undefined {
+    return this.#take('request', facts) as CheckedRequestFault | undefined;
   }
 
   /**
    * Uses up one time of the oldest fault that fits the attempt. With `canHold` false a `reorder`
-   * fault does not fit: only a first attempt can be kept back, and only once.
+   * fault does not fit: only a first attempt can be held, and only once.
    */
-  takeForCallback(facts: CallbackFacts, canHold: boolean): CallbackFault | undefined {
-    return this.#take(
-      (fault): fault is CallbackFault =>
-        fault.on === 'callback' &&
-        (canHold || fault.type !== 'reorder') &&
-        isMatching(fault.match, facts),
+  takeForCallback(facts: CallbackFacts, canHold: boolean): CheckedCallbackFault | undefined {
+    const unfit = canHold ? undefined : 'reorder';
+    return this.#take('callback', facts, unfit) as CheckedCallbackFault | undefined;
+  }
+
+  #take(on: FaultTarget, facts: RequestFacts | CallbackFacts, unfit?: Fault['type']) {
+    const entry = this.#entries.find(
+      ({ checked }) =>
+        checked.on === on && checked.type !== unfit && isMatching(checked.match ?? {}, facts),
     );
-  }
-
-  #take<Taken extends Fault>(isFitting: (fault: Fault) => fault is Taken): Taken | undefined {
-    for (const entry of this.#entries) {
-      const { fault } = entry;
-      if (!isFitting(fault)) continue;
-      entry.left -= 1;
-      if (entry.left === 0) this.#entries = this.#entries.filter((other) => other !== entry);
-      this.#tell();
-      return fault;
-    }
-    return undefined;
-  }
-
-  #tell(): void {
-    this.#feed.emit({ type: 'faults', faults: this.pending() });
+    if (entry === undefined) return undefined;
+    entry.left -= 1;
+    if (entry.left === 0) this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#onChange(this.pending());
+    return entry.checked;
   }
 }
 
-/** A copy that what the caller does to the fault later does not change. */
-export function copyFault<AnyFault extends Fault>(fault: AnyFault): AnyFault {
-  const match = fault.match === undefined ? undefined : { ...fault.match };
-  if (fault.type !== 'extra-field' || fault.value === undefined) {
-    return { ...fault, match };
+/** Later changes to the caller's object do not reach the copy. */
+function copyFault(fault: Fault): Fault {
+  const copy = { ...fault, match: fault.match === undefined ? undefined : { ...fault.match } };
+  if (copy.type === 'extra-field' && copy.value !== undefined) {
+    copy.value = JSON.parse(JSON.stringify(copy.value));
   }
-  return { ...fault, match, value: JSON.parse(JSON.stringify(fault.value)) };
-}
-
-function isMatching(
-  match: RequestFaultMatch | CallbackFaultMatch | undefined,
-  facts: RequestFacts | CallbackFacts,
-): boolean {
-  const known = new Map<string, unknown>(Object.entries(facts));
-  return Object.entries(match ?? {}).every(
-    ([field, wanted]) => wanted === undefined || wanted === known.get(field),
-  );
+  return copy as Fault;
 }

@@ -1,178 +1,104 @@
 import { InvalidOptionError } from '../../errors.js';
 import {
-  assertOneOf,
-  assertOptionsObject,
-  assertWholeNumber,
-  LONGEST_TIMER_MS,
-} from '../../protocol/assert-option.js';
-import { describeValue } from '../../protocol/describe-value.js';
-import type {
-  CallbackFault,
-  CallbackFaultMatch,
-  Fault,
-  RequestFault,
-  RequestFaultMatch,
-} from './fault-types.js';
+  invalidOption,
+  oneOf,
+  optional,
+  type Rule,
+  resolveOptions,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../../protocol/options.js';
+import type { CallbackFault, Fault, RequestFault } from './fault.js';
+import {
+  defaultOf,
+  type FaultParameter,
+  type FaultTarget,
+  faultCatalogue,
+  faultTargets,
+  faultTypesOn,
+  matchFields,
+} from './fault-catalogue.js';
 
-type Rule = (option: string, value: unknown) => void;
-type Rules = Readonly<Record<string, Rule>>;
-type OwnFields<AnyFault, Type> = Exclude<
-  keyof Extract<AnyFault, { type: Type }>,
-  'on' | 'type' | 'times' | 'match'
->;
-/** One rule for each field that a fault has beyond the common ones; the compiler keeps them complete. */
-type FaultRules<AnyFault extends Fault> = {
-  readonly [Type in AnyFault['type']]: Readonly<Record<OwnFields<AnyFault, Type>, Rule>>;
+/** A fault that was checked, with the defaults of its parameters. */
+type Checked<AnyFault> = AnyFault extends unknown
+  ? {
+      readonly [Key in Exclude<keyof AnyFault, 'match'>]-?: Exclude<AnyFault[Key], undefined>;
+    } & { readonly match?: Readonly<Record<string, unknown>> | undefined }
+  : never;
+export type CheckedRequestFault = Checked<RequestFault>;
+export type CheckedCallbackFault = Checked<CallbackFault>;
+
+const times: Rule<number> = (value, option) =>
+  value === Number.POSITIVE_INFINITY
+    ? value
+    : wholeNumber({ min: 1, unit: 'times' })(value, option);
+
+/** A copy, which later changes to the caller's object do not reach. */
+const json: Rule<unknown> = (value, option) => {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    throw invalidOption(option, 'a value that JSON can carry', value);
+  }
 };
 
-const text: Rule = (option, value) => {
-  if (typeof value === 'string' && value !== '') return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be a string that is not empty, but ${describeValue(value)} came`,
-  );
-};
-const wholeNumber =
-  (min: number, unit: string, max?: number): Rule =>
-  (option, value) =>
-    assertWholeNumber(option, value, max === undefined ? { min, unit } : { min, max, unit });
-const oneOf =
-  (...allowed: readonly string[]): Rule =>
-  (option, value) =>
-    assertOneOf(option, value, allowed);
-const optional =
-  (rule: Rule): Rule =>
-  (option, value) => {
-    if (value !== undefined) rule(option, value);
+/**
+ * Checks a fault. A misspelt field would change what a test tests, so it is refused.
+ *
+ * @throws {InvalidOptionError} naming the field that is invalid
+ */
+export function checkFault(fault: unknown): CheckedRequestFault | CheckedCallbackFault {
+  const holds = 'on and type';
+  if (typeof fault !== 'object' || fault === null) {
+    throw invalidOption('fault', `an object with ${holds}`, fault);
+  }
+  const { on, type } = fault as Partial<Fault>;
+  const target = oneOf(...faultTargets)(on, 'fault.on');
+  const known = oneOf(...faultTypesOn(target))(type, 'fault.type');
+  const { parameters = {} } = faultCatalogue[known];
+  const rules = {
+    on: () => target,
+    type: () => known,
+    ...Object.fromEntries(
+      Object.entries(parameters).map(([name, parameter]) => [name, ruleOf(parameter)]),
+    ),
+    times: withDefault(1, times),
+    match: optional(matchRule(target)),
   };
-const json: Rule = (option, value) => {
-  if (isJson(value)) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be a value that JSON can carry, but ${describeValue(value)} came that it can't`,
-  );
-};
-const serverErrorStatus: Rule = (option, value) => {
-  if (Number.isInteger(value) && Number(value) >= 500 && Number(value) <= 599) return;
-  throw new InvalidOptionError(
-    option,
-    `${option} must be an HTTP status from 500 to 599, but ${describeValue(value)} came`,
-  );
-};
-const times: Rule = (option, value) => {
-  if (value !== Number.POSITIVE_INFINITY) wholeNumber(1, 'times')(option, value);
-};
-
-// A century keeps every X-Timestamp within what a Date holds.
-const bySeconds = optional(wholeNumber(1, 'seconds', 3_155_760_000));
-
-const requestRules: FaultRules<RequestFault> = {
-  delay: { delayMs: wholeNumber(0, 'milliseconds', LONGEST_TIMER_MS) },
-  unauthorized: {},
-  'rate-limit': { retryAfterSeconds: optional(wholeNumber(0, 'seconds')) },
-  'server-error': { status: optional(serverErrorStatus) },
-  'html-error': {},
-  'malformed-json': {},
-  'truncated-body': {},
-  'empty-body': {},
-  'reset-before-headers': {},
-  'reset-in-body': {},
-  hang: {},
-  'lost-answer': {},
-};
-
-const callbackRules: FaultRules<CallbackFault> = {
-  duplicate: {
-    mode: optional(oneOf('in-turn', 'at-once')),
-    copies: optional(wholeNumber(1, 'copies', 100)),
-  },
-  reorder: {},
-  drop: {},
-  'stale-timestamp': { bySeconds },
-  'future-timestamp': { bySeconds },
-  'tampered-body': {},
-  'wrong-secret': {},
-  'missing-header': { header: optional(oneOf('x-timestamp', 'x-signature', 'content-type')) },
-  'reserialized-body': {},
-  'unknown-status': { status: optional(text) },
-  'extra-field': { field: optional(text), value: json },
-};
-
-const requestMatchRules: Readonly<Record<keyof RequestFaultMatch, Rule>> = {
-  merchantPaymentReference: optional(text),
-  method: optional(text),
-  path: optional(text),
-};
-
-const callbackMatchRules: Readonly<Record<keyof CallbackFaultMatch, Rule>> = {
-  referenceNumber: optional(text),
-  merchantPaymentReference: optional(text),
-  status: optional(text),
-  attempt: optional(wholeNumber(1, 'attempts')),
-};
-
-/** @throws {InvalidOptionError} naming the field that can't be right */
-export function assertFault(fault: unknown): asserts fault is Fault {
-  assertFieldsObject('fault', fault, 'on and type');
-  const { on, type, match } = fault as Record<string, unknown>;
-  assertOneOf('fault.on', on, ['request', 'callback']);
-  const rulesByType: Readonly<Record<string, Rules>> =
-    on === 'request' ? requestRules : callbackRules;
-  assertOneOf('fault.type', type, Object.keys(rulesByType));
-  const own = rulesByType[type as string];
-  const known: Rule = () => undefined;
-  assertFields('fault', fault as object, {
-    ...own,
-    on: known,
-    type: known,
-    match: known,
-    times: optional(times),
-  });
-  if (match === undefined) return;
-  assertFieldsObject('fault.match', match, 'the fields to match');
-  assertFields(
-    'fault.match',
-    match as object,
-    on === 'request' ? requestMatchRules : callbackMatchRules,
-  );
+  return resolveOptions(fault, rules, { owner: 'fault', holds }) as ReturnType<typeof checkFault>;
 }
 
-/** @throws {InvalidOptionError} for what is no fault to resend a callback with */
-export function assertResendFault(fault: unknown): asserts fault is CallbackFault {
-  assertFault(fault);
-  assertOneOf('fault.on', fault.on, ['callback']);
+/** @throws {InvalidOptionError} when it is no fault to resend a callback with */
+export function checkResendFault(fault: unknown): CheckedCallbackFault {
+  const checked = checkFault(fault);
+  if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);
   for (const field of ['times', 'match'] as const) {
-    if (fault[field] === undefined) continue;
+    if ((fault as CallbackFault)[field] === undefined) continue;
     throw new InvalidOptionError(
       `fault.${field}`,
-      `fault.${field} must be left out when a callback is sent again, but it came: the fault is for the first attempt of this delivery`,
+      `fault.${field} must be left out: the fault is for the first attempt of this delivery`,
     );
   }
+  return checked;
 }
 
-function assertFieldsObject(owner: string, value: unknown, holds: string): void {
-  // An empty list has no wrong field, and would match everything.
-  assertOptionsObject(owner, Array.isArray(value) ? undefined : value, holds);
+function ruleOf(parameter: FaultParameter): Rule<unknown> {
+  const fallback = defaultOf(parameter);
+  const rule = plainRuleOf(parameter);
+  return fallback === undefined ? rule : withDefault<unknown>(fallback, rule);
 }
 
-// A misspelt field would silently change what a test tests, so it is refused.
-function assertFields(owner: string, value: object, rules: Rules): void {
-  const stray = Object.keys(value).find((field) => !Object.hasOwn(rules, field));
-  if (stray !== undefined) {
-    throw new InvalidOptionError(
-      `${owner}.${stray}`,
-      `${owner}.${stray} is not a field of this fault; it has ${Object.keys(rules).join(', ')}`,
-    );
-  }
-  for (const [field, rule] of Object.entries(rules)) {
-    rule(`${owner}.${field}`, (value as Record<string, unknown>)[field]);
-  }
+function plainRuleOf(parameter: FaultParameter): Rule<unknown> {
+  if (parameter.kind === 'number') return wholeNumber(parameter);
+  if (parameter.kind === 'choice') return oneOf(...parameter.choices);
+  return parameter.kind === 'json' ? json : text;
 }
 
-function isJson(value: unknown): boolean {
-  try {
-    return value === undefined || JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
+function matchRule(target: FaultTarget): Rule<Readonly<Record<string, unknown>>> {
+  const rules = Object.entries(matchFields[target]).map(([name, kind]) => [
+    name,
+    optional<unknown>(kind === 'number' ? wholeNumber({ min: 1, unit: 'attempts' }) : text),
+  ]);
+  return (value, owner) => resolveOptions(value, Object.fromEntries(rules), { owner });
 }

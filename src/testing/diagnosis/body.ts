@@ -1,7 +1,7 @@
 import { HOW_TO_GET_THE_BYTES, isUint8Array } from '../../callback/body.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import type { CallbackFinding, Reading } from './diagnosis.js';
-import { rewriteJson } from './json-writers.js';
+import { statusRecordFields } from '../../protocol/payment.js';
+import type { CallbackFinding } from './diagnosis.js';
 
 const PASS_THE_BYTES = `Pass the bytes as received. ${HOW_TO_GET_THE_BYTES}.`;
 
@@ -60,12 +60,12 @@ const trailingNewline = (change: string): CallbackFinding => ({
     'Pass the bytes as received: find what reads, logs or stores the body on its way (an editor, a shell, a text column), and keep it as bytes.',
 });
 
-/** The body in the form in which it can be hashed. */
+/** The body, as bytes that can be hashed. */
 export interface CapturedBody {
   readonly bytes: Uint8Array;
-  /** What was given instead of the bytes as received: `a parsed object`. Absent when those were. */
+  /** What was given instead of the bytes as received: `a parsed object`. Absent when those were given. */
   readonly lostAs?: string;
-  /** What is wrong with it when nothing explains the signature. */
+  /** What looks wrong with it, for when nothing explains the signature. */
   readonly faults: readonly CallbackFinding[];
 }
 
@@ -110,11 +110,13 @@ function writeObject(value: unknown): string {
 }
 
 /** Bytes that may have been signed. */
-export interface BodyReading extends Reading {
+export interface BodyReading {
   readonly bytes: Uint8Array;
+  /** How they differ from the body as given. */
+  readonly findings: readonly CallbackFinding[];
 }
 
-// A larger body is taken as given: each way to write it costs as much as it is long.
+// A larger body is used as given: each way to write it costs as much as it is long.
 const MAX_REWRITTEN_BYTES = 256 * 1024;
 
 /** The body as given, and what it may have been when it was signed. */
@@ -150,10 +152,94 @@ function decodeBase64(content: Buffer): readonly BodyReading[] {
 }
 
 function writeAgain(content: Buffer): readonly BodyReading[] {
-  const rewritten = rewriteJson(content.toString());
-  if (rewritten === undefined) return [];
-  return [...rewritten.others].map(([text, writer]) => ({
-    bytes: Buffer.from(text),
-    findings: [reserialized(rewritten.writer, writer)],
+  const text = content.toString();
+  const writers = writeByAll(text);
+  // An editor and jq write a newline at the end.
+  const given = writers.get(text.trim());
+  writers.delete(text);
+  return [...writers].map(([signed, writer]) => ({
+    bytes: Buffer.from(signed),
+    findings: [reserialized(given, writer)],
   }));
+}
+
+const compact = (value: unknown): string => JSON.stringify(value);
+// JSON has no line break inside a string, so each one is the writer's.
+const spaced = (value: unknown): string =>
+  JSON.stringify(value, null, 1).replaceAll(/,\n */g, ', ').replaceAll(/\n */g, '');
+const escapeSlashes = (json: string): string => json.replaceAll('/', '\\/');
+const escapeUnicode = (json: string): string =>
+  json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** What writes bodies again in practice. Of two that write the same text the first is named. */
+const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => string])[] = [
+  ['JSON.stringify', compact],
+  ['JSON.stringify(value, null, 2)', (value) => JSON.stringify(value, null, 2)],
+  ['JSON.stringify(value, null, 4)', (value) => JSON.stringify(value, null, 4)],
+  ["Python's json.dumps", (value) => escapeUnicode(spaced(value))],
+  ["Python's json.dumps with ensure_ascii=False", spaced],
+  ["PHP's json_encode", (value) => escapeSlashes(escapeUnicode(compact(value)))],
+  ["PHP's json_encode with JSON_UNESCAPED_UNICODE", (value) => escapeSlashes(compact(value))],
+  ["PHP's json_encode with JSON_UNESCAPED_SLASHES", (value) => escapeUnicode(compact(value))],
+  ['a program that sorts the keys', (value) => compact(sortKeys(value, byName))],
+  [
+    "a program that keeps the interface's order of keys",
+    (value) => compact(sortKeys(value, byRank)),
+  ],
+];
+
+// A status record has one level. Indented, thousands of levels would exhaust the memory.
+const MAX_DEPTH = 16;
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** Before a number that is written as a string meanwhile: JSON.parse would lose how it was spelt. */
+const NUMBER_MARK = '\0number ';
+const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
+/** Before a key that was sorted: an object puts keys that are numbers first. */
+const KEY_MARK = '\0key ';
+
+/** JSON as each program writes it, with the program's name. Empty for text that is not JSON. */
+function writeByAll(text: string): Map<string, string> {
+  let depth = 0;
+  let deepest = 0;
+  const marked = text.replace(TOKENS, (token) => {
+    if (token.startsWith('"')) return token;
+    if (token === '{' || token === '[') deepest = Math.max(deepest, ++depth);
+    else if (token === '}' || token === ']') depth -= 1;
+    else return JSON.stringify(NUMBER_MARK + token);
+    return token;
+  });
+  const written = new Map<string, string>();
+  if (deepest > MAX_DEPTH) return written;
+  try {
+    const value: unknown = JSON.parse(marked);
+    for (const [name, write] of jsonWriters) {
+      const json = write(value).replace(MARKED_NUMBERS, '$1').replaceAll('"\\u0000key ', '"');
+      if (!written.has(json)) written.set(json, name);
+    }
+  } catch {
+    // Not JSON.
+  }
+  return written;
+}
+
+type CompareKeys = (left: string, right: string) => number;
+
+function sortKeys(value: unknown, compare: CompareKeys): unknown {
+  if (Array.isArray(value)) return value.map((item) => sortKeys(item, compare));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([left], [right]) => compare(left, right));
+  return Object.fromEntries(
+    members.map(([key, item]) => [KEY_MARK + key, sortKeys(item, compare)]),
+  );
+}
+
+function byName(left: string, right: string): number {
+  return Number(left > right) - Number(left < right);
+}
+
+// Fields that the interface does not name stay behind the others, in the order as received.
+function byRank(left: string, right: string): number {
+  const names: readonly string[] = statusRecordFields;
+  const rank = (name: string) => (names.includes(name) ? names.indexOf(name) : names.length);
+  return rank(left) - rank(right);
 }

@@ -1,35 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
+  assertRequest,
   type CallbackRequest,
+  listSecrets,
   type ResolvedPolicy,
-  resolvePolicy,
-  VERIFIER_OPTIONS,
+  type SigningSecret,
   type VerifiedCallback,
+  type VerifyCallbackOptions,
+  verifierRules,
 } from '../../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../../callback/record.js';
-import { listSecrets } from '../../callback/signing-secret.js';
-import {
-  createCallbackVerifier,
-  type SigningSecret,
-  type VerifyCallbackOptions,
-} from '../../callback/verify.js';
+import { createCallbackVerifier } from '../../callback/verify.js';
 import {
   CallbackVerificationError,
   describeIssues,
   InvalidOptionError,
   type Issue,
 } from '../../errors.js';
-import { assertKnownOptions, assertOptionsObject } from '../../protocol/assert-option.js';
+import { resolveOptions } from '../../protocol/options.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { captureBody, listBodyReadings } from './body.js';
+import { type BodyReading, captureBody, listBodyReadings } from './body.js';
 import { type CallbackDiagnosis, type CallbackFinding, callbackFindingCodes } from './diagnosis.js';
-import { findExplanation, type Search } from './explanation.js';
 import {
   type CapturedHeaders,
   captureHeaders,
   findTimestampFaults,
   readSignature,
 } from './headers.js';
-import { edgeSpace, hasEdgeSpace, listKeyReadings, otherSecret } from './secret.js';
+import {
+  edgeSpace,
+  hasEdgeSpace,
+  type KeyReading,
+  listKeyReadings,
+  otherSecret,
+} from './secret.js';
 
 /**
  * Says why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
@@ -40,13 +44,13 @@ import { edgeSpace, hasEdgeSpace, listKeyReadings, otherSecret } from './secret.
  * the secret and the body may have been, the fewest differences first: at most 10,000 HMACs over
  * 64 MiB of keys, timestamps and bodies together. Only each secret on the callback as given is always
  * tried, as `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are
- * taken only as given. Nothing of a secret, and no signature that would match, is in the result. It
+ * used only as given. Nothing of a secret, and no signature that would match, is in the result. It
  * is for the desk and for tests: it costs up to a thousand times what a verification does, so do not run
  * it on a server for what strangers send.
  *
- * @param request the callback as captured; a parsed body is taken too, and explained
+ * @param request the callback as captured; a parsed body is accepted too, and explained
  * @param options those that were given to `verifyCallback`; a secret with white space around it is
- * taken too, and explained
+ * accepted too, and explained
  * @throws {InvalidOptionError} when another option is invalid, an empty secret among them, or when
  * `headers` is not a collection of headers
  *
@@ -68,9 +72,7 @@ export function diagnoseCallback(
   request: CallbackRequest,
   options: VerifyCallbackOptions,
 ): CallbackDiagnosis {
-  assertOptionsObject('options', options, 'signingSecret');
-  assertKnownOptions(options, VERIFIER_OPTIONS);
-  const policy = freezeClock(resolvePolicy(options));
+  const policy = freezeClock(resolveOptions(options, verifierRules, { holds: 'signingSecret' }));
   const verdict = runVerifier(request, policy, options.signingSecret);
   if ('payment' in verdict) {
     const { payment, secretIndex } = verdict;
@@ -105,7 +107,7 @@ function runVerifier(
   const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
   // What is refused with the secrets trimmed is refused for something else.
   createCallbackVerifier({ ...policy, signingSecret: trimmed });
-  assertOptionsObject('request', request, 'rawBody and headers');
+  assertRequest(request, 'rawBody and headers');
   try {
     return createCallbackVerifier({ ...policy, signingSecret })(request);
   } catch (error) {
@@ -249,7 +251,70 @@ function inOrder(
   return Object.freeze(
     callbackFindingCodes
       .flatMap((code) => findings.find((finding) => finding.code === code) ?? [])
-      .map((finding) => Object.freeze(finding))
+      .map((finding) =>
+        Object.freeze({
+          ...finding,
+          ...(finding.option && { option: Object.freeze(finding.option) }),
+        }),
+      )
       .sort((left, right) => Number(isSeen(right)) - Number(isSeen(left))),
   );
+}
+
+/** The parts of a signature, each with the ways to read it. */
+interface SignedParts {
+  readonly digest: Buffer;
+  readonly timestamp: string;
+  readonly keys: readonly KeyReading[];
+  readonly bodies: readonly BodyReading[];
+}
+
+interface Search {
+  /** The readings that make the signature match; absent when none does, or none within the limits. */
+  readonly explanation?: {
+    readonly secretIndex: number;
+    readonly body: Uint8Array;
+    /** What differs from what was given. */
+    readonly findings: readonly CallbackFinding[];
+  };
+  /** Without an explanation: what was tried. */
+  readonly tried?: readonly string[];
+}
+
+/** The most HMACs that one diagnosis computes, about 0.1 s of work. */
+const MAX_HMACS = 10_000;
+/** The most bytes that go into them: of the key, the timestamp and the body. */
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Tries every reading of the secrets with every reading of the body, those with the fewest
+ * differences first. The parts as given are always tried, as the verifier tries them; the others
+ * until the next HMAC would go beyond a limit.
+ */
+function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Search {
+  const prefix = Buffer.from(`${timestamp}.`);
+  const candidates = bodies
+    .flatMap((body) =>
+      keys.map((key) => ({ key, body, findings: [...key.findings, ...body.findings] })),
+    )
+    .sort((left, right) => left.findings.length - right.findings.length);
+  let hmacs = 0;
+  let hashedBytes = 0;
+  for (const { key, body, findings } of candidates) {
+    const bytes = (key.key.symmetricKeySize ?? 0) + prefix.byteLength + body.bytes.byteLength;
+    const isSpent = hmacs >= MAX_HMACS || hashedBytes + bytes > MAX_HASHED_BYTES;
+    if (isSpent && findings.length > 0) break;
+    hmacs += 1;
+    hashedBytes += bytes;
+    const computed = createHmac('sha256', key.key).update(prefix).update(body.bytes).digest();
+    if (timingSafeEqual(computed, digest)) {
+      return { explanation: { secretIndex: key.secretIndex, body: body.bytes, findings } };
+    }
+  }
+  const tried = [
+    `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in them`,
+    `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, JSON as other programs write it`,
+    `${hmacs} HMACs of a secret and a body, those with the fewest differences first`,
+  ];
+  return { tried: Object.freeze(tried) };
 }

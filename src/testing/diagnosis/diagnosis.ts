@@ -26,6 +26,14 @@ export const callbackFindingCodes = Object.freeze([
 /** The `code` of a {@link CallbackFinding}. */
 export type CallbackFindingCode = (typeof callbackFindingCodes)[number];
 
+/** An option that fixes a {@link CallbackFinding}. */
+export interface CallbackFindingOption {
+  /** Its name. */
+  readonly name: 'signatureEncoding' | 'timestampUnit' | 'now';
+  /** What to set it to; absent for `now`, which depends on when the callback was received. */
+  readonly value?: string | undefined;
+}
+
 /** One thing that is wrong with a callback or with how it was captured. Holds no secret and no signature. */
 export interface CallbackFinding {
   /** Machine-readable: one of {@link callbackFindingCodes}. */
@@ -34,6 +42,8 @@ export interface CallbackFinding {
   readonly message: string;
   /** What to do about it: one thing. Options are named as `verifyCallback` calls them. */
   readonly remedy: string;
+  /** The option of `verifyCallback` that the remedy sets, where it sets one. */
+  readonly option?: CallbackFindingOption | undefined;
   /**
    * With `timestamp-outside-window`: how far X-Timestamp is behind the clock, in seconds; negative
    * when it is ahead. Absent when the clock returned no number.
@@ -77,11 +87,5 @@ export interface CallbackDiagnosis {
       }
     | undefined;
   /** What is wrong; first what `verifyCallback` refused it for. Empty when `verified`. */
-  readonly findings: readonly CallbackFinding[];
-}
-
-/** One way to read the secret or the body, and what is then wrong with it as given. */
-export interface Reading {
-  /** Empty for the part as given. */
   readonly findings: readonly CallbackFinding[];
 }

@@ -2,7 +2,7 @@ import { type CallbackHeaders, readSignedHeaders } from '../../callback/headers.
 import type { ResolvedPolicy } from '../../callback/options.js';
 import { parseSignatureFormat } from '../../callback/signature.js';
 import { assertInsideWindow, parseTimestamp } from '../../callback/timestamp.js';
-import { CallbackVerificationError, InvalidOptionError } from '../../errors.js';
+import { type CallbackVerificationError, InvalidOptionError } from '../../errors.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import type { CallbackDiagnosis, CallbackFinding } from './diagnosis.js';
 
@@ -120,6 +120,7 @@ export function readSignature(
     code: 'signature-encoding',
     message: `X-Signature is a digest in ${encoding}, but signatureEncoding is '${allowed}'.`,
     remedy: `Set signatureEncoding: '${encoding}'.`,
+    option: { name: 'signatureEncoding', value: encoding },
   };
   return { digest, findings: [...faults, otherEncoding] };
 }
@@ -168,6 +169,7 @@ export function findTimestampFaults(
     code: 'timestamp-unit',
     message: `X-Timestamp is in ${otherUnit}, but ${unit} are expected. ${beyond}`,
     remedy: `If the service sends ${otherUnit}, set timestampUnit: '${otherUnit}'.`,
+    option: { name: 'timestampUnit', value: otherUnit },
   };
   return [wrongUnit, ...findSkew(inOtherUnit, policy, beyond)];
 }
@@ -196,34 +198,35 @@ function findSkew(
     assertInsideWindow(sentAtMs, now(), toleranceSeconds);
     return [];
   } catch (error) {
-    const skew = error instanceof CallbackVerificationError ? error.skewSeconds : undefined;
-    return [
-      outsideWindow(skew ?? Number.NaN, `more than the ${toleranceSeconds} s allowed`, beyond),
-    ];
+    const { skewSeconds = Number.NaN } = error as CallbackVerificationError;
+    const outside = describeSkew(skewSeconds, `more than the ${toleranceSeconds} s allowed`);
+    return [{ ...outside, message: `${outside.message} ${beyond}` }];
   }
 }
 
-function outsideWindow(skewSeconds: number, allowed: string, beyond: string): CallbackFinding {
+function describeSkew(skewSeconds: number, allowed: string): CallbackFinding {
   const code = 'timestamp-outside-window';
   if (!Number.isFinite(skewSeconds)) {
     return {
       code,
-      message: `X-Timestamp cannot be checked: the clock returned no number. ${beyond}`,
+      message: 'X-Timestamp cannot be checked: the clock returned no number.',
       remedy: 'Let the option now return epoch milliseconds.',
+      option: { name: 'now' },
     };
   }
   if (skewSeconds < 0) {
     return {
       code,
-      message: `X-Timestamp is ${-skewSeconds} s ahead of the clock, ${allowed}: one of the two clocks is off. ${beyond}`,
+      message: `X-Timestamp is ${-skewSeconds} s ahead of the clock, ${allowed}: one of the two clocks is off.`,
       remedy: "Compare this machine's clock with a time server (timedatectl, w32tm).",
       skewSeconds,
     };
   }
   return {
     code,
-    message: `X-Timestamp is ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, delayed or replayed, or this machine's clock is ahead. ${beyond}`,
+    message: `X-Timestamp is ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, delayed or replayed, or this machine's clock is ahead.`,
     remedy: 'For a captured callback let now return the time it was received.',
+    option: { name: 'now' },
     skewSeconds,
   };
 }

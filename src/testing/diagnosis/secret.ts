@@ -1,11 +1,13 @@
 import { createSecretKey, KeyObject } from 'node:crypto';
-import type { SigningSecret } from '../../callback/verify.js';
-import type { CallbackFinding, Reading } from './diagnosis.js';
+import type { SigningSecret } from '../../callback/options.js';
+import type { CallbackFinding } from './diagnosis.js';
 
 /** A key that may have made the signature. */
-export interface KeyReading extends Reading {
+export interface KeyReading {
   readonly key: KeyObject;
   readonly secretIndex: number;
+  /** How it differs from the secret as given. */
+  readonly findings: readonly CallbackFinding[];
 }
 
 export const edgeSpace: CallbackFinding = {
@@ -58,7 +60,7 @@ export function otherSecret(secretCount: number, tried: readonly string[]): Call
   };
 }
 
-// A longer one is not a secret that somebody pasted.
+// A longer one was not pasted.
 const MAX_SECRET_BYTES = 4096;
 // While rotating there are two or three; each one that is read in other ways multiplies the work.
 const MAX_SECRETS_READ = 8;
@@ -66,7 +68,9 @@ const MAX_SECRETS_READ = 8;
 /** The keys that the given secrets may stand for. */
 export function listKeyReadings(secrets: readonly SigningSecret[]): readonly KeyReading[] {
   return secrets.flatMap((secret, secretIndex) => {
-    const bytes = Buffer.from(secret instanceof KeyObject ? secret.export() : secret);
+    const bytes = Buffer.from(
+      secret instanceof KeyObject ? secret.export() : (secret as string | Uint8Array),
+    );
     // verifyCallback refuses such text, so it was not used as it is.
     const given = { bytes, findings: hasEdgeSpace(secret) ? [edgeSpaceIsKey] : [] };
     const isRead = secretIndex < MAX_SECRETS_READ && bytes.byteLength <= MAX_SECRET_BYTES;
@@ -85,8 +89,9 @@ export function hasEdgeSpace(secret: SigningSecret): secret is string {
   return typeof secret === 'string' && secret.trim() !== secret;
 }
 
-interface BytesReading extends Reading {
+interface BytesReading {
   readonly bytes: Buffer;
+  readonly findings: readonly CallbackFinding[];
 }
 
 function listOtherReadings(bytes: Buffer): readonly BytesReading[] {

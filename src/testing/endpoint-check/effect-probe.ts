@@ -1,45 +1,76 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { EXPIRED, pause, withDeadline } from './deadline.js';
-import type { EffectCount, ResolvedCheckOptions } from './options.js';
-import type { CheckedPayment } from './payment.js';
-import { CheckFailure, type CheckVerdict } from './verdict.js';
+import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
+import { CheckFailure, type CheckVerdict, fail, pass } from './verdict.js';
 
-/** How often a probe is asked until it tells what is expected. */
+/** How often a probe is asked until it shows an effect. */
 const POLL_MS = 50;
-
-/** The shortest time in which what was deferred can happen. */
+/** The shortest time in which deferred work can happen. */
 const QUIET_MS = 50;
-
-/** How long the last look is waited for, when effects show at once. */
+/** How long to wait before the last look when effects show at once. */
 const LAST_WAIT_MS = 1_000;
-
-/** How long the last look is waited for at most, and how long for a queue to empty. */
+/** The longest wait before the last look, and for a queue to empty. */
 const LONGEST_WAIT_MS = 10_000;
-
-/** Work that a queue does one by one, for as many deliveries of one callback as there are. */
+/** Work that a queue does one by one, for the deliveries of one callback. */
 const JOBS = 5;
 
-/** Asks the merchant's side what became of a payment. */
+/** Stands for a result that is not there in time. */
+export const EXPIRED = Symbol('expired');
+
+type Limits = Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal'>;
+
+/** Runs the user's code, which may throw, reject or never end. Rejects with the signal's reason too. */
+export function withDeadline<Result>(
+  work: () => Result | PromiseLike<Result>,
+  { timeoutMs, signal }: Limits,
+): Promise<Result | typeof EXPIRED> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const abort = (): void => {
+      stop();
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      stop();
+      resolve(EXPIRED);
+    }, timeoutMs);
+    signal?.addEventListener('abort', abort);
+    Promise.resolve().then(work).finally(stop).then(resolve, reject);
+  });
+}
+
+/** Rejects when the signal aborts. */
+export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+
+/** What is safe to show of the user's error: not its text, which may quote a connection string or a row. */
+export function describeThrown(error: unknown): string {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  const kind = typeof name === 'string' ? name : describeValue(error);
+  return typeof code === 'string' ? `${kind} (${code})` : kind;
+}
+
+/** Judges effects at the end of the run, when deferred work has been done. */
+export type EffectJudgement = (probe: EffectProbe) => Promise<CheckVerdict>;
+
+/** Asks the merchant's side what it did for a payment. */
 export class EffectProbe {
-  /** How the user calls it. */
-  readonly name: 'countEffects' | 'effectUrl';
   readonly #options: ResolvedCheckOptions;
-  readonly #read: (payment: CheckedPayment) => unknown;
+  readonly #sender: CallbackSender;
   readonly #before = new Map<string, number>();
   #firstEffectMs: number | undefined;
-  // Waited for once: with every check of it the run would take minutes.
+  // Waited for once: with every check the run would take minutes.
   #hangs = false;
 
-  constructor(
-    options: ResolvedCheckOptions,
-    name: 'countEffects' | 'effectUrl',
-    read: (payment: CheckedPayment) => unknown,
-  ) {
+  constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.#options = options;
-    this.name = name;
-    this.#read = read;
+    this.#sender = sender;
   }
 
   /** Looks at a payment before anything of it is sent: what counts is the difference. */
@@ -48,7 +79,7 @@ export class EffectProbe {
       const { effects } = await this.ask(payment);
       this.#before.set(payment.referenceNumber, effects);
     } catch (error) {
-      // A probe that fails is told of with the effects that it was to tell.
+      // A probe that fails is reported with the effects that it should have counted.
       if (!(error instanceof CheckFailure)) throw error;
     }
   }
@@ -59,7 +90,7 @@ export class EffectProbe {
   }
 
   /**
-   * What the probe tells now, after a short while in which what was deferred can happen.
+   * The effects after a short while in which deferred work can happen.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -71,7 +102,7 @@ export class EffectProbe {
   }
 
   /**
-   * What the probe tells once there is an effect, or when `effectsWithinMs` has passed.
+   * The effects once there is one, or when the time has passed.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -90,8 +121,8 @@ export class EffectProbe {
   }
 
   /**
-   * Waits until what was deferred has been done: until the last payment shows its effect, since a
-   * queue does it last, and then for what takes longer than the first did.
+   * Waits until deferred work has been done: until the last payment shows its effect, since a queue
+   * does it last, and then for what takes longer than the first did.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -105,102 +136,81 @@ export class EffectProbe {
   }
 
   /**
-   * What has come of a payment since it was made.
+   * The effects of a payment since it was made up.
    *
    * @throws {CheckFailure} when the probe fails
    */
   async ask(payment: CheckedPayment): Promise<EffectCount> {
     const { timeoutMs, signal } = this.#options;
-    const late = `${this.name} gave no answer within ${timeoutMs} ms, so the effects are not known`;
-    if (this.#hangs) throw new CheckFailure(late);
-    const told = await withDeadline(() => this.#read(payment), { timeoutMs, signal }).catch(
-      (error: unknown) => {
-        signal?.throwIfAborted();
-        throw this.#explain(error);
-      },
-    );
-    if (told === EXPIRED) {
+    if (!this.#hangs) {
+      const count = await withDeadline(() => this.#read(payment), { timeoutMs, signal }).catch(
+        (error: unknown) => {
+          signal?.throwIfAborted();
+          if (error instanceof CheckFailure) throw error;
+          throw unknown(`threw ${describeThrown(error)}`, '; call it by itself to see why');
+        },
+      );
+      if (count !== EXPIRED) {
+        const { effects, status } = parseCount(count);
+        return { effects: effects - this.effectsBefore(payment), status };
+      }
       this.#hangs = true;
-      throw new CheckFailure(late);
     }
-    const { effects, status } = this.#parse(told);
-    return { effects: effects - this.effectsBefore(payment), status };
+    throw unknown(`gave no answer within ${timeoutMs} ms`);
   }
 
-  #explain(error: unknown): CheckFailure {
-    if (error instanceof CheckFailure) return error;
-    // Not its text, which may quote a connection string or a row.
-    const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
-    const kind = typeof name === 'string' ? name : describeValue(error);
-    const suffix = typeof code === 'string' ? ` (${code})` : '';
-    return new CheckFailure(
-      `${this.name} threw ${kind}${suffix}, so the effects are not known; call it by itself to see why`,
-    );
-  }
-
-  #parse(told: unknown): EffectCount {
-    const { effects, status } = (
-      typeof told === 'object' && told !== null ? told : { effects: told }
-    ) as Partial<Record<keyof EffectCount, unknown>>;
-    if (!Number.isSafeInteger(effects) || (effects as number) < 0) {
-      throw this.#misfit('a whole number of effects from 0', effects);
+  async #read(payment: CheckedPayment): Promise<unknown> {
+    const { countEffects } = this.#options;
+    if (typeof countEffects === 'function') return countEffects(payment);
+    const url = new URL(countEffects ?? '');
+    url.searchParams.set('referenceNumber', payment.referenceNumber);
+    url.searchParams.set('merchantPaymentReference', payment.merchantPaymentReference);
+    const result = await this.#sender.get(url.href);
+    if (result.outcome === 'timed-out') return EXPIRED;
+    if (result.outcome === 'failed') throw unknown(`gave no answer (${result.errorCode})`);
+    const { status, body } = result.response;
+    if (status !== 200) throw unknown(`must answer 200, but answered ${status}`);
+    try {
+      return JSON.parse(body);
+    } catch {
+      throw unknown('must answer with JSON of less than 4096 bytes, but did not');
     }
-    if (status !== undefined && (typeof status !== 'string' || status === '')) {
-      throw this.#misfit('a status that is a string and not empty', status);
-    }
-    return { effects: effects as number, status };
-  }
-
-  #misfit(expected: string, came: unknown): CheckFailure {
-    const value = typeof came === 'number' ? String(came) : describeValue(came);
-    return new CheckFailure(
-      `${this.name} must tell ${expected}, but ${value} came, so the effects are not known`,
-    );
   }
 }
 
-/** Judges effects at the end of the run: one too many, of work that is deferred, may come late. */
-export type EffectJudgement = (probe: EffectProbe) => Promise<CheckVerdict>;
+const unknown = (what: string, remedy = ''): CheckFailure =>
+  new CheckFailure(`countEffects ${what}, so the effects are not known${remedy}`);
 
-/** The probe of the options, if they have one. */
-export function createProbe(
-  options: ResolvedCheckOptions,
-  sender: CallbackSender,
-): EffectProbe | undefined {
-  const { countEffects, effectUrl } = options;
-  if (countEffects !== undefined) return new EffectProbe(options, 'countEffects', countEffects);
-  if (effectUrl === undefined) return undefined;
-  return new EffectProbe(options, 'effectUrl', (payment) =>
-    fetchEffects(sender, effectUrl, payment),
-  );
+function parseCount(given: unknown): EffectCount {
+  const { effects, status } = (
+    typeof given === 'object' && given !== null ? given : { effects: given }
+  ) as Partial<Record<keyof EffectCount, unknown>>;
+  if (!Number.isSafeInteger(effects) || (effects as number) < 0) {
+    const received = typeof effects === 'number' ? String(effects) : describeValue(effects);
+    throw unknown(`must return a whole number of effects from 0, received ${received}`);
+  }
+  if (status !== undefined && (typeof status !== 'string' || status === '')) {
+    const received = describeValue(status);
+    throw unknown(`must return a status that is a string and not empty, received ${received}`);
+  }
+  return { effects: effects as number, status };
 }
 
-async function fetchEffects(
-  sender: CallbackSender,
-  effectUrl: string,
-  { referenceNumber, merchantPaymentReference }: CheckedPayment,
-): Promise<unknown> {
-  const url = new URL(effectUrl);
-  url.searchParams.set('referenceNumber', referenceNumber);
-  url.searchParams.set('merchantPaymentReference', merchantPaymentReference);
-  const result = await sender.get(url.href);
-  if (result.outcome === 'timed-out') return EXPIRED;
-  if (result.outcome === 'failed') {
-    throw new CheckFailure(
-      `effectUrl gave no answer (${result.errorCode}), so the effects are not known`,
-    );
-  }
-  const { status, body } = result.response;
-  if (status !== 200) {
-    throw new CheckFailure(
-      `effectUrl must answer 200, but answered ${status}, so the effects are not known`,
-    );
-  }
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new CheckFailure(
-      'effectUrl must answer with JSON of less than 4096 bytes, but it did not, so the effects are not known',
-    );
-  }
+/** `1 effect and status "paid"`. */
+export function describeCount({ effects, status }: EffectCount): string {
+  const times = effects === 1 ? '1 effect' : `${effects} effects`;
+  return status === undefined ? times : `${times} and status ${JSON.stringify(status)}`;
+}
+
+/** For a payment that must have had so many effects. `what` was delivered. */
+export function judgeEffectCount(
+  payment: CheckedPayment,
+  expected: number,
+  what: string,
+): EffectJudgement {
+  return async (probe) => {
+    const count = await probe.ask(payment);
+    const seen = `countEffects returned ${describeCount(count)} of ${what}`;
+    return count.effects === expected ? pass(seen) : fail(`${seen}, but ${expected} was expected`);
+  };
 }

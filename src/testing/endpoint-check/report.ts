@@ -1,8 +1,8 @@
 import type { CheckVerdict } from './verdict.js';
 
 /**
- * What {@link checkCallbackEndpoint} checks, in the order in which it does. Those of effects come at
- * the end of the run, when work that is deferred has been done.
+ * What {@link checkCallbackEndpoint} checks, in the order in which it does. Those that end in
+ * `-effect` are decided at the end of the run, when deferred work has been done.
  */
 export type EndpointCheckId =
   | 'reachable'
@@ -66,6 +66,8 @@ export interface EndpointCheck {
   readonly why: string;
   /** What to do when it failed. */
   readonly remedy: string;
+  /** The option of {@link checkCallbackEndpoint} that the check needs, or that may make it pass. */
+  readonly option?: 'countEffects' | 'overtaking' | 'merchantPaymentReference';
   /** HTTP status of the answer that decided; absent when none did. */
   readonly status?: number;
   /** How long that answer took, in milliseconds. */
@@ -104,35 +106,34 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-/** What is always said of a check. */
-export type CheckText = Pick<EndpointCheck, 'title' | 'why' | 'remedy'>;
+/** What is always said of a check; `fix` is its remedy. */
+export type CheckText = Pick<EndpointCheck, 'title' | 'why'> & { readonly fix: string };
 
 export function createCheck(
   id: EndpointCheckId,
-  { title, why, remedy }: CheckText,
-  { outcome, detail, answer, payments = [] }: CheckVerdict,
+  { title, why, fix }: CheckText,
+  verdict: CheckVerdict & { readonly referenceNumbers: readonly string[] },
 ): EndpointCheck {
+  const { outcome, detail, answer, option, referenceNumbers } = verdict;
   return Object.freeze({
     id,
     title,
     outcome,
     detail,
     why,
-    remedy,
+    remedy: fix,
+    ...(option !== undefined && { option }),
     ...(answer?.status !== undefined && { status: answer.status }),
     ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
-    referenceNumbers: Object.freeze(payments.map(({ referenceNumber }) => referenceNumber)),
+    referenceNumbers: Object.freeze([...referenceNumbers]),
   });
 }
 
-interface RunFacts {
-  readonly url: string;
-  readonly checks: readonly EndpointCheck[];
+type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs'> & {
   /** Of the callbacks that were accepted. */
   readonly latenciesMs: readonly number[];
   readonly startedAt: Date;
-  readonly durationMs: number;
-}
+};
 
 export function createReport(facts: RunFacts): EndpointReport {
   const { url, checks, latenciesMs, startedAt, durationMs } = facts;

@@ -1,82 +1,103 @@
+import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { EXPIRED, withDeadline } from './deadline.js';
-import type { EffectJudgement, EffectProbe } from './effect-probe.js';
-import type { Answer, Endpoint } from './endpoint.js';
-import type { EffectCount, ResolvedCheckOptions } from './options.js';
-import { type CheckedPayment, createCheckedPayment } from './payment.js';
-import type { SignedRequest, Signer } from './signer.js';
-import { CheckFailure, type CheckVerdict, fail, isAccepted, skip } from './verdict.js';
+import {
+  type Change,
+  createCheckedPayment,
+  createRecord,
+  type SignedRequest,
+  Signer,
+} from './callbacks.js';
+import {
+  describeThrown,
+  type EffectJudgement,
+  EffectProbe,
+  EXPIRED,
+  pause,
+  withDeadline,
+} from './effect-probe.js';
+import { Endpoint } from './endpoint.js';
+import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
+import type { EndpointCheckId } from './report.js';
+import { type Answer, CheckFailure, type CheckVerdict, fail, isAccepted, skip } from './verdict.js';
 
-interface StageParts {
-  readonly options: ResolvedCheckOptions;
-  readonly signer: Signer;
-  readonly endpoint: Endpoint;
-  readonly probe: EffectProbe | undefined;
+/** What a scenario found for its checks. Those of effects may be judged at the end of the run. */
+export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement>>;
+
+/** Requests that belong together, and the checks they decide. */
+export interface Scenario {
+  /** Every one gets its finding from `run`. */
+  readonly ids: readonly EndpointCheckId[];
+  /** The check that must have passed for this one to show anything. */
+  readonly needs?: EndpointCheckId;
+  readonly run: (stage: Stage) => Promise<Findings>;
 }
 
-interface RefusedCallback {
-  readonly payment: CheckedPayment;
-  readonly answer: Answer;
+/** How a payment that is made up differs from others. */
+interface WantedPayment {
+  /** The end of its reference, unless the option says what references are. */
+  readonly suffix?: string;
+  /** The payment whose order it shares. */
+  readonly orderOf?: CheckedPayment;
+  /** Its order is stored nowhere, whatever the option says. */
+  readonly unstored?: boolean;
 }
 
-/** What the checks of one run play on. */
+/** How long to wait before each further delivery: about a second in all, whatever Retry-After says. */
+const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
+
+/** What the scenarios of one run share. */
 export class Stage {
   readonly options: ResolvedCheckOptions;
   readonly signer: Signer;
   /** Callbacks that were to be refused and were not accepted. */
-  readonly refused: RefusedCallback[] = [];
-  /** Of the callbacks that were accepted as they should. */
+  readonly refused: { readonly payment: CheckedPayment; readonly answer: Answer }[] = [];
+  /** Of the callbacks that were rightly accepted. */
   readonly latenciesMs: number[] = [];
-  /** The one that was reported as `paid` first, once that was accepted. */
-  paidPayment: CheckedPayment | undefined;
-  /** The one that was reported with a status that is not known, once that was accepted. */
-  unknownPayment: CheckedPayment | undefined;
-  /** The one that was reported as `paid` after that, in order, once both were accepted. */
-  changedPayment: CheckedPayment | undefined;
-  /** The one whose callback was accepted after all others. */
-  lastPayment: CheckedPayment | undefined;
+  /** Payments whose callbacks were accepted, for later checks to compare with. */
+  readonly accepted: {
+    /** The first that was `paid`. */
+    paid?: CheckedPayment;
+    /** With an unknown status alone. */
+    unknownStatus?: CheckedPayment;
+    /** With an unknown status, and `paid` after it. */
+    paidInOrder?: CheckedPayment;
+    /** The last of all. */
+    last?: CheckedPayment;
+  } = {};
   readonly #endpoint: Endpoint;
   readonly #probe: EffectProbe | undefined;
   #made: CheckedPayment[] = [];
-  /** No callback of it is sent. */
+  /** A payment without any callback. */
   #untouched: CheckedPayment | undefined;
   #tellsApart = true;
 
-  constructor({ options, signer, endpoint, probe }: StageParts) {
+  constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
-    this.signer = signer;
-    this.#endpoint = endpoint;
-    this.#probe = probe;
+    this.signer = new Signer(options);
+    this.#endpoint = new Endpoint(sender, options);
+    if (options.countEffects !== undefined) this.#probe = new EffectProbe(options, sender);
   }
 
   /**
-   * A payment for one check alone, so that one failure causes no other. With `suffix` its
-   * reference ends in that, unless the option says what references are; with `orderOf` it is
-   * that of another payment; `unstored` is one that no order has, whatever the option says.
+   * A payment for one check alone, so that one failure causes no other.
    *
    * @throws {CheckFailure} when the option `merchantPaymentReference` gives none
    */
-  async createPayment(
-    wanted: { suffix?: string; orderOf?: CheckedPayment; unstored?: boolean } = {},
-  ): Promise<CheckedPayment> {
+  async createPayment(wanted: WantedPayment = {}): Promise<CheckedPayment> {
     const payment = await this.#namePayment(wanted);
     this.#made.push(payment);
     await this.#probe?.prepare(payment);
     return payment;
   }
 
-  /** The payments made since it was called last. */
-  takePayments(): readonly CheckedPayment[] {
-    const made = this.#made;
-    this.#made = [];
-    return made;
+  /** The reference numbers of the payments made up since the last call. */
+  takeReferences(): readonly string[] {
+    return this.#made.splice(0).map(({ referenceNumber }) => referenceNumber);
   }
 
-  /** Sends what is to be accepted. */
-  async deliver(request: SignedRequest): Promise<Answer> {
-    const answer = await this.send(request);
-    if (isAccepted(answer)) this.latenciesMs.push(answer.latencyMs);
-    return answer;
+  /** A callback as the service sends it. */
+  sign(payment: CheckedPayment, change?: Change): SignedRequest {
+    return this.signer.sign(createRecord(payment, change));
   }
 
   async send(request: SignedRequest): Promise<Answer> {
@@ -90,6 +111,24 @@ export class Stage {
     return this.#endpoint.postAtOnce(request, copies);
   }
 
+  /** Sends what is to be accepted. */
+  async deliver(request: SignedRequest): Promise<Answer> {
+    const answer = await this.send(request);
+    if (isAccepted(answer)) this.latenciesMs.push(answer.latencyMs);
+    return answer;
+  }
+
+  /** Delivers as the service does, until 2xx, and returns the last answer. */
+  async deliverUntilAccepted(request: SignedRequest): Promise<Answer> {
+    let answer = await this.deliver(request);
+    for (const milliseconds of REDELIVERY_PAUSES_MS) {
+      if (isAccepted(answer)) break;
+      await pause(milliseconds, this.options.signal);
+      answer = await this.deliver(request);
+    }
+    return answer;
+  }
+
   /** Sends what is to be refused. */
   async forge(payment: CheckedPayment, request: SignedRequest): Promise<Answer> {
     const answer = await this.send(request);
@@ -97,29 +136,55 @@ export class Stage {
     return answer;
   }
 
-  /** What the probe tells while the run goes on: a failure of it, or nothing without a probe. */
+  /** What the probe shows during the run: its failure, or nothing without a probe. */
   async observe(
     look: (probe: EffectProbe) => Promise<EffectCount>,
   ): Promise<EffectCount | CheckFailure | undefined> {
-    if (this.#probe === undefined) return undefined;
-    try {
-      return await look(this.#probe);
-    } catch (error) {
-      if (error instanceof CheckFailure) return error;
-      throw error;
-    }
+    return this.#probe && look(this.#probe).catch(asCheckFailure);
   }
 
-  /** Makes a payment that must stay without effects, whatever is done about the others. */
+  /** Makes up a payment that must stay without effects, whatever happens to the others. */
   async begin(): Promise<void> {
     if (this.#probe === undefined) return;
-    try {
-      this.#untouched = await this.#namePayment({});
-    } catch (error) {
-      if (error instanceof CheckFailure) return;
-      throw error;
+    const payment = await this.#namePayment({}).catch(asCheckFailure);
+    if (payment instanceof CheckFailure) return;
+    this.#untouched = payment;
+    await this.#probe.prepare(payment);
+  }
+
+  /** Waits, once for all checks, until deferred work has been done. */
+  async settle(): Promise<void> {
+    await this.observe(async (probe) => {
+      await probe.settle(this.accepted.last, this.latenciesMs.length);
+      const untouched = this.#untouched;
+      if (untouched === undefined) return { effects: 0 };
+      const count = await probe.ask(untouched);
+      const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
+      const hadEffects = isOneOrder && probe.effectsBefore(untouched) > 0;
+      this.#tellsApart = count.effects === 0 && !hadEffects;
+      return count;
+    });
+  }
+
+  /** Judges by the probe; without one nothing is known. */
+  async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
+    if (this.#probe === undefined) return skip('not tried: it needs countEffects', 'countEffects');
+    if (!this.#tellsApart) {
+      const remedy = 'or give each payment its own order by merchantPaymentReference';
+      return skip(`${describeMixture('payments')}, ${remedy}`, 'merchantPaymentReference');
     }
-    await this.#probe.prepare(this.#untouched);
+    const verdict = await judge(this.#probe).catch(asCheckFailure);
+    return verdict instanceof CheckFailure ? fail(verdict.message) : verdict;
+  }
+
+  /**
+   * Whether the probe counts every change, or those to `paid` alone.
+   *
+   * @throws {CheckFailure} when the probe fails
+   */
+  async countsEveryChange(probe: EffectProbe): Promise<boolean> {
+    const { unknownStatus } = this.accepted;
+    return unknownStatus !== undefined && (await probe.ask(unknownStatus)).effects > 0;
   }
 
   /**
@@ -134,71 +199,27 @@ export class Stage {
     throw new CheckFailure(`not tried: overtaking did not settle within ${timeoutMs} ms`);
   }
 
-  /**
-   * Whether the probe counts every change, or those to `paid` alone.
-   *
-   * @throws {CheckFailure} when the probe fails
-   */
-  async countsEveryChange(probe: EffectProbe): Promise<boolean> {
-    if (this.unknownPayment === undefined) return false;
-    return (await probe.ask(this.unknownPayment)).effects > 0;
-  }
-
-  /** Waits, once for all, until what was deferred has been done. */
-  async settle(): Promise<void> {
-    await this.observe(async (probe) => {
-      await probe.settle(this.lastPayment, this.latenciesMs.length);
-      const untouched = this.#untouched;
-      if (untouched === undefined) return { effects: 0 };
-      const count = await probe.ask(untouched);
-      const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
-      const hadEffects = isOneOrder && probe.effectsBefore(untouched) > 0;
-      this.#tellsApart = count.effects === 0 && !hadEffects;
-      return count;
+  async #namePayment({ suffix = '', orderOf, unstored }: WantedPayment): Promise<CheckedPayment> {
+    if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
+    const given = unstored ? undefined : this.options.merchantPaymentReference;
+    if (given !== undefined) {
+      return createCheckedPayment(typeof given === 'string' ? given : await this.#reference(given));
+    }
+    const { referenceNumber } = createCheckedPayment('');
+    return Object.freeze({
+      referenceNumber,
+      merchantPaymentReference: `check-${referenceNumber}${suffix}`,
     });
   }
 
-  /** What the probe tells decides; without a probe nothing does. */
-  async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
-    const probe = this.#probe;
-    if (probe === undefined) return skip('not tried: it needs a probe, countEffects or effectUrl');
-    if (!this.#tellsApart) return skip(describeMixture(probe, 'payments'));
-    try {
-      return await judge(probe);
-    } catch (error) {
-      if (error instanceof CheckFailure) return fail(error.message);
-      throw error;
-    }
-  }
-
-  async #namePayment({
-    suffix = '',
-    orderOf,
-    unstored = false,
-  }: {
-    suffix?: string;
-    orderOf?: CheckedPayment;
-    unstored?: boolean;
-  }): Promise<CheckedPayment> {
-    if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
-    const given = unstored ? undefined : this.options.merchantPaymentReference;
-    const payment = createCheckedPayment(
-      typeof given === 'function' ? await this.#askForReference(given) : (given ?? ''),
-    );
-    return given === undefined
-      ? { ...payment, merchantPaymentReference: `check-${payment.referenceNumber}${suffix}` }
-      : payment;
-  }
-
-  async #askForReference(give: () => string | PromiseLike<string>): Promise<string> {
+  async #reference(give: () => string | PromiseLike<string>): Promise<string> {
     const reference: unknown = await this.#call('merchantPaymentReference', give);
     if (typeof reference === 'string' && reference.trim() !== '') return reference;
-    const came =
-      reference === EXPIRED
-        ? `nothing within ${this.options.timeoutMs} ms`
-        : describeValue(reference);
+    const { timeoutMs } = this.options;
     throw new CheckFailure(
-      `not tried: merchantPaymentReference must return a string that is not blank, but ${came} came`,
+      reference === EXPIRED
+        ? `not tried: merchantPaymentReference returned nothing within ${timeoutMs} ms`
+        : `not tried: merchantPaymentReference must return a string that is not blank, received ${describeValue(reference)}`,
     );
   }
 
@@ -207,23 +228,19 @@ export class Stage {
     option: string,
     run: () => Result | PromiseLike<Result>,
   ): Promise<Result | typeof EXPIRED> {
-    const { timeoutMs, signal } = this.options;
-    return withDeadline(run, { timeoutMs, signal }).catch((error) => {
-      signal?.throwIfAborted();
-      // Not its text, which may quote a connection string or a row.
-      const kind = error instanceof Error ? error.name : describeValue(error);
-      throw new CheckFailure(`not tried: ${option} threw ${kind}`);
+    return withDeadline(run, this.options).catch((error) => {
+      this.options.signal?.throwIfAborted();
+      throw new CheckFailure(`not tried: ${option} threw ${describeThrown(error)}`);
     });
   }
 }
 
-/** `once` as a check of effects says it. */
-export function describeCount({ effects, status }: EffectCount): string {
-  const times = effects === 1 ? '1 effect' : `${effects} effects`;
-  return status === undefined ? times : `${times} and status ${JSON.stringify(status)}`;
+/** @throws every other error */
+function asCheckFailure(error: unknown): CheckFailure {
+  if (error instanceof CheckFailure) return error;
+  throw error;
 }
 
-/** Says that a payment has effects of which no callback was sent. */
-export function describeMixture({ name }: EffectProbe, what: string): string {
-  return `not judged: ${name} does not tell ${what} apart: count by referenceNumber`;
-}
+/** Says that a payment without any callback has effects. */
+export const describeMixture = (what: string): string =>
+  `not judged: countEffects does not distinguish ${what}: count by referenceNumber`;

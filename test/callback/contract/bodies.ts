@@ -45,8 +45,8 @@ const refused: [string, () => unknown, string][] = [
   ['a Uint8ClampedArray', () => new Uint8ClampedArray(bytes), 'a parsed object'],
   ['a Blob', () => new Blob([bytes]), 'a parsed object'],
   ['a String object', () => new String(text), 'a parsed object'],
-  ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string that was decoded with loss'],
-  ['a lone low surrogate', () => '\uddfe', 'a string that was decoded with loss'],
+  ['a lone high surrogate', () => '{"status":"\ud83e"}', 'a string with a lone surrogate'],
+  ['a lone low surrogate', () => '\uddfe', 'a string with a lone surrogate'],
 ];
 
 const remedies = [
@@ -78,11 +78,11 @@ export function describeBodies(implementation: Implementation): void {
       expect(payment).toEqual(JSON.parse(text));
     });
 
-    it.each(refused)('is refused from %s', async (_what, make, came) => {
+    it.each(refused)('is refused from %s', async (_what, make, received) => {
       const error = await refusalOf(() => verify({ rawBody: make(), headers }));
       expect(error.code).toBe('RAW_BODY_REQUIRED');
-      expect(error.message).toMatch(/^rawBody must be the bytes of the request as received/);
-      expect(error.message).toContain(`but ${came}`);
+      expect(error.message).toMatch(/^rawBody must be the bytes of the request/);
+      expect(error.message).toContain(`received ${received}`);
     });
 
     it.each(remedies)('names the remedy %s', async (remedy) => {

@@ -52,7 +52,7 @@ const shapes: [string, () => unknown][] = [
   ['Lambda headers in mixed case', () => ({ 'X-Timestamp': timestamp, 'x-SIGNATURE': signature })],
   ['Lambda multiValueHeaders', () => ({ 'X-Timestamp': [timestamp], 'X-Signature': [signature] })],
   [
-    'names that come again without a value',
+    'repeated names without a value',
     () => ({
       'X-Timestamp': timestamp,
       'x-timestamp': undefined,
@@ -109,27 +109,27 @@ function duplicates(
 }
 
 const wrongCollections: [string, unknown, string][] = [
-  ['null', null, 'but null came'],
-  ['undefined', undefined, 'but nothing came'],
-  ['a string', 'x-timestamp: 1', 'but a string of 14 characters came'],
-  ['a function', () => undefined, 'but a function came'],
+  ['null', null, 'received null'],
+  ['undefined', undefined, 'is missing; it must be'],
+  ['a string', 'x-timestamp: 1', 'received a string of 14 characters'],
+  ['a function', () => undefined, 'received a function'],
   [
     "Node's rawHeaders",
     ['X-Timestamp', timestamp, 'X-Signature', signature],
     "instead of Node's rawHeaders pass req.headers",
   ],
-  ['a list of null', [null], 'but null came'],
+  ['a list of null', [null], 'received null'],
   [
     'a list of objects',
     [{ name: 'x-timestamp', value: timestamp }],
-    'must hold [name, value] pairs, but an object came',
+    'must be a list of [name, value] pairs; received an object',
   ],
   [
     'pairs with a name that is no string',
     [[1, timestamp]],
-    'must hold [name, value] pairs, but an array came',
+    'must be a list of [name, value] pairs; received an array',
   ],
-  ['a Set of names', new Set(['x-timestamp']), 'must hold [name, value] pairs'],
+  ['a Set of names', new Set(['x-timestamp']), 'must be a list of [name, value] pairs'],
 ];
 
 export function describeHeaders(implementation: Implementation): void {
@@ -162,12 +162,12 @@ export function describeHeaders(implementation: Implementation): void {
         },
       );
 
-      it('says that it came more than once', async () => {
+      it('says that it was sent more than once', async () => {
         const error = await refusalOf(() =>
           verify({ rawBody, headers: { ...other, [name]: [own, own] } }),
         );
         expect(error.message).toMatch(
-          /^X-(Timestamp|Signature) was given more than once; send it once$/,
+          /^X-(Timestamp|Signature) must be sent once; received it more than once$/,
         );
       });
 
@@ -207,7 +207,7 @@ export function describeHeaders(implementation: Implementation): void {
         const headers = { ...other, [name]: value };
         const error = await refusalOf(() => verify({ rawBody, headers }));
         expect(error.code).toBe(`INVALID_${code}`);
-        expect(error.message).toContain('must be a string, but');
+        expect(error.message).toContain('must be a string; received');
       });
     });
 

@@ -1,16 +1,14 @@
 import type {
   CallbackRequest,
-  VerificationPolicy,
   VerifiedCallback,
+  VerifyCallbackOptions,
 } from '../../../src/callback/options.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import { now, SECRET } from '../sample-callback.js';
 
 export type Secret = string | Uint8Array;
 
-export interface CommonOptions extends VerificationPolicy {
-  signingSecret: Secret | readonly Secret[];
-}
+export type CommonOptions = VerifyCallbackOptions<unknown, Secret>;
 
 /** What the node:crypto and the WebCrypto implementation have in common. */
 export interface Implementation {

@@ -79,10 +79,10 @@ export function describeOptions(implementation: Implementation): void {
 
   describe('options', () => {
     describe.each(wrong)('$option', ({ option, rule, cases }) => {
-      it.each(cases)('is refused at construction when it is %s', async (_what, value, came) => {
+      it.each(cases)('is refused at construction when it is %s', async (_what, value, received) => {
         const error = await optionErrorOf(construct({ signingSecret: SECRET, [option]: value }));
         expect(error).toMatchObject({ name: 'InvalidOptionError', code: 'INVALID_OPTION', option });
-        expect(error.message).toBe(`${option} ${rule}, but ${came} came`);
+        expect(error.message).toBe(`${option} ${rule}; received ${received}`);
       });
 
       it('may be undefined', async () => {
@@ -98,10 +98,14 @@ export function describeOptions(implementation: Implementation): void {
       ['null', null, 'null'],
       ['the secret alone', SECRET, 'a string of 14 characters'],
       ['a function', () => SECRET, 'a function'],
-    ])('are refused when they are %s', async (_what, options, came) => {
+    ])('are refused when they are %s', async (_what, options, received) => {
       const error = await optionErrorOf(construct(options));
       expect(error.option).toBe('options');
-      expect(error.message).toBe(`options must be an object with signingSecret, but ${came} came`);
+      expect(error.message).toBe(
+        options === undefined
+          ? 'options is missing; it must be an object with signingSecret'
+          : `options must be an object with signingSecret; received ${received}`,
+      );
     });
 
     it.each([
@@ -117,7 +121,7 @@ export function describeOptions(implementation: Implementation): void {
       expect(error.message).toBe(`${option} is not a known option; ${remedy}`);
     });
 
-    it('may be an object of a class, which has fields of its own', async () => {
+    it('may be a class instance with further fields', async () => {
       class Settings {
         signingSecret = SECRET;
         now = now;
@@ -199,12 +203,14 @@ export function describeOptions(implementation: Implementation): void {
       ['undefined', undefined, 'nothing'],
       ['null', null, 'null'],
       ['the body alone', '{}', 'a string of 2 characters'],
-    ])('is refused when it is %s', async (_what, request, came) => {
+    ])('is refused when it is %s', async (_what, request, received) => {
       const run = createCallbackVerifier({ signingSecret: SECRET, now });
       const error = await optionErrorOf(() => run(request as unknown as CallbackRequest));
       expect(error.option).toBe('request');
       expect(error.message).toBe(
-        `request must be an object with rawBody and headers, but ${came} came`,
+        request === undefined
+          ? 'request is missing; it must be an object with rawBody and headers'
+          : `request must be an object with rawBody and headers; received ${received}`,
       );
     });
 

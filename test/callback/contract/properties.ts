@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../src/errors.js';
+import { sized } from '../../full-size.js';
 import {
   failureOf,
   NOW_SECONDS,
@@ -107,7 +108,7 @@ export function describeProperties(implementation: Implementation): void {
             else await refusalOf(() => Promise.reject(error));
           }
         }),
-        { numRuns: 500 },
+        { numRuns: sized(500) },
       );
     });
 
@@ -128,7 +129,7 @@ export function describeProperties(implementation: Implementation): void {
             await refusalOf(() => verify({ rawBody, headers: changed }));
           }
         }),
-        { numRuns: 500 },
+        { numRuns: sized(500) },
       );
     });
 
@@ -153,7 +154,7 @@ export function describeProperties(implementation: Implementation): void {
             await refusalOf(() => verify(delivery, options));
           }
         }),
-        { numRuns: 2000 },
+        { numRuns: sized(2000) },
       );
       // The generator has to reach both sides, or the comparison proves nothing.
       const all = verdicts.accepted + verdicts.refused;

@@ -138,9 +138,13 @@ export function describeRecords(implementation: Implementation): void {
     });
 
     describe.each(fields)('$field', ({ field, rule }) => {
-      it.each(wrongTypes)('is refused when it is %s', async (_what, value, came) => {
+      it.each(wrongTypes)('is refused when it is %s', async (_what, value, received) => {
         expect(await issuesOf(sampleRecord({ [field]: value }))).toEqual([
-          { path: [field], message: `${rule}, but ${came} came` },
+          {
+            path: [field],
+            message:
+              value === undefined ? `${rule}, but is missing` : `${rule}, received ${received}`,
+          },
         ]);
       });
     });
@@ -149,16 +153,16 @@ export function describeRecords(implementation: Implementation): void {
       'refuses an empty $field, and says so once',
       async ({ field, rule }) => {
         expect(await issuesOf(sampleRecord({ [field]: '' }))).toEqual([
-          { path: [field], message: `${rule}, but an empty string came` },
+          { path: [field], message: `${rule}, received an empty string` },
         ]);
       },
     );
 
-    it.each(wrongBodies)('is refused when the body is %s', async (_what, body, came) => {
+    it.each(wrongBodies)('is refused when the body is %s', async (_what, body, received) => {
       expect(await issuesOf(body)).toEqual([
         {
           path: [],
-          message: `must be an object with the fields of a payment status record, but ${came} came`,
+          message: `must be an object with the fields of a payment status record, received ${received}`,
         },
       ]);
     });
@@ -179,7 +183,7 @@ export function describeRecords(implementation: Implementation): void {
     });
 
     it.each(badDates)('refuses the date-time %j', async (date) => {
-      const message = `${dateTime}, but a string of ${date.length} characters came`;
+      const message = `${dateTime}, received a string of ${date.length} characters`;
       expect(await issuesOf(sampleRecord({ createdAt: date, updatedAt: date }))).toEqual([
         { path: ['createdAt'], message },
         { path: ['updatedAt'], message },

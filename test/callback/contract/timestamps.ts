@@ -103,7 +103,7 @@ export function describeTimestamps(implementation: Implementation): void {
       const error = await refusalOf(() => verify(sampleRequest({ timestamp })));
       expect(error.code).toBe('INVALID_TIMESTAMP');
       expect(error.message).toBe(
-        `X-Timestamp must be a Unix timestamp in seconds, digits only, but a value of ${timestamp.length} characters came`,
+        `X-Timestamp must be a Unix timestamp in seconds, digits only; received ${timestamp.length} characters`,
       );
     });
 
@@ -154,7 +154,7 @@ export function describeTimestamps(implementation: Implementation): void {
         const error = await refusalOf(() => verify(sampleRequest({ timestamp }), options));
         expect(error.code).toBe('INVALID_TIMESTAMP');
         expect(error.message).toContain(
-          "looks like seconds; if the service sends seconds, set timestampUnit: 'seconds'",
+          "looks like seconds: if the service sends seconds, set timestampUnit: 'seconds'",
         );
       }
     });

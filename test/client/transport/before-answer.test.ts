@@ -27,19 +27,19 @@ const broken: readonly Broken[] = [
     what: 'resets the connection after it has read the request',
     answer: ({ socket }) => void socket.resetAndDestroy(),
     code: 'CONNECTION_FAILED',
-    says: 'lost its connection before an answer came (',
+    says: 'lost its connection before an answer (',
   },
   {
     what: 'closes the connection without an answer',
     answer: ({ socket }) => void socket.end(),
     code: 'CONNECTION_FAILED',
-    says: 'lost its connection before an answer came (UND_ERR_SOCKET)',
+    says: 'lost its connection before an answer (UND_ERR_SOCKET)',
   },
   {
     what: 'closes the connection in the middle of the headers',
     answer: ({ socket }) => void socket.end('HTTP/1.1 201 Created\r\ncontent-ty'),
     code: 'CONNECTION_FAILED',
-    says: 'lost its connection before an answer came',
+    says: 'lost its connection before an answer',
   },
   {
     what: 'answers with garbage for a status line',
@@ -57,17 +57,17 @@ const broken: readonly Broken[] = [
     what: 'closes the connection after 103 Early Hints, which are no answer',
     answer: ({ socket }) => void socket.end('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
     code: 'CONNECTION_FAILED',
-    says: 'lost its connection before an answer came',
+    says: 'lost its connection before an answer',
   },
   {
-    what: 'switches protocols, which nobody asked for',
+    what: 'switches protocols without being asked',
     answer: () => 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n',
     code: 'CONNECTION_FAILED',
-    says: 'lost its connection before an answer came',
+    says: 'lost its connection before an answer',
   },
 ];
 
-describe.each(transports)('with $name, before an answer came', ({ name, options }) => {
+describe.each(transports)('with $name, before an answer', ({ name, options }) => {
   it.each(broken)(
     'the outcome is unknown, and one request went out, when the server $what',
     async ({ answer, code, says }) => {
@@ -103,8 +103,8 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
     expect(response.headers['link']).toBeUndefined();
   });
 
-  // undici ends the connection at a 100 that nobody asked for; fetch is built on it.
-  it('100 Continue, which nobody asked for, leaves the outcome unknown rather than a success', async () => {
+  // undici ends the connection at an unsolicited 100; fetch is built on it.
+  it('an unsolicited 100 Continue leaves the outcome unknown rather than a success', async () => {
     const server = await startRawServer({
       answer: () => `HTTP/1.1 100 Continue\r\n\r\n${created}`,
     });
@@ -158,7 +158,7 @@ describe.each(transports)('with $name, before an answer came', ({ name, options 
     expect(error).toMatchObject({ code: 'ABORTED', requestOutcome: 'unknown' });
     expect(error.message).toContain('was aborted by its signal');
     expect(server.requests).toHaveLength(1);
-    // The connection is not kept for an answer that nobody waits for.
+    // The connection is not kept open for an abandoned answer.
     await connectionsClosed(server);
   });
 });

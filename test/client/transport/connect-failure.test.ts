@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   isConnectFailure,
   watchConnectErrors,
-} from '../../../src/client/transport/connect-failure.js';
+} from '../../../src/client/transport/socket-errors.js';
 
 const coded = (code: unknown, more: object = {}) =>
   Object.assign(new Error('m'), { code, ...more });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findErrorCode, isUnreadableAnswer } from '../../../src/client/transport/error-code.js';
+import { findErrorCode, isUnreadableAnswer } from '../../../src/client/transport/socket-errors.js';
 
 const coded = (code: unknown, more: object = {}) =>
   Object.assign(new Error('m'), { code, ...more });
@@ -39,10 +39,10 @@ it.each([
   ['UND_ERR_HEADERS_OVERFLOW', true],
   ['HTTPParserError', true],
   ['ECONNRESET', false],
-])('%s means that no HTTP came: %s', (code, expected) => {
+])('%s means that the answer was not HTTP: %s', (code, expected) => {
   expect(isUnreadableAnswer(wrapped(coded(code)))).toBe(expected);
 });
 
-it('an error without a code does not mean that no HTTP came', () => {
+it('an error without a code does not mean that the answer was not HTTP', () => {
   expect(isUnreadableAnswer(new Error('m'))).toBe(false);
 });

@@ -55,7 +55,7 @@ const cutBody = ({ socket }: RawRequest) =>
   );
 
 it('every interceptor of undici is here', () => {
-  // Its body is thrown away by `dump`, which has a test of its own.
+  // `dump` discards the body, and has a separate test.
   expect(Object.keys(interceptors).sort()).toEqual(
     ['dump', ...single.map(({ name }) => name)].sort(),
   );

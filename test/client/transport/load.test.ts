@@ -111,7 +111,7 @@ describe('the client opens', () => {
   });
 });
 
-// A process of its own, whose end shows what is left open.
+// A separate process, whose end shows what is left open.
 const LEFT_CONNECTING = `
   const { PaymentClient } = await import('./src/index.ts');
   const baseUrl = process.argv[1];

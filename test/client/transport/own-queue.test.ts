@@ -57,7 +57,7 @@ async function startStalledTlsServer() {
 }
 
 describe('calls beyond 256 in flight', () => {
-  it('cost nothing when they are given up in the queue: 5,000 of them, then live ones', async () => {
+  it('cost nothing when they are cancelled in the queue: 5,000 of them, then live ones', async () => {
     const server = await startStalledServer();
     const client = createClient(server.url);
     const outage = new AbortController();
@@ -94,7 +94,7 @@ describe('calls beyond 256 in flight', () => {
     expect(server.connections()).toBeLessThanOrEqual(IN_FLIGHT + live.length);
   });
 
-  it('go out in the order in which they were made, without those that were given up', async () => {
+  it('go out in the order in which they were made, without the cancelled ones', async () => {
     const server = await startStalledServer();
     const client = createClient(server.url);
     const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
@@ -119,7 +119,7 @@ describe('calls beyond 256 in flight', () => {
     await Promise.all(first);
   });
 
-  it('are not sent when they are given up after they got a place, which the next one takes', async () => {
+  it('are not sent when they are cancelled after they got a place, which the next one takes', async () => {
     const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
     const dispatcher = { dispatch: vi.fn() } as unknown as Agent;
     const transport = createUndiciTransport({ dispatcher, queue }, 1024);
@@ -236,7 +236,7 @@ it('a call whose earlier attempt may have been processed stays unknown in a full
   await Promise.all(others);
 });
 
-it('a request that was given up behind a busy connection of a dispatcher leaves it open', async () => {
+it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {
   const server = await startRawServer({
     answer: (_request, index) => (index === 0 ? undefined : created),
   });
@@ -265,7 +265,7 @@ it('a request that was given up behind a busy connection of a dispatcher leaves 
 it.each([
   ['dispatcher', { dispatcher: new Agent() }],
   ['fetch', { fetch: globalThis.fetch }],
-])('maxQueuedRequests is refused with %s, which has a queue of its own', (_name, options) => {
+])('maxQueuedRequests is refused with %s, which queues requests itself', (_name, options) => {
   const client = () =>
     createClient('https://payments.invalid', { ...options, maxQueuedRequests: 1 });
   expect(client).toThrow('maxQueuedRequests must be left out with dispatcher or fetch');

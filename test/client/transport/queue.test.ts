@@ -61,7 +61,7 @@ describe('a call that waits behind a busy connection', () => {
     ]);
   });
 
-  it('goes out, and succeeds, when it is not given up', async () => {
+  it('goes out, and succeeds, when it is not cancelled', async () => {
     const { server, client, first, letGo } = await startBusyClient();
     const second = client.payments.create(named('second'));
     letGo();

@@ -90,8 +90,8 @@ it('a dispatcher that follows redirects cannot carry the request elsewhere', asy
   expect(target.requests).toHaveLength(0);
 });
 
-describe('of a dispatcher whose handlers are told too much,', () => {
-  it('what comes after the call was given up changes nothing', async () => {
+describe('of a dispatcher that calls its handlers too often,', () => {
+  it('what follows the cancellation of the call changes nothing', async () => {
     let handler: Handler | undefined;
     const dispatcher = dispatcherOf((given) => {
       handler = given;
@@ -231,8 +231,8 @@ it('a client that is closed ends its connections, which the server would keep', 
   await connectionsClosed(server);
 });
 
-describe('who watches undici, as OpenTelemetry does, is told', () => {
-  it('of a call that it was given up', async () => {
+describe('undici reports to its watchers, such as OpenTelemetry', () => {
+  it('a call that was cancelled', async () => {
     const server = await startRawServer({});
     const failures = watchFailures(server.url);
     const caller = new AbortController();
@@ -242,10 +242,10 @@ describe('who watches undici, as OpenTelemetry does, is told', () => {
     caller.abort();
     await failure;
     await client.close();
-    expect(failures).toEqual(['The call was given up']);
+    expect(failures).toEqual(['The call was cancelled']);
   });
 
-  it('the same of one that was still waiting for a connection', async () => {
+  it('one that was cancelled while it waited for a connection', async () => {
     const server = await startRawServer({
       answer: (_request, index) => (index === 0 ? undefined : created),
     });
@@ -264,10 +264,10 @@ describe('who watches undici, as OpenTelemetry does, is told', () => {
     await second;
     server.requests[0]?.socket.write(created);
     await Promise.all([first, third]);
-    expect(failures).toEqual(['The call was given up']);
+    expect(failures).toEqual(['The call was cancelled']);
   });
 
-  it('of a body that it is too large', async () => {
+  it('a body that is too large', async () => {
     const server = await startRawServer({ answer: () => created });
     const failures = watchFailures(server.url);
     const client = createClient(server.url, { maxResponseBytes: 10 });

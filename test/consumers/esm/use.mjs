@@ -19,7 +19,7 @@ for (const subpath of modules) {
     assert.ok(Object.keys(await import(name)).length > 0, `${name} exports nothing`);
     loaded += 1;
   } catch (error) {
-    // msw is an optional peer and not installed here: its absence must be what is told.
+    // msw is an optional peer and not installed here: the error must say so.
     if (subpath === './msw' && /msw/.test(error.message)) continue;
     undeclared.push(`${name}: ${error.message}`);
   }

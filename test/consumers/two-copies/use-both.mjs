@@ -41,7 +41,10 @@ function isDerived(errorClass, base) {
   return current === base;
 }
 
-const names = Object.keys(apis[0]).filter((name) => isErrorClass(apis[0][name]));
+// RequestError asks for a requestOutcome, which none of these has.
+const names = Object.keys(apis[0]).filter(
+  (name) => name !== 'RequestError' && isErrorClass(apis[0][name]),
+);
 assert.ok(names.length >= 10, `error classes: ${names}`);
 let pairs = 0;
 for (const maker of apis) {

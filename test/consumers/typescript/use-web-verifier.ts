@@ -1,4 +1,5 @@
-import { type CallbackRequest, createCallbackVerifier } from 'merchant-payments/callback/web';
+import type { CallbackRequest } from 'merchant-payments/callback';
+import { createCallbackVerifier } from 'merchant-payments/callback/web';
 
 // Neither Node's types nor the DOM's: the subpath needs none.
 const verify = createCallbackVerifier({ signingSecret: 'whsec_example' });

@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import type { SigningSecret } from '../../../src/callback/verify.js';
+import type { SigningSecret } from '../../../src/callback/options.js';
 import { NOW_SECONDS } from '../../callback/sample-callback.js';
 
 /** Late in the second: the window counts whole ones. */

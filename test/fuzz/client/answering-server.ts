@@ -8,7 +8,7 @@ export interface SeenRequest {
   readonly call: string;
   /** What it was to be answered with. */
   readonly answer: Answer;
-  /** Whether it came in whole: only then may the server have done what it asks. */
+  /** Whether all of it was received: only then may the server have done what it asks. */
   complete: boolean;
   /** What was written for it. */
   readonly written: Buffer[];
@@ -28,7 +28,7 @@ export interface AnsweringServer {
   close(): Promise<void>;
 }
 
-/** A server that answers as the scripts of its calls say, and notes what came. */
+/** A server that answers as the scripts of its calls say, and records the requests. */
 export async function startAnsweringServer(script: ServerScript): Promise<AnsweringServer> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();

@@ -125,7 +125,7 @@ async function runBatch(
     runClient(script, index, server, scripts, transport),
   );
   const ended = await Promise.all(running);
-  // What was given up may still be on its way.
+  // A cancelled request may still be on its way.
   await new Promise((resolve) => setImmediate(resolve));
   await server.close();
   return ended.flat().map(({ name, ...call }) => ({

@@ -4,7 +4,7 @@ import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../../src/inbox
 import type { Holder, InboxModel } from './model.js';
 import type { OpenStore, Pruning, StoreUnderTest } from './store.js';
 
-/** A delivery whose work waits to be told how to end. */
+/** A delivery whose work waits until the test ends it. */
 interface HeldDelivery extends Holder {
   readonly ending: Promise<Ending>;
   end(how: 'return' | 'throw'): void;

@@ -19,7 +19,7 @@ interface PaymentState {
 /** What an inbox promises, in the plainest words: no clock, no store, nothing at the same time. */
 export class InboxModel {
   readonly #payments = new Map<string, PaymentState>();
-  /** Whether a callback for a payment in work is told so before anything else. */
+  /** Whether a callback for a payment in work is `busy`, before anything else is checked. */
   readonly busyFirst: boolean;
 
   constructor(busyFirst: boolean) {
@@ -55,7 +55,7 @@ export class InboxModel {
     return owner === holder && !expired;
   }
 
-  /** Whether the holder's work is recorded: not when somebody else has the claim by now. */
+  /** Whether the holder's work is recorded: not when another holder has the claim by now. */
   finish(holder: Holder, succeeded: boolean): boolean {
     const { event } = holder;
     const payment = this.#payment(event.paymentReference);
@@ -67,7 +67,7 @@ export class InboxModel {
     return true;
   }
 
-  /** The holder is taken for dead. It keeps its claim until somebody takes it over. */
+  /** The holder is taken for dead. It keeps its claim until another holder takes it over. */
   expire({ event }: Holder): void {
     this.#payment(event.paymentReference).expired = true;
   }

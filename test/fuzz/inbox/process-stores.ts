@@ -1,7 +1,8 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { InboxEvent } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import type { StoreUnderTest } from './store.js';
 
 const FAR_FUTURE = new Date('2999-01-01T00:00:00Z');
@@ -22,7 +23,7 @@ export const memoryStore: StoreUnderTest = {
   prunes: 'all',
   async create() {
     let now = 0;
-    const inbox = memoryInbox({ now: () => now, maxAgeMs: 1000 });
+    const inbox = memoryInbox({ now: () => now, retentionMs: 1000 });
     return {
       inboxes: [inbox],
       // It forgets by itself what was not changed for so long, when the next callback comes.
@@ -39,9 +40,8 @@ export const memoryStore: StoreUnderTest = {
 
 /** PGlite takes a second to start: one for all histories, with tables of their own. */
 export async function openPgliteStore(): Promise<StoreUnderTest & { end(): Promise<void> }> {
-  const database = await PGlite.create();
-  const tables = { paymentsTable: 'fuzz_payments', eventsTable: 'fuzz_events' };
-  const inbox = postgresInbox(database, tables);
+  const database = await openPglite();
+  const inbox = postgresInbox(database, { prefix: 'fuzz_' });
   await inbox.setup();
   await database.exec('CREATE TABLE effects (key text)');
   return {

@@ -66,9 +66,9 @@ export function openSqliteStore(driver: SqliteDriver): ConnectedStore {
     prunes: 'not in work',
     async create() {
       tables += 1;
-      const tablePrefix = `fuzz_${tables}_`;
+      const prefix = `fuzz_${tables}_`;
       const inboxes = databases.map((database) =>
-        sqliteInbox(database, { tablePrefix, leaseMs: LEASE_MS, now: () => 0 }),
+        sqliteInbox(database, { prefix, leaseMs: LEASE_MS, now: () => 0 }),
       );
       const [first] = inboxes;
       const [database] = databases;
@@ -77,14 +77,14 @@ export function openSqliteStore(driver: SqliteDriver): ConnectedStore {
         inboxes,
         async kill({ paymentReference }) {
           database
-            ?.prepare(`UPDATE ${tablePrefix}payments SET owner_until_ms = 0 WHERE reference = ?`)
+            ?.prepare(`UPDATE ${prefix}payments SET owner_until_ms = 0 WHERE reference = ?`)
             .run(toStoredName(paymentReference));
         },
         pruneAll: async () => void first?.prune(FAR_FUTURE),
         pruneNothing: async () => void first?.prune(new Date(0)),
         async close() {
           for (const table of ['payments', 'events']) {
-            database?.exec(`DROP TABLE ${tablePrefix}${table}`);
+            database?.exec(`DROP TABLE ${prefix}${table}`);
           }
         },
       };
@@ -96,7 +96,7 @@ export function openSqliteStore(driver: SqliteDriver): ConnectedStore {
   };
 }
 
-/** A schema of its own; a holder dies as its connection is ended by the server. */
+/** Uses a separate schema; a holder dies when the server ends its connection. */
 export async function openPostgresStore(connectionString: string): Promise<ConnectedStore> {
   const schema = `inbox_fuzz_${randomUUID().replaceAll('-', '')}`;
   const admin = new pg.Pool({ connectionString, max: 1, options: `-c search_path=${schema}` });

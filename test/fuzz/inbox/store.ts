@@ -19,7 +19,7 @@ export interface StoreUnderTest<Tx = unknown> {
    * them happened; or both, as memory does, which goes by age.
    */
   readonly prunes?: Pruning;
-  /** A fresh, empty inbox; `namespace` is one of its own. */
+  /** A fresh, empty inbox in its own `namespace`. */
   create(namespace: string): Promise<OpenStore<Tx>>;
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { callbackHandler } from '../../../src/lambda/callback-handler.js';
-import type { LambdaEvent } from '../../../src/lambda/event.js';
+import { callbackHandler, type LambdaEvent } from '../../../src/lambda/callback-handler.js';
 import { now, SECRET, sampleRequest } from '../../callback/sample-callback.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
 

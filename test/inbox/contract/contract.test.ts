@@ -19,7 +19,7 @@ afterEach(() => void vi.useRealTimers());
 describe('inboxContract', () => {
   const create = () => memoryInbox();
 
-  it('gives every case a name of its own', () => {
+  it('gives every case a unique name', () => {
     const names = inboxContract({ create }).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -179,14 +179,14 @@ describe('inboxContract', () => {
   });
 
   it.each([
-    ['subject', undefined, 'subject must be an object'],
-    ['create', {}, 'create must be a function that gives an inbox, but nothing came'],
+    ['options', undefined, 'options is missing; it must be an object with create'],
+    ['create', {}, 'create is missing; it must be a function that gives an inbox'],
     ['loseClaim', { create, loseClaim: true }, 'loseClaim must be a function that takes an event'],
-    ['concurrent', { create, concurrent: 'no' }, 'concurrent must be a boolean'],
-    ['leaseMs', { create, leaseMs: 0 }, 'leaseMs must be a whole number of milliseconds from 1 to'],
-    ['leaseMs', { create, leaseMs: 26, timeoutMs: 100 }, 'from 1 to 25, but 26 came'],
-    ['waitMs', { create, waitMs: -1 }, 'waitMs must be a whole number of milliseconds from 0 to'],
-    ['waitMs', { create, waitMs: 26, timeoutMs: 100 }, 'from 0 to 25, but 26 came'],
+    ['concurrent', { create, concurrent: 'no' }, 'concurrent must be true or false'],
+    ['leaseMs', { create, leaseMs: 0 }, 'leaseMs must be a whole number of milliseconds from 1'],
+    ['leaseMs', { create, leaseMs: 26, timeoutMs: 100 }, 'from 1 to 25; received 26'],
+    ['waitMs', { create, waitMs: -1 }, 'waitMs must be a whole number of milliseconds from 0'],
+    ['waitMs', { create, waitMs: 26, timeoutMs: 100 }, 'from 0 to 25; received 26'],
     ['wait', { create, wait: 0 }, 'wait is not a known option; use waitMs'],
     ['timeoutMs', { create, timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds'],
   ])('refuses a wrong %s', (option, subject, message) => {

@@ -92,7 +92,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await inbox.process(change('active'), nothing)).toBe('processed');
     });
 
-    it('in a statement whose error the work swallows is told', async () => {
+    it('in a statement whose error the work swallows rejects with TRANSACTION_LOST', async () => {
       const inbox = postgresInbox<PoolClient>(openPool({ max: 1 }));
       const running = inbox.process(change('swallowed'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);

@@ -60,6 +60,53 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     expect(pool.totalCount).toBe(0);
   });
 
+  it.each([
+    ['a statement of the work', (tx: PoolClient) => tx.query('SELECT 1')],
+    ['work that waits for something else', () => new Promise<never>(() => undefined)],
+  ])('under %s: the transaction has a limit, without one of the pool', async (name, wait) => {
+    const inbox = postgresInbox<PoolClient>(pool, { ...SHORT, transactionTimeoutMs: 300 });
+    let aborted: unknown;
+    const running = inbox.process(change(name), async ({ tx, signal }) => {
+      proxy.swallow();
+      signal.addEventListener('abort', () => {
+        aborted = signal.reason;
+      });
+      await wait(tx);
+    });
+    const lost = {
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('transactionTimeoutMs'),
+    };
+    await expect(running).rejects.toMatchObject(lost);
+    expect(aborted).toMatchObject(lost);
+    expect(pool.totalCount).toBe(0);
+    proxy.cut();
+    proxy.heal();
+    expect(await postgresInbox(pool).process(change(name), nothing)).toBe('processed');
+  });
+
+  it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
+    const swallowing = {
+      connect: async () => {
+        const client = await pool.connect();
+        const query = client.query.bind(client);
+        // After BEGIN has been answered.
+        client.query = ((text: string, ...more: []) => {
+          if (!text.startsWith('BEGIN')) proxy.swallow();
+          return query(text, ...more);
+        }) as never;
+        return client;
+      },
+    };
+    const inbox = postgresInbox(swallowing, { ...SHORT, transactionTimeoutMs: 300 });
+    const lost = {
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('transactionTimeoutMs'),
+    };
+    await expect(inbox[method](new Date())).rejects.toMatchObject(lost);
+    expect(pool.totalCount).toBe(0);
+  });
+
   it('before COMMIT: whether the change was recorded is not known, and a retry tells', async () => {
     const inbox = postgresInbox<PoolClient>(pool, SHORT);
     const running = inbox.process(change('not-sent'), async () => proxy.swallow());

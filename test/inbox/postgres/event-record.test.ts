@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
+import { quoteTables } from '../../../src/inbox/postgres/options.js';
 import { literal } from '../../../src/inbox/postgres/statements.js';
-import { quoteTables } from '../../../src/inbox/postgres/tables.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
@@ -13,7 +13,7 @@ function claimWith(...answers: unknown[]) {
 }
 
 function claimWithin(timeouts: typeof TIMEOUTS, ...answers: unknown[]) {
-  const record = new EventRecord(quoteTables({}), timeouts);
+  const record = new EventRecord(quoteTables('payment_inbox_'), timeouts);
   const sent: { statements: string; timeoutMs: number }[] = [];
   const transaction = {
     async begin(statements: string, timeoutMs: number) {
@@ -68,7 +68,7 @@ describe('a claim', () => {
     const { claim } = claimWith(['claimed', '12', "o'role", '"s"']);
     expect(await claim()).toMatchObject({
       record: `SET LOCAL ROLE 'o''role';
-SELECT FROM "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
+SELECT FROM "s"."payment_inbox_record_v1"('PAY-1', 'k', '7', '12')`,
     });
   });
 
@@ -99,7 +99,7 @@ SELECT FROM "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
       record.expectFunctions();
       await claim();
       const byFunction = sent.map(({ statements }) =>
-        statements.includes('payment_inbox_events_claim'),
+        statements.includes('payment_inbox_claim_v1'),
       );
       expect(byFunction).toEqual([true, false, false, true]);
     },
@@ -107,7 +107,8 @@ SELECT FROM "s"."payment_inbox_events_record"('PAY-1', 'k', '7', '12')`,
 
   it('is refused for a missing table, with what Postgres said', async () => {
     const cause = failure('42P01');
-    expect(await claimWith(cause).claim()).toEqual({ found: 'no tables', cause });
+    const missing = { message: expect.stringContaining('call setup()'), cause };
+    await expect(claimWith(cause).claim()).rejects.toMatchObject(missing);
   });
 
   it('without functions fails when it is refused', async () => {

@@ -4,7 +4,8 @@ import { change, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 import { describeStore } from './store-cases.js';
 
-const { openPool, observer } = useSchema('mp_inbox_migration');
+const schema = 'mp_inbox_migration';
+const { openPool, observer } = useSchema(schema);
 
 const functions = async () => {
   const { rows } = await observer.query<{ proname: string }>(
@@ -12,7 +13,7 @@ const functions = async () => {
   );
   return rows.map(({ proname }) => proname);
 };
-const FUNCTIONS = ['payment_inbox_events_claim', 'payment_inbox_events_record'];
+const FUNCTIONS = ['payment_inbox_claim_v1', 'payment_inbox_record_v1'];
 const dropFunctions = () => observer.query(`DROP FUNCTION IF EXISTS ${FUNCTIONS.join(', ')}`);
 
 describe.skipIf(!process.env['DATABASE_URL'])('the tables of 0.1, with what is in them', () => {
@@ -80,13 +81,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('instances with and without the fu
     expect(await inbox.process(change('losing', 1), nothing)).toBe('duplicate');
   });
 
-  it('do not take the functions of another pair of tables', async () => {
+  it('do not take the functions of other tables, which a later schema has', async () => {
+    await observer.query(`DROP SCHEMA IF EXISTS mp_inbox_first CASCADE;
+      CREATE SCHEMA mp_inbox_first;
+      CREATE TABLE mp_inbox_first.payment_inbox_payments (LIKE payment_inbox_payments INCLUDING ALL);
+      CREATE TABLE mp_inbox_first.payment_inbox_events (LIKE payment_inbox_events INCLUDING ALL)`);
     await postgresInbox(openPool()).setup();
-    await observer.query('CREATE TABLE other_payments (LIKE payment_inbox_payments INCLUDING ALL)');
-    const inbox = postgresInbox(openPool(), { paymentsTable: 'other_payments' });
-    expect(await inbox.process(change('other-pair'), nothing)).toBe('processed');
-    const { rows } = await observer.query('SELECT payment_reference FROM other_payments');
-    expect(rows).toEqual([{ payment_reference: 'other-pair' }]);
+    const options = `-c search_path=mp_inbox_first,${schema}`;
+    const inbox = postgresInbox(openPool({ options }));
+    expect(await inbox.process(change('other-tables'), nothing)).toBe('processed');
+    const { rows } = await observer.query(
+      'SELECT payment_reference FROM mp_inbox_first.payment_inbox_payments',
+    );
+    await observer.query('DROP SCHEMA mp_inbox_first CASCADE');
+    expect(rows).toEqual([{ payment_reference: 'other-tables' }]);
   });
 });
 
@@ -95,10 +103,10 @@ describe.skipIf(!process.env['DATABASE_URL'])(
   () => {
     // Made by hand where setup() is called, so that the inbox never has any.
     const pool = openPool();
-    const refuse = `CREATE OR REPLACE FUNCTION payment_inbox_events_claim(
+    const refuse = `CREATE OR REPLACE FUNCTION payment_inbox_claim_v1(
       regclass, text, text, bigint, text, text) RETURNS text LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege'; END $$;
-    CREATE OR REPLACE FUNCTION payment_inbox_events_record() RETURNS text LANGUAGE sql AS 'SELECT NULL'`;
+    CREATE OR REPLACE FUNCTION payment_inbox_record_v1() RETURNS text LANGUAGE sql AS 'SELECT NULL'`;
     beforeAll(async () => {
       await dropFunctions();
       await observer.query(refuse);

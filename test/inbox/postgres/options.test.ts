@@ -25,10 +25,10 @@ describe('the pool', () => {
     ['an object without connect', {}, 'an object'],
     // Drizzle, better-sqlite3: they have a transaction of another kind.
     ['an object that has transaction alone', { transaction() {} }, 'an object'],
-  ])('can not be %s', (_name, value, came) => {
+  ])('can not be %s', (_name, value, received) => {
     const error = failureOf(() => postgresInbox(value as never));
     expect(error.option).toBe('pool');
-    expect(error.message).toContain(`but ${came} came`);
+    expect(error.message).toContain(`received ${received}`);
     expect(error.message).not.toContain('secret');
   });
 });
@@ -48,7 +48,7 @@ describe.each(['lockTimeoutMs', 'acquireTimeoutMs', 'commandTimeoutMs', 'idleTim
   },
 );
 
-describe.each(['paymentsTable', 'eventsTable'])('%s', (option) => {
+describe('prefix', () => {
   it.each([
     '',
     ' ',
@@ -63,50 +63,42 @@ describe.each(['paymentsTable', 'eventsTable'])('%s', (option) => {
     'a.',
     'ä',
     'a\n',
-    'a'.repeat(51),
+    'a'.repeat(41),
     `${'a'.repeat(51)}.b`,
     7,
     null,
-  ])('can not be %j', (value) => {
-    const error = failureOf(() => postgresInbox(pool, { [option]: value }));
-    expect(error.option).toBe(option);
-    expect(error.message).toContain(`${option} must be a name of letters, digits and underscores`);
-    expect(failureOf(() => postgresInboxSchema({ [option]: value })).message).toBe(error.message);
+  ])('can not be %j', (prefix) => {
+    const error = failureOf(() => postgresInbox(pool, { prefix } as never));
+    expect(error.option).toBe('prefix');
+    expect(error.message).toContain('prefix must be 1 to 40 ASCII letters, digits and underscores');
+    expect(failureOf(() => postgresInboxSchema({ prefix } as never)).message).toBe(error.message);
   });
 
-  it.each(['a', '_a1', 'Billing.Inbox', 'a'.repeat(50), `${'a'.repeat(50)}.${'b'.repeat(50)}`])(
+  it.each(['a', '_a1', 'Billing.Inbox_', 'a'.repeat(40), `${'a'.repeat(50)}.${'b'.repeat(40)}`])(
     'can be %j',
-    (value) => {
-      const quoted = `"${value.replace('.', '"."')}"`;
-      expect(postgresInboxSchema({ [option]: value })).toContain(
-        `CREATE TABLE IF NOT EXISTS ${quoted} (`,
-      );
+    (prefix) => {
+      const quoted = `"${prefix.replace('.', '"."')}events"`;
+      expect(postgresInboxSchema({ prefix })).toContain(`CREATE TABLE IF NOT EXISTS ${quoted} (`);
     },
   );
 });
 
 describe('the options', () => {
-  it('name two different tables', () => {
-    const error = failureOf(() => postgresInbox(pool, { paymentsTable: 'a', eventsTable: 'a' }));
-    expect(error.option).toBe('eventsTable');
-    expect(error.message).toContain('must be another table than paymentsTable');
-  });
-
   it('hold none that is not known', () => {
     const error = failureOf(() => postgresInbox(pool, { lockTimeout: 5 } as never));
     expect(error.message).toBe('lockTimeout is not a known option; use lockTimeoutMs');
-    const ofSchema = failureOf(() => postgresInboxSchema({ eventTable: 'a' } as never));
-    expect(ofSchema.message).toBe('eventTable is not a known option; use eventsTable');
+    const ofSchema = failureOf(() => postgresInboxSchema({ prefixes: 'a' } as never));
+    expect(ofSchema.message).toBe('prefixes is not a known option; use prefix');
   });
 
   it('are an object', () => {
     const error = failureOf(() => postgresInbox(pool, null as never));
     expect(error.option).toBe('options');
     expect(error.message).toContain(
-      'paymentsTable, eventsTable, lockTimeoutMs, acquireTimeoutMs, commandTimeoutMs, idleTimeoutMs',
+      'prefix, lockTimeoutMs, acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs, idleTimeoutMs',
     );
     const ofSchema = failureOf(() => postgresInboxSchema('a' as never));
     expect(ofSchema.option).toBe('options');
-    expect(ofSchema.message).toContain('paymentsTable and eventsTable');
+    expect(ofSchema.message).toContain('an object with prefix');
   });
 });

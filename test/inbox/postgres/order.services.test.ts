@@ -29,7 +29,7 @@ describe.skipIf(!process.env['DATABASE_URL']).each([
 
   it('all run in that order, none of them stale', async () => {
     if (!hasFunctions) {
-      await observer.query('DROP FUNCTION payment_inbox_events_claim, payment_inbox_events_record');
+      await observer.query('DROP FUNCTION payment_inbox_claim_v1, payment_inbox_record_v1');
     }
     const instances = openInstances(4);
     for (const [index, route] of arrivals.entries()) {

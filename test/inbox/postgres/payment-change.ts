@@ -30,7 +30,7 @@ export function deferred<Value>() {
   return { promise, resolve, reject };
 }
 
-/** Work that ends when it is told to. */
+/** Work that runs until the test ends it. */
 export function heldWork<Tx>() {
   const started = deferred<InboxContext<Tx>>();
   const held = deferred<void>();

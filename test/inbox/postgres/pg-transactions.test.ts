@@ -1,13 +1,17 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { pgTransactions } from '../../../src/inbox/postgres/pg-transactions.js';
-import type { Queryable } from '../../../src/inbox/postgres/pool.js';
-import type { Ending, OpenTransaction } from '../../../src/inbox/postgres/transactions.js';
+import { pgTransactions } from '../../../src/storage/postgres/pg-transactions.js';
+import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import type { Ending, OpenTransaction } from '../../../src/storage/postgres/transactions.js';
 import { deferred } from './payment-change.js';
 
 const LONG_MS = 60_000;
-const LONG = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: LONG_MS };
-const SHORT = { acquireTimeoutMs: 5, commandTimeoutMs: LONG_MS };
+const LONG = {
+  acquireTimeoutMs: LONG_MS,
+  commandTimeoutMs: LONG_MS,
+  transactionTimeoutMs: LONG_MS,
+};
+const SHORT = { ...LONG, acquireTimeoutMs: 5 };
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 type Body = (transaction: OpenTransaction<ScriptedClient>) => Promise<Ending<string>>;
 const done: Body = async (transaction) => {
@@ -55,7 +59,7 @@ describe('a connection that ends in one piece with its beginning', () => {
     const pool = {
       connect(connected: (error: unknown, client: ScriptedClient) => void) {
         connected(undefined, client);
-        // Throws where nobody listens.
+        // Throws without a listener.
         client.emit('error', new Error('terminated'));
       },
     };
@@ -96,6 +100,28 @@ describe('a transaction on a connection of a pool', () => {
     const client = new ScriptedClient();
     await over(client).run(async () => ({ end: 'commit', result: undefined }));
     expect(client.calls).toEqual(['COMMIT', 'release()']);
+  });
+
+  it('is lost with its connection when the body takes too long, whatever it waits for', async () => {
+    const client = new ScriptedClient();
+    const held = deferred<void>();
+    let signal: AbortSignal | undefined;
+    const running = over(client, { ...LONG, transactionTimeoutMs: 5 }).run(async (transaction) => {
+      signal = transaction.signal;
+      await held.promise;
+      return done(transaction);
+    });
+    const message = expect.stringContaining('transactionTimeoutMs (5 ms)');
+    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT', message });
+    expect(signal).toMatchObject({ aborted: true, reason: { code: 'INBOX_TIMEOUT' } });
+    expect(client.calls).toEqual([expect.stringContaining('release(The transaction was not over')]);
+  });
+
+  it('may take longer over its COMMIT, which has a separate limit', async () => {
+    const client = new ScriptedClient({ COMMIT: undefined });
+    const timeouts = { ...LONG, transactionTimeoutMs: 5, commandTimeoutMs: 20 };
+    const message = expect.stringContaining('commandTimeoutMs (20 ms)');
+    await expect(over(client, timeouts).run(done)).rejects.toMatchObject({ message });
   });
 
   it('is rolled back when the body says so', async () => {
@@ -177,9 +203,9 @@ describe('a transaction on a connection of a pool', () => {
   it.each([
     ['BEGIN', { 'SELECT 1': undefined }, 'no answer within 5 ms'],
     ['COMMIT', { COMMIT: undefined }, 'no answer to COMMIT within commandTimeoutMs (5 ms)'],
-  ])('does not wait longer for %s than it is told', async (_, answers, message) => {
+  ])('does not wait longer for %s than its timeout', async (_, answers, message) => {
     const client = new ScriptedClient(answers);
-    const timeouts = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: 5 };
+    const timeouts = { ...LONG, commandTimeoutMs: 5 };
     const running = over(client, timeouts).run<string>(async (transaction) => {
       await transaction.begin('SELECT 1', 5);
       return { end: 'commit', result: 'done' };
@@ -195,7 +221,7 @@ describe('a transaction on a connection of a pool', () => {
 
   it('does not wait longer for ROLLBACK, and is closed', async () => {
     const client = new ScriptedClient({ ROLLBACK: undefined });
-    const timeouts = { acquireTimeoutMs: LONG_MS, commandTimeoutMs: 5 };
+    const timeouts = { ...LONG, commandTimeoutMs: 5 };
     await expect(over(client, timeouts).run(failing('text'))).rejects.toBe('text');
     expect(client.calls.at(-1)).toContain('release(Postgres gave no answer');
   });
@@ -269,7 +295,7 @@ describe('a transaction on a connection of a pool', () => {
       expect.stringMatching(/^release\(The connection to Postgres was lost/),
     ]);
     expect(client.listenerCount('error')).toBe(0);
-    // Nobody waits for it: it must not be an unhandled rejection, which would fail this run.
+    // Nothing awaits it: an unhandled rejection would fail this run.
     if (name === 'fails later') body.reject(new Error('out of reach'));
   });
 });
@@ -290,7 +316,7 @@ describe('a connection of a pool', () => {
     expect(client.listenerCount('error')).toBe(0);
   });
 
-  it('that fails too late is nobody’s failure', async () => {
+  it('that fails too late is ignored', async () => {
     const connecting = deferred<ScriptedClient>();
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
     await expect(transactions.run(done)).rejects.toThrow('acquireTimeoutMs');

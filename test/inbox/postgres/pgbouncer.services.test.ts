@@ -12,10 +12,7 @@ const skipped = !connectionString || !hasPgbouncer;
 
 describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', () => {
   // A session of another client may set another search_path.
-  const tables = {
-    paymentsTable: `${schema}.payment_inbox_payments`,
-    eventsTable: `${schema}.payment_inbox_events`,
-  };
+  const prefix = `${schema}.payment_inbox_`;
   let bouncer: Pgbouncer;
   let pool: pg.Pool;
   beforeAll(async () => {
@@ -29,9 +26,9 @@ describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', 
 
   it.each(['with the functions', 'without them'])('is exactly once, %s', async (form) => {
     if (form === 'without them') {
-      await observer.query(`DROP FUNCTION payment_inbox_events_claim, payment_inbox_events_record`);
+      await observer.query(`DROP FUNCTION payment_inbox_claim_v1, payment_inbox_record_v1`);
     }
-    const inbox = postgresInbox(pool, tables);
+    const inbox = postgresInbox(pool, { prefix });
     const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         inbox.process(change(`${form}-${index % 20}`), async ({ tx }) => {
@@ -49,7 +46,7 @@ describe.skipIf(skipped)('postgresInbox through pgbouncer in transaction mode', 
     const first = postgresInbox(openPool()).process(change('held'), held.work);
     await held.started;
     expect(
-      await postgresInbox(pool, { ...tables, lockTimeoutMs: 5 }).process(change('held'), nothing),
+      await postgresInbox(pool, { prefix, lockTimeoutMs: 5 }).process(change('held'), nothing),
     ).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');

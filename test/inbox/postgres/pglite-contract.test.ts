@@ -1,13 +1,14 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { runContract } from '../contract/run-contract.js';
+import { openPglite } from './open-pglite.js';
 
 describe('a Postgres inbox on PGlite', () => {
   let database: PGlite;
 
   beforeAll(async () => {
-    database = await PGlite.create();
+    database = await openPglite();
     await postgresInbox(database).setup();
   });
   afterAll(() => database.close());

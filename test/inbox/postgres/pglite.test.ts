@@ -1,13 +1,14 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { openPglite } from './open-pglite.js';
 import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
 
 beforeAll(async () => {
-  database = await PGlite.create();
+  database = await openPglite();
   await database.exec("SET lock_timeout = '1234ms'");
   await database.exec(
     'CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)',
@@ -48,7 +49,7 @@ describe('postgresInbox on PGlite', () => {
     expect(await inbox.process(change('busy', 1), nothing)).toBe('duplicate');
   });
 
-  it('gives up when the database is not free in time, and does not run the work later', async () => {
+  it('rejects when the database is not free in time, and does not run the work later', async () => {
     const inbox = postgresInbox(database, { acquireTimeoutMs: 5 });
     const taken = deferred<void>();
     const other = database.transaction(() => taken.promise);
@@ -66,7 +67,7 @@ describe('postgresInbox on PGlite', () => {
   });
 
   it('rejects with the database’s own error when it is closed', async () => {
-    const closed = await PGlite.create();
+    const closed = await openPglite();
     await closed.close();
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers().length;

@@ -1,14 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { withSavepoints } from '../../../src/inbox/postgres/savepoints.js';
+import { withSavepoints } from '../../../src/storage/postgres/savepoints.js';
+import { openPglite } from './open-pglite.js';
 import { change } from './payment-change.js';
 
 type Callback = (error: unknown, result?: { rows: unknown[] }) => void;
 
-/** Notes what is sent, and fails what it is told to. */
+/** Records what is sent, and fails the query in `failing`. */
 class NotingClient extends EventEmitter {
   readonly sent: unknown[] = [];
   failing: string | undefined;
@@ -310,7 +311,7 @@ describe('the view of the client', () => {
 describe('a transaction of PGlite', () => {
   let database: PGlite;
   beforeAll(async () => {
-    database = await PGlite.create();
+    database = await openPglite();
     await database.exec('CREATE TABLE orders (reference text)');
     await postgresInbox(database).setup();
   });

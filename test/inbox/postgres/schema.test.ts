@@ -3,20 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { postgresInboxSchema } from '../../../src/inbox/postgres/schema.js';
 
 describe('the schema', () => {
-  it('is with the default names what schema.sql holds', () => {
+  it('is with the default prefix what schema.sql holds', () => {
     const file = new URL('../../../src/inbox/postgres/schema.sql', import.meta.url);
     expect(postgresInboxSchema()).toBe(readFileSync(file, 'utf8'));
   });
 
-  it('has nothing of the default names when others are given', () => {
-    const sql = postgresInboxSchema({ paymentsTable: 'billing.p', eventsTable: 'billing.e' });
+  it('has nothing of the default prefix when another is given', () => {
+    const sql = postgresInboxSchema({ prefix: 'billing.mp_' });
     expect(sql).not.toContain('payment_inbox');
-    expect(sql).toContain('CREATE INDEX IF NOT EXISTS "e_processed_at"\n  ON "billing"."e"');
+    expect(sql).toContain(
+      'CREATE INDEX IF NOT EXISTS "mp_events_processed_at"\n  ON "billing"."mp_events"',
+    );
   });
 
-  it('gives an index the longest name that Postgres does not cut', () => {
-    const sql = postgresInboxSchema({ eventsTable: 'e'.repeat(50) });
-    const [, index = ''] = /"(e+_processed_at)"/.exec(sql) ?? [];
-    expect(index).toHaveLength(63);
+  it('has no name that Postgres cuts', () => {
+    const sql = postgresInboxSchema({ prefix: 'e'.repeat(40) });
+    for (const [, name = ''] of sql.matchAll(/"(e+[a-z_0-9]*)"/g)) {
+      expect(name.length).toBeLessThanOrEqual(63);
+    }
   });
 });

@@ -200,7 +200,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a change older than the last one processed', () => {
-  it('runs and is told so when stale changes are to be processed', async () => {
+  it('runs with stale: true when stale changes are to be processed', async () => {
     const inbox = postgresInbox(openPool());
     const stales: boolean[] = [];
     const run = (minute: number, processStale: boolean) =>

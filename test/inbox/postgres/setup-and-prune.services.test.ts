@@ -12,30 +12,26 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
     const pools = Array.from({ length: 8 }, () => openPool({ max: 1 }));
     await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
     for (const round of [1, 2, 3]) {
-      const tables = { paymentsTable: `payments_${round}`, eventsTable: `events_${round}` };
-      await Promise.all(pools.map((pool) => postgresInbox(pool, tables).setup()));
+      const prefix = `round_${round}_`;
+      await Promise.all(pools.map((pool) => postgresInbox(pool, { prefix }).setup()));
       const { rows } = await observer.query(
         `SELECT tablename, indexname FROM pg_indexes WHERE tablename = ANY ($1) ORDER BY 1, 2`,
-        [Object.values(tables)],
+        [[`${prefix}payments`, `${prefix}events`]],
       );
       expect(rows.map(({ indexname }) => indexname)).toEqual([
-        `events_${round}_pkey`,
-        `events_${round}_processed_at`,
-        `payments_${round}_changed_at`,
-        `payments_${round}_pkey`,
+        `${prefix}events_pkey`,
+        `${prefix}events_processed_at`,
+        `${prefix}payments_pkey`,
       ]);
     }
   });
 
-  it('makes them in the schema that the names say', async () => {
-    const tables = {
-      paymentsTable: 'mp_inbox_setup.Payments',
-      eventsTable: 'mp_inbox_setup.Events',
-    };
-    const inbox = postgresInbox(openPool({ options: '-c search_path=public' }), tables);
+  it('makes them in the schema that the prefix names', async () => {
+    const pool = openPool({ options: '-c search_path=public' });
+    const inbox = postgresInbox(pool, { prefix: 'mp_inbox_setup.Shop_' });
     await inbox.setup();
     expect(await inbox.process(change('schema'), nothing)).toBe('processed');
-    const { rows } = await observer.query('SELECT * FROM mp_inbox_setup."Events"');
+    const { rows } = await observer.query('SELECT * FROM mp_inbox_setup."Shop_events"');
     expect(rows).toMatchObject([{ payment_reference: 'schema', key: 'schema-0' }]);
   });
 
@@ -78,7 +74,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables
   });
 
   it('is refused by Postgres where they are missing', async () => {
-    const inbox = postgresInbox(pool, { eventsTable: 'not_migrated' });
+    const inbox = postgresInbox(pool, { prefix: 'not_migrated_' });
     await expect(inbox.setup()).rejects.toMatchObject({ code: '42501' });
   });
 });

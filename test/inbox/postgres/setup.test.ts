@@ -1,16 +1,16 @@
-import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { pgliteTransactions } from '../../../src/inbox/postgres/pglite-transactions.js';
-import type { Queryable } from '../../../src/inbox/postgres/pool.js';
+import { quoteTables } from '../../../src/inbox/postgres/options.js';
 import { setup } from '../../../src/inbox/postgres/setup.js';
-import { quoteTables } from '../../../src/inbox/postgres/tables.js';
-import type {
-  Ending,
-  OpenTransaction,
-  Transactions,
-} from '../../../src/inbox/postgres/transactions.js';
+import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import {
+  type Ending,
+  type OpenTransaction,
+  pgliteTransactions,
+  type Transactions,
+} from '../../../src/storage/postgres/transactions.js';
+import { openPglite } from './open-pglite.js';
 
-const TABLES = quoteTables({ paymentsTable: 'p', eventsTable: 'e' });
+const TABLES = quoteTables('p_');
 
 /** Sets up where the first look and the second find these parts missing, and CREATE fails with that. */
 async function setUp(looks: string[], failure?: Error) {
@@ -40,24 +40,23 @@ const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock
 
 describe('setup', () => {
   it('makes the tables and indexes of a database, and only looks from then on', async () => {
-    const database = await PGlite.create();
+    const database = await openPglite();
     onTestFinished(() => database.close());
     const transactions = pgliteTransactions(database, 60_000);
     const made = async () => {
       const { rows } = await database.query(
-        "SELECT relname AS name, oid FROM pg_class WHERE relname ~ '^[pe]_' OR relname IN ('p', 'e') ORDER BY 1",
+        "SELECT relname AS name, oid FROM pg_class WHERE relname LIKE 'p\\_%' ORDER BY 1",
       );
       return rows as { name: string; oid: number }[];
     };
     await setup(transactions, TABLES, TIMEOUTS);
     const first = await made();
     expect(first.map(({ name }) => name)).toEqual([
-      'e',
-      'e_pkey',
-      'e_processed_at',
-      'p',
-      'p_changed_at',
-      'p_pkey',
+      'p_events',
+      'p_events_pkey',
+      'p_events_processed_at',
+      'p_payments',
+      'p_payments_pkey',
     ]);
     // A role that may not create anything, as CREATE … IF NOT EXISTS would need it to.
     await database.exec('CREATE ROLE reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
@@ -71,23 +70,23 @@ describe('setup', () => {
   });
 
   it('makes what is missing, in turn with others, with a short wait for the tables', async () => {
-    const missing = '1 2 4';
+    const missing = '1 2 3';
     expect(await setUp([missing, missing])).toEqual([
       'look',
       ...LOCKS,
       'look',
-      'CREATE INDEX IF NOT EXISTS "p_changed_at"',
-      'CREATE TABLE IF NOT EXISTS "e"',
+      'CREATE TABLE IF NOT EXISTS "p_events"',
+      'CREATE INDEX IF NOT EXISTS "p_events_processed_at"',
       expect.stringContaining('FUNCTION'),
     ]);
   });
 
   it('makes nothing when another process has done so meanwhile', async () => {
-    expect(await setUp(['0 1 2 3 4', ''])).toEqual(['look', ...LOCKS, 'look']);
+    expect(await setUp(['0 1 2 3', ''])).toEqual(['look', ...LOCKS, 'look']);
   });
 
   it('says what to do when a table is in use for too long', async () => {
-    const missing = '1';
+    const missing = '2';
     const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
     await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',

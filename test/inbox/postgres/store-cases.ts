@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InboxOutcome } from '../../../src/inbox/inbox.js';
-import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/inbox/postgres/pool.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/storage/postgres/pool.js';
 import { change, nothing, START } from './payment-change.js';
 
 /** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
@@ -11,7 +11,7 @@ export interface Store {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** What holds on a server and on PGlite alike. Every case has payments of its own. */
+/** What holds on a server and on PGlite alike. Every case has its own payments. */
 export function describeStore(store: () => Store): void {
   beforeAll(async () => {
     await store().query('TRUNCATE orders, payment_inbox_payments, payment_inbox_events');
@@ -75,7 +75,7 @@ export function describeStore(store: () => Store): void {
   });
 
   describe('work that breaks its transaction', () => {
-    it('by going on after a failed statement is told to let it through', async () => {
+    it('by continuing after a failed statement rejects with TRANSACTION_LOST', async () => {
       const failing = open().process(change('swallowed'), async ({ tx }) => {
         await insertOrder(tx, 'swallowed');
         await tx.query('SELECT 1/0').catch(() => undefined);
@@ -90,7 +90,7 @@ export function describeStore(store: () => Store): void {
     });
 
     it.each(['COMMIT', 'ROLLBACK', 'COMMIT AND CHAIN', 'ROLLBACK AND CHAIN'])(
-      'by sending %s is told to leave the end to the inbox',
+      'by sending %s rejects with TRANSACTION_LOST',
       async (statement) => {
         const reference = `ended-by-${statement}`;
         const failing = open().process(change(reference), async ({ tx }) => {
@@ -239,10 +239,7 @@ export function describeStore(store: () => Store): void {
     });
 
     it('to a schema that has such tables too is recorded where it was claimed', async () => {
-      const other = postgresInbox(store().pool, {
-        paymentsTable: `${tenant}.payment_inbox_payments`,
-        eventsTable: `${tenant}.payment_inbox_events`,
-      });
+      const other = postgresInbox(store().pool, { prefix: `${tenant}.payment_inbox_` });
       await other.setup();
       expect(await other.process(change('tenant', 0), nothing)).toBe('processed');
       expect(await processIn(tenant, 'tenant', 2)).toBe('processed');
@@ -252,38 +249,42 @@ export function describeStore(store: () => Store): void {
     });
   });
 
-  it('keeps inboxes with different tables apart', async () => {
-    const other = postgresInbox(store().pool, {
-      paymentsTable: 'Other_Payments',
-      eventsTable: 'Other_Events',
-    });
+  it('keeps inboxes with different prefixes apart', async () => {
+    const other = postgresInbox(store().pool, { prefix: 'Other_' });
     await other.setup();
     expect(await open().process(change('tables'), nothing)).toBe('processed');
     expect(await other.process(change('tables'), nothing)).toBe('processed');
     expect(await other.process(change('tables'), nothing)).toBe('duplicate');
-    expect(await count('"Other_Events"', 'payment_reference', 'tables')).toBe(1);
+    expect(await count('"Other_events"', 'payment_reference', 'tables')).toBe(1);
     await other.prune(new Date(START.getTime() * 2));
     expect(await open().process(change('tables'), nothing)).toBe('duplicate');
   });
 
   describe('a table that is not there', () => {
     it.each([
-      ['paymentsTable', { paymentsTable: 'nowhere' }, '42P01'],
-      ['eventsTable', { eventsTable: 'nowhere' }, '42P01'],
-      [
-        'paymentsTable',
-        { paymentsTable: 'no_schema.nowhere' },
-        expect.stringMatching(/^(3F000|42P01)$/),
-      ],
-    ])('as %s is answered with what to do', async (option, tables, code) => {
-      const inbox = postgresInbox(store().pool, tables);
-      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        option,
+      ['nowhere_', '42P01'],
+      ['no_schema.nowhere_', expect.stringMatching(/^(3F000|42P01)$/)],
+    ])('with the prefix %s is answered with what to do', async (prefix, code) => {
+      const inbox = postgresInbox(store().pool, { prefix });
+      const missing = {
+        code: 'MISSING_TABLES',
         message: expect.stringContaining('call setup()'),
         cause: { code },
-      });
-      await expect(inbox.prune(START)).rejects.toMatchObject({ option });
+      };
+      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(inbox.prune(START)).rejects.toMatchObject(missing);
+    });
+
+    it.each(['payments', 'events'])('of the two, %s, is one too', async (table) => {
+      const inbox = postgresInbox(store().pool, { prefix: 'half_' });
+      await inbox.setup();
+      await store().query(`DROP TABLE half_${table}`);
+      const missing = {
+        message: expect.stringContaining('call setup()'),
+        cause: { code: '42P01' },
+      };
+      await expect(inbox.process(change('half'), nothing)).rejects.toMatchObject(missing);
+      await expect(inbox.prune(START)).rejects.toMatchObject(missing);
     });
 
     it('of the work’s own is the work’s failure', async () => {
@@ -319,15 +320,13 @@ export function describeStore(store: () => Store): void {
       expect(await open().process(change('setup'), nothing)).toBe('duplicate');
     });
 
-    it.each(['payment_inbox_payments_changed_at', 'payment_inbox_events_processed_at'])(
-      'makes %s where it alone is missing',
-      async (index) => {
-        await store().query(`DROP INDEX ${index}`);
-        await open().setup();
-        const { rows } = await store().query('SELECT to_regclass($1)::text AS index', [index]);
-        expect(rows).toEqual([{ index }]);
-      },
-    );
+    it('makes the index where it alone is missing', async () => {
+      const index = 'payment_inbox_events_processed_at';
+      await store().query(`DROP INDEX ${index}`);
+      await open().setup();
+      const { rows } = await store().query('SELECT to_regclass($1)::text AS index', [index]);
+      expect(rows).toEqual([{ index }]);
+    });
   });
 
   describe('prune', () => {
@@ -367,13 +366,21 @@ export function describeStore(store: () => Store): void {
       expect(await inbox.process(change('forgotten', 1), nothing)).toBe('processed');
     });
 
-    it('counts more than one batch', async () => {
+    it('counts more than one batch, and forgets their payments', async () => {
       await store().query(
         `INSERT INTO payment_inbox_events (payment_reference, key, occurred_at_us, processed_at)
-         SELECT 'many', n::text, 0, now() - interval '9 days' FROM generate_series(1, 2500) n`,
+         SELECT 'many-' || n % 700, n::text, 0, now() - interval '9 days' FROM generate_series(1, 2500) n`,
+      );
+      await store().query(
+        `INSERT INTO payment_inbox_payments (payment_reference, occurred_at_us, changed_at)
+         SELECT 'many-' || n, 0, now() - interval '9 days' FROM generate_series(0, 699) n`,
       );
       expect(await open().prune(daysAgo(8))).toBe(2500);
       expect(await open().prune(daysAgo(8))).toBe(0);
+      const { rows } = await store().query(
+        "SELECT FROM payment_inbox_payments WHERE payment_reference LIKE 'many-%'",
+      );
+      expect(rows).toEqual([]);
     });
 
     it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {

@@ -10,7 +10,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('postgresInbox on a server', () =>
   const pool = openPool();
   describeStore(() => ({ pool, query: (text, values) => observer.query(text, values) }));
 
-  it('writes what nobody sees before the end', async () => {
+  it('hides its writes from other connections until it commits', async () => {
     const orders = async () =>
       (await observer.query('SELECT * FROM orders WHERE status = $1', ['unseen'])).rows;
     await postgresInbox(pool).process(change('unseen'), async ({ tx }) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A server that passes everything on to another, until it is told to swallow it. */
+/** Passes everything on to another server, until the test calls `swallow()`. */
 export interface SwallowingProxy {
   readonly url: string;
   /** Swallows what is sent from now on, and with it the connections: they never work again. */

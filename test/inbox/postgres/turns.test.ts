@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../../src/inbox/postgres/turns.js';
+import { Turns } from '../../../src/storage/postgres/turns.js';
 import { deferred } from './payment-change.js';
 
 const LONG_MS = 60_000;
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 describe('turns', () => {
-  it('let those of one name in one at a time, in the order in which they came', async () => {
+  it('admit callers of one name one at a time, in order of arrival', async () => {
     const turns = new Turns();
     const first = deferred<void>();
     const order: string[] = [];
@@ -52,7 +52,7 @@ describe('turns', () => {
     const held = turns.take('a', LONG_MS, () => first.promise);
     const cameAtMs = performance.now();
     const waiting = turns.take('a', LONG_MS, pass);
-    // By the time this one has given up, the one before it has waited too.
+    // By the time this one times out, the one before it has waited too.
     await turns.take('a', 5, pass);
     first.resolve();
     await held;

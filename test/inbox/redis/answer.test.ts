@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { answerWithin, retryUntil } from '../../../src/inbox/redis/answer.js';
+import { answerWithin, retryUntil } from '../../../src/inbox/redis/client.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -26,7 +26,7 @@ test.each([
     undefined,
   ],
 ])(
-  'what a client rejects with is told by name, message and code: %#',
+  'a rejection by the client is reported with name, message and code: %#',
   async (reason, said, code) => {
     const error = await answerWithin(1_000, Promise.reject(reason)).catch((thrown) => thrown);
     expect(error).toMatchObject({

@@ -17,7 +17,7 @@ export interface ClientKind {
   connect(url: string): Promise<ConnectedClient>;
 }
 
-// The clients are told to stay quiet about connections that the tests break.
+// Keeps the clients quiet about connections that the tests break.
 const ignore = () => {};
 
 function fromIoredis(client: Redis | Cluster): ConnectedClient {

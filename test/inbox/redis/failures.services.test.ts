@@ -97,7 +97,7 @@ test.each([
 });
 
 test.each([undefined, null, 'text', 7])(
-  'a rejection with %j is told as a failure',
+  'a rejection with %j becomes STORE_FAILED',
   async (reason) => {
     expect(await failureWith(reason)).toMatchObject({ code: 'STORE_FAILED' });
   },

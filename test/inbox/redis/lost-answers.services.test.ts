@@ -238,7 +238,7 @@ describe.skipIf(!process.env['REDIS_URL'])('a client', () => {
     expect(await deliver(redisInbox(ioredis, { prefix }), event)).toBe('processed');
   });
 
-  /** Fails as many commands as it is told to, but for what gives a claim back. */
+  /** Fails the number of commands passed to `failNext`, except those that release a claim. */
   function openFailing() {
     let failures = 0;
     const client: IoredisClient = {

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
 import type { RedisClient } from '../../../src/inbox/redis/client.js';
-import { resolveOptions } from '../../../src/inbox/redis/options.js';
-import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { redisInbox, resolveRedisInboxOptions } from '../../../src/inbox/redis/redis-inbox.js';
 import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 
 const never = () => new Promise<never>(() => {});
@@ -10,21 +9,21 @@ const client = { evalsha: never, eval: never };
 const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
 
 test.each([
-  [{ prefix: 'a{b' }, 'prefix', 'must be text without braces, but one with braces came'],
-  [{ prefix: 'a}' }, 'prefix', 'but one with braces came'],
-  [{ prefix: 1 }, 'prefix', 'but a number came'],
-  [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647, but 99 came'],
+  [{ prefix: 'a{b' }, 'prefix', 'must be text without braces; received a string of 3 characters'],
+  [{ prefix: 'a}' }, 'prefix', 'must be text without braces'],
+  [{ prefix: 1 }, 'prefix', 'received a number'],
+  [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647; received 99'],
   [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
-  [{ renewForMs: 0 }, 'renewForMs', 'from 1, but 0 came'],
-  [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1, but 1.5 came'],
+  [{ renewForMs: 0 }, 'renewForMs', 'from 1; received 0'],
+  [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1; received 1.5'],
   [{ renewForMs: '600000' }, 'renewForMs', 'must be a whole number of milliseconds from 1'],
-  [{ retentionMs: 0 }, 'retentionMs', 'from 1, but 0 came'],
-  [{ commandTimeoutMs: 0 }, 'commandTimeoutMs', 'from 1 to 2147483647, but 0 came'],
+  [{ retentionMs: 0 }, 'retentionMs', 'from 1; received 0'],
+  [{ commandTimeoutMs: 0 }, 'commandTimeoutMs', 'from 1 to 2147483647; received 0'],
   [{ commandTimeoutMs: 2_147_483_648 }, 'commandTimeoutMs', 'from 1 to 2147483647'],
   [
     { commandTimeoutMs: 30_000 },
     'commandTimeoutMs',
-    'must be less than leaseMs (30000), but 30000 came: lower it, to half of leaseMs or less, or raise leaseMs',
+    'must be less than leaseMs (30000); received 30000: lower it, to half of leaseMs or less, or raise leaseMs',
   ],
   [{ leaseMs: 1_000, commandTimeoutMs: 1_001 }, 'commandTimeoutMs', 'less than leaseMs (1000)'],
   [null, 'options', 'must be an object with prefix, leaseMs'],
@@ -40,7 +39,10 @@ test.each([
 });
 
 test('keeps its keys apart from others by default', () => {
-  expect(resolveOptions({})).toMatchObject({ prefix: 'merchant-payments:', leaseMs: 30_000 });
+  expect(resolveRedisInboxOptions({})).toMatchObject({
+    prefix: 'merchant-payments:',
+    leaseMs: 30_000,
+  });
 });
 
 test.each([
@@ -50,7 +52,7 @@ test.each([
   [{ leaseMs: 100 }, 50],
   [{ leaseMs: 100, commandTimeoutMs: 99 }, 99],
 ])('waits for an answer, with the options %j, for %i ms', (options, commandTimeoutMs) => {
-  expect(resolveOptions(options)).toMatchObject({ commandTimeoutMs });
+  expect(resolveRedisInboxOptions(options)).toMatchObject({ commandTimeoutMs });
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A server that passes everything on to another, until it is told to keep silent. */
+/** Passes everything on to another server, until the test pauses it. */
 export interface PausableProxy {
   readonly url: string;
   /** Keeps back what clients send. */

@@ -208,7 +208,7 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       expect(await deliver(inbox, first)).toBe('duplicate');
     });
 
-    test('may be finished after its lease expired, when nobody took over', async () => {
+    test('may be finished after its lease expired, if no other holder took over', async () => {
       const inbox = openInbox();
       const slow = await hold(inbox, first);
       await expireLease();

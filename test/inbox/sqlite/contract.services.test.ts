@@ -13,7 +13,7 @@ const leaseMs = 1_000;
 describe.each(drivers)('a SQLite inbox with $name', ({ open }) => {
   const databases: OpenDatabase[] = [];
   let folder: string;
-  // Each a connection of its own, as each process has.
+  // Each has its own connection, as each process does.
   const connect = () => {
     const database = open(join(folder, 'inbox.db'));
     databases.push(database);

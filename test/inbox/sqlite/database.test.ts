@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { assertDatabase, isInTransaction, isLocked } from '../../../src/inbox/sqlite/database.js';
-import { resolveOptions } from '../../../src/inbox/sqlite/options.js';
-import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { sqliteInbox, sqliteInboxRules } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { resolveOptions } from '../../../src/protocol/options.js';
+import { assertDatabase, isInTransaction, isLocked } from '../../../src/storage/sqlite/database.js';
 import { sampleEvent } from '../sample-event.js';
 
 test.each([
@@ -33,32 +33,35 @@ test.each([
 });
 
 test.each([
-  [undefined, 'but nothing without exec and prepare came'],
-  [{ exec: () => undefined }, 'but an object without exec and prepare came'],
-  [{ prepare: () => undefined }, 'but an object without exec and prepare came'],
+  [
+    undefined,
+    'is missing; it must be a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+  ],
+  [{ exec: () => undefined }, 'with exec and prepare; received an object'],
+  [{ prepare: () => undefined }, 'with exec and prepare; received an object'],
 ])('refuses %j as a database', (database, says) => {
   expect(() => assertDatabase(database)).toThrow(
     expect.objectContaining({
       option: 'database',
-      message: `database must be a DatabaseSync of node:sqlite or a Database of better-sqlite3, ${says}`,
+      message: expect.stringContaining(says),
     }),
   );
 });
 
 test.each([
-  [{ tablePrefix: ['payments_'] }, 'tablePrefix', 'but an array came'],
-  [{ tablePrefix: 'sqlite_payments' }, 'tablePrefix', 'not beginning with sqlite_'],
+  [{ prefix: ['payments_'] }, 'prefix', 'received an array'],
+  [{ prefix: 'sqlite_payments' }, 'prefix', 'or sqlite_'],
   [{ leaseMs: 99 }, 'leaseMs', 'a whole number of milliseconds from 100 to 2147483647'],
   [{ renewForMs: 0 }, 'renewForMs', 'a whole number of milliseconds from 1'],
-  [{ prefix: 'shop_' }, 'prefix', 'prefix is not a known option; use tablePrefix'],
+  [{ tablePrefix: 'shop_' }, 'tablePrefix', 'tablePrefix is not a known option'],
 ])('refuses the options %j', (options, option, says) => {
-  expect(() => resolveOptions(options as object)).toThrow(
+  expect(() => resolveOptions(options as object, sqliteInboxRules)).toThrow(
     expect.objectContaining({ option, message: expect.stringContaining(says) }),
   );
 });
 
 test('the clock is the one of the process at each call, faked or not', () => {
-  const { now } = resolveOptions({});
+  const { now } = resolveOptions({}, sqliteInboxRules);
   vi.spyOn(Date, 'now').mockReturnValue(7);
   expect(now()).toBe(7);
 });

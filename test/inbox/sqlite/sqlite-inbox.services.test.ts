@@ -65,10 +65,9 @@ describe.each(drivers)('with $name', ({ open }) => {
     test('are asked for by name when setup was not called', async () => {
       const inbox = sqliteInbox(connect());
       await expect(deliver(inbox, first)).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        option: 'database',
+        code: 'MISSING_TABLES',
         message: expect.stringMatching(
-          /"payment_inbox_payments" and "payment_inbox_events", but they are missing: call setup\(\)/,
+          /"payment_inbox_payments" and "payment_inbox_events" are missing; call setup\(\)/,
         ),
         cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
       });
@@ -129,9 +128,9 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(exec).toHaveBeenCalledTimes(2);
     });
 
-    test('have the names of tablePrefix', async () => {
+    test('have the names of prefix', async () => {
       const database = connect();
-      const shop = sqliteInbox(database, { tablePrefix: 'Shop_' });
+      const shop = sqliteInbox(database, { prefix: 'Shop_' });
       shop.setup();
       expect(await deliver(shop, first)).toBe('processed');
       expect(await deliver(openInbox({ database }).inbox, first)).toBe('processed');
@@ -279,7 +278,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await held.complete()).toBe('processed');
     });
 
-    test('that has expired may still be finished when nobody took over', async () => {
+    test('that has expired may still be finished if no other holder took over', async () => {
       const { inbox } = openInbox();
       const slow = await hold(inbox, first);
       nowMs += 10 * LEASE_MS;
@@ -651,9 +650,9 @@ describe.each(drivers)('with $name', ({ open }) => {
     });
 
     test.each([
-      [new Date(Number.NaN), 'but an invalid one came'],
-      [undefined, 'but nothing came'],
-      [0, 'but a number came'],
+      [new Date(Number.NaN), 'received an invalid one'],
+      [undefined, 'is missing; it must be a valid Date'],
+      [0, 'received a number'],
     ])('refuses %s', (olderThan, says) => {
       const { inbox } = openInbox();
       expect(() => inbox.prune(olderThan as Date)).toThrow(
@@ -667,18 +666,18 @@ describe.each(drivers)('with $name', ({ open }) => {
   });
 
   test.each([
-    [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647, but 99 came'],
+    [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647; received 99'],
     [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
-    [{ renewForMs: 0 }, 'renewForMs', 'from 1, but 0 came'],
-    [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1, but 1.5 came'],
+    [{ renewForMs: 0 }, 'renewForMs', 'from 1; received 0'],
+    [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1; received 1.5'],
     [{ now: 0 }, 'now', 'must be a function that returns epoch milliseconds'],
-    [{ tablePrefix: '' }, 'tablePrefix', 'but an empty string came'],
-    [{ tablePrefix: 'a"; DROP TABLE x; --' }, 'tablePrefix', 'ASCII letters'],
-    [{ tablePrefix: '1a' }, 'tablePrefix', 'no digit first'],
-    [{ tablePrefix: 'SQLite_x' }, 'tablePrefix', 'not beginning with sqlite_'],
-    [{ tablePrefix: 'x'.repeat(65) }, 'tablePrefix', '1 to 64'],
-    [{ tablePrefix: 'a\n' }, 'tablePrefix', 'ASCII letters'],
-    [null, 'options', 'must be an object with tablePrefix, leaseMs, renewForMs and now'],
+    [{ prefix: '' }, 'prefix', 'received an empty string'],
+    [{ prefix: 'a"; DROP TABLE x; --' }, 'prefix', 'ASCII letters'],
+    [{ prefix: '1a' }, 'prefix', 'not starting with a digit'],
+    [{ prefix: 'SQLite_x' }, 'prefix', 'or sqlite_'],
+    [{ prefix: 'x'.repeat(41) }, 'prefix', '1 to 40'],
+    [{ prefix: 'a\n' }, 'prefix', 'ASCII letters'],
+    [null, 'options', 'must be an object with prefix, leaseMs, renewForMs, now'],
   ])('refuses the options %j', (options, option, says) => {
     expect(() => sqliteInbox(connect(), options as object)).toThrow(
       expect.objectContaining({

@@ -259,7 +259,7 @@ describe('a request that is not in order', () => {
 });
 
 describe('the log of requests', () => {
-  test('shows what came and what it was answered with, without credentials', async () => {
+  test('shows each request and its answer, without credentials', async () => {
     const clock = createManualClock({ now: 5_000 });
     const service = createService({ clock });
     await service.fetch(creation(undefined, { cookie: 'session=1', 'x-custom': 'yes' }));
@@ -307,10 +307,10 @@ describe('the log of requests', () => {
     expect(await service.waitForRequest({ path: '/api/payments' })).toBe(service.requests[0]);
   });
 
-  test('is in the message when the request that was waited for did not come', async () => {
+  test('is in the message when the request that was waited for is missing', async () => {
     const service = createService();
     await expect(service.waitForRequest({}, { timeoutMs: 0 })).rejects.toThrow(
-      'No request with any fields came within 0 ms\nThere are no requests',
+      'No request with any fields within 0 ms\nThere are no requests',
     );
     service.faults.add({ on: 'request', type: 'reset-before-headers' });
     await expect(service.fetch(creation())).rejects.toThrow('reset');
@@ -318,7 +318,7 @@ describe('the log of requests', () => {
     await expect(
       service.waitForRequest({ path: '/nowhere', method: 'PUT' }, { timeoutMs: 0 }),
     ).rejects.toThrow(
-      'No request with path /nowhere, method PUT came within 0 ms\nThe requests:\n' +
+      'No request with method PUT, path /nowhere within 0 ms\nThe requests:\n' +
         '  POST /api/payments, no answer, fault reset-before-headers\n  GET /elsewhere, HTTP 401',
     );
   });

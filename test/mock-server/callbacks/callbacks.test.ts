@@ -149,7 +149,7 @@ describe('a status change', () => {
     expect(server.payments.get(referenceNumber)?.status).toBe('created');
   });
 
-  test('can be sent again: the same record, as a delivery of its own', async () => {
+  test('can be sent again: the same record, as a new delivery', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;

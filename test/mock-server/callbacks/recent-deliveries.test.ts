@@ -36,7 +36,7 @@ test('attempts are kept up to 64 MiB; older ones make room, in their delivery to
   expect(sent.map(({ attempts }) => attempts.length)).toEqual([0, 0, 1, 1, 1, 1]);
 });
 
-test('requests are kept up to 64 MiB, whoever sent them', async () => {
+test('requests are kept up to 64 MiB, authenticated or not', async () => {
   await using server = await startMockServer();
   const body = `"${'x'.repeat(1_000_000)}"`;
   for (let count = 0; count < 20; count += 1) {

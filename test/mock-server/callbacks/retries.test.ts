@@ -136,7 +136,7 @@ describe('an attempt is retried', () => {
     expect(endpoint.received.map(({ url }) => url)).toEqual(['/callbacks/payments']);
   });
 
-  test('when nobody listens', async () => {
+  test('when no server listens', async () => {
     const callbackUrl = `http://127.0.0.1:${await reserveClosedPort()}/callbacks`;
     const { server, referenceNumber } = await startWithPayment({ callbackUrl });
     await using _ = server;

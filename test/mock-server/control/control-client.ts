@@ -1,5 +1,6 @@
 import http from 'node:http';
-import type { ControlEvent, MockServer } from '../../../src/mock-server/index.js';
+import type { ControlEvent } from '../../../src/mock-server/control/control-types.js';
+import type { MockServer } from '../../../src/mock-server/index.js';
 
 interface Answer {
   readonly status: number;

@@ -99,7 +99,7 @@ describe('payments', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('that can not be right are refused, naming the field', async () => {
+  test('that are invalid are refused, naming the field', async () => {
     await using server = await startMockServer();
     const answer = await control(server, 'POST', '/payments', { ...order, currency: 'eur' });
     expect(answer).toMatchObject({
@@ -272,7 +272,7 @@ describe('resending', () => {
     expect(server.payments.get(referenceNumber)?.status).toBe('paid');
   });
 
-  test('takes a fault of its own and leaves those that are pending', async () => {
+  test('takes a fault for this delivery and leaves the pending ones', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
@@ -299,7 +299,7 @@ describe('resending', () => {
     const answer = await control(server, 'POST', `/payments/${referenceNumber}/resend`, { fault });
     expect(answer).toMatchObject({
       status: 400,
-      body: { message: expect.stringMatching(new RegExp(`^${option} must`)) },
+      body: { option, message: expect.stringMatching(new RegExp(`^${option} must`)) },
     });
     await expect(server.resend(referenceNumber, { fault: fault as never })).rejects.toMatchObject({
       option,
@@ -419,7 +419,7 @@ describe('faults', () => {
     await using server = await startMockServer();
     expect(await control(server, 'POST', '/faults', fault)).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining(`${field} `) },
+      body: { option: field, message: expect.stringContaining(`${field} `) },
     });
     expect(server.faults.pending()).toEqual([]);
   });
@@ -618,7 +618,7 @@ describe('calls', () => {
     },
   );
 
-  test('answers are for nobody to keep, to frame or to read from elsewhere', async () => {
+  test('answers forbid caching, sniffing and reading from other origins', async () => {
     await using server = await startMockServer();
     for (const path of ['/state', '/unknown']) {
       const { headers } = await control(server, 'GET', path);

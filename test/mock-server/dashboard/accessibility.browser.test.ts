@@ -58,7 +58,7 @@ describeInBrowser('accessibility of the dashboard', () => {
       await page.getByRole('link', { name: 'order-1' }).click();
       await server.setStatus(referenceNumber, 'paid');
       await page.getByRole('button', { name: 'Tamper' }).click();
-      await page.getByText('refused it, as it must').waitFor();
+      await page.getByText('refused it, as it should').waitFor();
       for (const summary of await page.locator('.attempts summary').all()) await summary.click();
       await check('detail');
 

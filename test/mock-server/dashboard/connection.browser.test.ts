@@ -31,7 +31,7 @@ describeInBrowser('the dashboard’s connection', () => {
     expect(await page.getByRole('alert').filter({ hasText: 'reconnecting' }).count()).toBe(0);
   });
 
-  test('a page nobody looks at gives its connection back, and is up to date when it is seen', async () => {
+  test('a hidden page closes its connection, and is up to date when it is shown', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const show = (hidden: boolean) =>

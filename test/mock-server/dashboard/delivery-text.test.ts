@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type {
+  ControlAttempt,
+  ControlDelivery,
+} from '../../../src/mock-server/control/control-types.js';
 import {
   describeNextRetry,
   describeOutcome,
   judgeAnswer,
   mergeTimeline,
-} from '../../../src/mock-server/dashboard/app/data/delivery-text.js';
-import type { ControlAttempt, ControlDelivery } from '../../../src/mock-server/index.js';
+} from '../../../src/mock-server/dashboard/app/delivery-text.js';
 
 const attempt: ControlAttempt = {
   id: 'attempt-1',
@@ -35,9 +38,9 @@ describe('how an attempt ended, in words', () => {
       { ...attempt, outcome: 'refused', response: { status: 302, body: '' } },
     ],
     ['no complete answer in time', { ...unanswered, outcome: 'timed-out' }],
-    ['not sent, lost by a drop fault', { ...unanswered, outcome: 'dropped' }],
+    ['not sent because of a drop fault', { ...unanswered, outcome: 'dropped' }],
     [
-      'no complete answer: ECONNREFUSED, nobody listens at that address',
+      'no complete answer: ECONNREFUSED, nothing listens at that address',
       { ...unanswered, outcome: 'failed', errorCode: 'ECONNREFUSED' },
     ],
     ['no complete answer: EOTHER', { ...unanswered, outcome: 'failed', errorCode: 'EOTHER' }],

@@ -64,13 +64,13 @@ describeInBrowser('payments in the dashboard', () => {
     expect(merchant.handled).toEqual(['partially refunded']);
   });
 
-  test('a resend sends the present status once more', async () => {
+  test('a resend sends the current status again', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
     await server.setStatus(await openPayment(scene), 'paid');
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
-    await page.getByText('once more', { exact: true }).waitFor();
+    await page.getByText('resent', { exact: true }).waitFor();
     expect(await page.locator('.attempts summary').count()).toBe(2);
     expect(endpoint.received.map(({ rawBody }) => JSON.parse(rawBody.toString()).status)).toEqual([
       'paid',
@@ -104,7 +104,7 @@ describeInBrowser('payments in the dashboard', () => {
     expect(scene.server.deliveries.map(({ fault }) => fault)).toEqual(['duplicate', 'duplicate']);
   });
 
-  test('a tampered callback is shown to be refused with 401, and a careless endpoint is told', async () => {
+  test('a tampered callback is shown as refused with 401, or as accepted by mistake', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using careless = await startEndpoint();
     await using scene = await openDashboard({
@@ -114,7 +114,7 @@ describeInBrowser('payments in the dashboard', () => {
     await openPayment(scene);
     await page.getByRole('button', { name: 'Tamper' }).click();
     await page.getByText('401 refused').waitFor();
-    await page.getByText('Your endpoint refused it, as it must.').waitFor();
+    await page.getByText('Your endpoint refused it, as it should.').waitFor();
     await page.getByText('Given up', { exact: true }).waitFor();
     expect(merchant.handled).toEqual([]);
     server.callbackUrl = careless.url;
@@ -189,7 +189,7 @@ describeInBrowser('payments in the dashboard', () => {
     await page.getByText('Choose a payment').waitFor();
   });
 
-  test('what is being typed is kept when somebody else makes the first payment', async () => {
+  test('what is being typed is kept when another client makes the first payment', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     await page.getByLabel('Merchant reference').fill('half-typed');

@@ -47,8 +47,8 @@ describeInBrowser('screenshots for people to look at', () => {
     await page.getByRole('button', { name: 'Send twice at once' }).click();
     await page.getByText('copy 1').waitFor();
     await page.getByRole('button', { name: 'Tamper' }).click();
-    await page.getByText('refused it, as it must').waitFor();
-    await page.locator('summary', { hasText: 'refused it, as it must' }).click();
+    await page.getByText('refused it, as it should').waitFor();
+    await page.locator('summary', { hasText: 'refused it, as it should' }).click();
     await shoot('detail');
     // What the guide shows (docs/images): a window's worth, from the timeline on.
     await page.getByRole('heading', { name: 'Timeline' }).scrollIntoViewIfNeeded();

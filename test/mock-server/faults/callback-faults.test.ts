@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type AdvanceableClock,
   type CallbackFault,
   createManualClock,
-  type ManualClock,
   type MockServer,
   startMockServer,
 } from '../../../src/mock-server/index.js';
@@ -18,7 +18,7 @@ import {
 const NOW_SECONDS = 1_769_860_800;
 
 interface Scene extends AsyncDisposable {
-  readonly clock: ManualClock;
+  readonly clock: AdvanceableClock;
   readonly endpoint: MerchantEndpoint;
   readonly server: MockServer;
   readonly referenceNumber: string;
@@ -243,7 +243,7 @@ test('a duplicate that is refused takes nothing back from the attempt that was a
 });
 
 describe('reorder', () => {
-  test('delivers a change after the one that came next', async () => {
+  test('delivers a change after the next one', async () => {
     await using scene = await setUp();
     const { server, endpoint, referenceNumber } = scene;
     server.faults.add({ on: 'callback', type: 'reorder' });

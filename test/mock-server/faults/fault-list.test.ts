@@ -113,7 +113,7 @@ describe('a fault is refused, naming the field', () => {
   test('and says which fields there are', () => {
     expect(() =>
       create().add({ on: 'callback', type: 'drop', after: 5 } as unknown as Fault),
-    ).toThrowError('fault.after is not a field of this fault; it has on, type, match, times');
+    ).toThrowError('fault.after is not a known option; the options are on, type, times, match');
   });
 });
 

@@ -10,7 +10,7 @@ export interface RawClient {
   sendForEver(piece: Uint8Array): void;
   /** The next answer: status line and headers, names in lower case. The body must be empty. */
   readAnswer(): Promise<RawAnswer>;
-  /** Settles with what came after the answers that were read, once the connection is closed. */
+  /** Resolves once the connection is closed, with the bytes after the answers already read. */
   readonly closed: Promise<string>;
   /** Ends the connection without a farewell. */
   leave(): void;

@@ -45,7 +45,7 @@ export function describeReplies(
       ]);
     });
 
-    it('are 401 for what is not signed, and nobody is told', async () => {
+    it('are 401 for what is not signed, and no callback or error is reported', async () => {
       const scene = await openScene(makeServer);
       const { rawBody, headers } = sign();
       const forged = sign({}, { signingSecret: 'another' });
@@ -110,7 +110,7 @@ export function describeReplies(
       expect(scene.reported[0]?.error).toBeInstanceOf(CallbackVerificationError);
     });
 
-    it('are 500 when onPayment throws, and 200 when it comes again', async () => {
+    it('are 500 when onPayment throws, and 200 on the retry', async () => {
       const failure = new Error('The database is away');
       const scene = await openScene(makeServer, {
         onPayment() {

@@ -3,8 +3,7 @@ import http, { type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { VerifiedCallback } from '../../../src/callback/options.js';
-import type { CallbackReceiverOptions } from '../../../src/receiver/callback-receiver.js';
-import type { PaymentContext } from '../../../src/receiver/options.js';
+import type { CallbackReceiverOptions, PaymentContext } from '../../../src/receiver/options.js';
 import {
   type SignCallbackInput,
   type SignedCallback,
@@ -22,7 +21,7 @@ export interface Scene {
   readonly port: number;
   /** What onPayment was called with. */
   readonly callbacks: readonly VerifiedCallback[];
-  /** What onError was told. */
+  /** What onError received. */
   readonly reported: readonly { error: unknown; callback: VerifiedCallback | undefined }[];
   /** The server's ends of its connections. */
   readonly connections: readonly Socket[];
@@ -83,7 +82,7 @@ interface Delivery {
   readonly chunked?: boolean;
 }
 
-/** Sends a request on a connection of its own, as node:http does. */
+/** Sends a request on a new connection, with node:http. */
 export async function deliver(
   { port }: { port: number },
   { method = 'POST', path = PATH, headers = {}, rawBody, chunked }: Delivery,

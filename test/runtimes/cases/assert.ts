@@ -3,7 +3,7 @@
 /** Equal as JSON tells it, with `undefined` for what is missing. */
 export function equal(actual: unknown, expected: unknown, what = 'value'): void {
   const [seen, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (seen !== wanted) throw new Error(`${what}: expected ${wanted}, but ${seen} came`);
+  if (seen !== wanted) throw new Error(`${what}: expected ${wanted}, received ${seen}`);
 }
 
 export function isTrue(condition: boolean, what: string): void {
@@ -18,7 +18,7 @@ export async function errorOf(run: () => unknown): Promise<Record<string, unknow
   } catch (error) {
     return error as Record<string, unknown> & Error;
   }
-  throw new Error(`expected an error, but ${JSON.stringify(value)} came`);
+  throw new Error(`expected an error, received ${JSON.stringify(value)}`);
 }
 
 /** The error's `code`, and for a call of the client what it says of the payment. */

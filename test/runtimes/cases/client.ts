@@ -18,7 +18,7 @@ const order = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 
 
 /** What differs between runtimes. */
 export interface ClientTraits {
-  /** How the client sends when nobody tells it how. */
+  /** How the client sends by default. */
   readonly ownTransport: 'undici' | 'fetch';
   /** What fetch lets the client know of a connection that never was. Deno's errors have no codes. */
   readonly unconnectedByFetch: 'not-sent' | 'unknown';
@@ -223,7 +223,7 @@ function transportCases(
       run: () =>
         use(
           async (client, service) => {
-            // The first on a connection of its own, the third on one that was used before.
+            // The first on a new connection, the third on one that was used before.
             service.faults.add({ on: 'request', type });
             await failsWith(() => client.payments.create(order), 'CONNECTION_FAILED', 'unknown');
             equal(service.requests.length, 1, 'requests on a new connection');
@@ -278,7 +278,7 @@ function transportCases(
         ),
     },
     {
-      name: 'gives up at the deadline: unknown',
+      name: 'times out at the deadline: unknown',
       run: () =>
         use(
           async (client, service) => {
@@ -452,7 +452,7 @@ interface Printers {
   readonly Deno?: { inspect(value: unknown, options?: object): string };
 }
 
-/** What anybody can see of a value: also by the printers of Bun and Deno, which are not Node's. */
+/** What can be seen of a value: also by the printers of Bun and Deno, which are not Node's. */
 function printed(value: unknown): string {
   const { Bun, Deno } = globalThis as Printers;
   const deep = { depth: 20, showHidden: true };
@@ -503,7 +503,7 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** An address where nobody listens any more. */
+/** A URL whose server has stopped listening. */
 async function refusedUrl(): Promise<string> {
   const server = await listen(() => {});
   const url = urlOf(server);

@@ -1,12 +1,13 @@
 import type { VerifiedCallback } from 'merchant-payments/callback';
-import { callbackHandler, type FetchCallbackOptions } from 'merchant-payments/fetch';
+import { callbackHandler } from 'merchant-payments/fetch';
+import type { CallbackReceiverOptions } from 'merchant-payments/receiver';
 import { equal, isTrue } from './assert.js';
 import type { CaseGroup } from './case.js';
 import { NOW_SECONDS, recordText, SECRET, type SignedCallback, sign } from './signed-callback.js';
 
 const URL = 'https://merchant.example/callbacks/payments';
 
-function openScene(options: Partial<FetchCallbackOptions> = {}) {
+function openScene(options: Partial<CallbackReceiverOptions> = {}) {
   const statuses: string[] = [];
   const reported: unknown[] = [];
   const rejected: string[] = [];
@@ -62,7 +63,7 @@ export const fetchAdapter: CaseGroup = {
       },
     },
     {
-      name: '200 for a body that came in pieces, cut inside a character',
+      name: '200 for a body received in pieces, cut inside a character',
       async run() {
         const { handle, statuses } = openScene();
         const { rawBody, headers } = await sign();
@@ -183,7 +184,7 @@ export const fetchAdapter: CaseGroup = {
       },
     },
     {
-      name: '500 and the remedy when somebody has read the body',
+      name: '500 and the remedy when the body has already been read',
       async run() {
         const { handle, reported, statuses } = openScene();
         const request = post(await sign());

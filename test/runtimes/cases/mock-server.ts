@@ -5,7 +5,7 @@ import {
   createManualClock,
   type MockServer,
   type MockServerOptions,
-  type RequestFaultType,
+  type RequestFault,
   startMockServer,
 } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
@@ -75,7 +75,7 @@ export const mockServer: CaseGroup = {
             type === 'delay' ? { on: 'request', type, delayMs: 5 } : { on: 'request', type },
           );
           equal((await call(service, { body: JSON.stringify(order) })).status, expected);
-          const created: readonly RequestFaultType[] = [
+          const created: readonly RequestFault['type'][] = [
             'delay',
             'malformed-json',
             'empty-body',

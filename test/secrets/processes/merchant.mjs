@@ -1,5 +1,5 @@
 // A merchant's program in which something of the merchant's own goes wrong. What is planted comes
-// by the environment, since Node prints the line of the source that an error came from.
+// by the environment, since Node prints the source line that threw.
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { PaymentClient } from 'merchant-payments';

@@ -22,7 +22,7 @@ const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, cur
 const extraBody = { note: customer };
 const body = JSON.stringify({ ...extraBody, ...order });
 
-/** What whoever answers can echo: header, credentials and body, in whole and in part. */
+/** What a server can echo: header, credentials and body, in whole and in part. */
 const plainEchoes = [
   authorization,
   `${apiKey}:${apiSecret}`,
@@ -88,7 +88,7 @@ async function seeFailure(see: See, what: string, call: Promise<unknown>): Promi
 
 type AnswerTo = (request: RawRequest) => string | undefined;
 
-/** A payment is created, and this is what comes back. */
+/** A payment is created, and this is the answer. */
 function answered(options: TransportOptions, answer: AnswerTo): Walk {
   return async (see) => {
     withoutJitter();
@@ -240,6 +240,27 @@ async function wrongRequests(see: See): Promise<void> {
   for (const [what, call] of Object.entries(calls)) {
     await seeFailure(see, `the error for ${what}`, call);
   }
+  await wrongFunctions(see);
+}
+
+/** Functions for the credentials that fail, or give something else. */
+async function wrongFunctions(see: See): Promise<void> {
+  const good = { baseUrl: 'https://payments.invalid', apiKey, apiSecret, timeoutMs: 20 };
+  const functions: Record<string, () => string | Promise<string>> = {
+    'a function that quotes the secret': () => JSON.parse(apiSecret),
+    'a function that rejects with the secret': () => Promise.reject(new Error(apiSecret)),
+    'a function that throws the secret': () => {
+      throw apiSecret;
+    },
+    'a function that gives a broken secret': () => `${apiSecret}\n`,
+    'a function that is slow': () => new Promise<string>(() => {}),
+  };
+  for (const [what, give] of Object.entries(functions)) {
+    const client = new PaymentClient({ ...good, apiSecret: give });
+    await seeFailure(see, `the error for ${what}`, client.payments.create(order));
+    see(`a client with ${what}`, client);
+    await client.close();
+  }
 }
 
 function wrongOptions(see: See): void {
@@ -252,6 +273,9 @@ function wrongOptions(see: See): void {
     { apiSecret: Buffer.from(apiSecret) },
     { apiKey: `${apiKey}:${apiSecret}` },
     { apiKey: ` ${apiKey}` },
+    { headers: { 'x-token': `${apiSecret}\n` } },
+    { headers: { [`${apiSecret} `]: 'a' } },
+    { headers: [apiSecret] },
     { baseUrl: `https://user:${encodeURIComponent(apiSecret)}@payments.example` },
     { baseUrl: `https://payments.example?secret=${encodeURIComponent(apiSecret)}` },
     { baseUrl: `https://payments.example#${encodeURIComponent(apiSecret)}` },

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { inboxContract } from '../../../src/inbox/contract/index.js';
@@ -12,6 +12,7 @@ import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
+import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { apiSecret, customer, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
 import { record, signed } from './signed-callback.js';
@@ -35,7 +36,7 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
     now,
     signingSecret: signingText,
     inbox: looking,
-    onError: (error) => see('what onError is told', error),
+    onError: (error) => see('what onError receives', error),
     onPayment: async (_callback, context) => {
       count += 1;
       if (count === 1) throw new Error('the first try fails');
@@ -54,21 +55,21 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
 let opening: Promise<PGlite> | undefined;
 
 /** An empty database. It takes seconds to start, so there is one for all. */
-async function openPglite(): Promise<PGlite> {
-  opening ??= PGlite.create();
+async function emptyPglite(): Promise<PGlite> {
+  opening ??= openPglite();
   const database = await opening;
   await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   return database;
 }
 
-/** A real client of a server that says what it is told to. */
+/** A real client of a server with scripted answers. */
 async function connectRedis(answer: (socket: Socket, command: string) => void): Promise<Redis> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
     socket.on('data', (data) => {
-      // Several may come at once, and each waits for an answer of its own.
+      // Several may come at once, and each waits for a separate answer.
       for (const command of data.toString().split(/(?<=\r\n)(?=\*\d+\r\n\$)/)) {
         answer(socket, command);
       }
@@ -177,14 +178,14 @@ export const inboxWalks: Walks = {
     'when it is refused': refusing('redisInbox'),
   },
   './inbox/postgres postgresInbox': {
-    'without its tables': async (see) => receiveBy(see, postgresInbox(await openPglite())),
+    'without its tables': async (see) => receiveBy(see, postgresInbox(await emptyPglite())),
     'while it is used': async (see) => {
-      const inbox = postgresInbox(await openPglite());
+      const inbox = postgresInbox(await emptyPglite());
       await inbox.setup();
       await receiveBy(see, inbox);
     },
     'when the work breaks its transaction': async (see) => {
-      const database = await openPglite();
+      const database = await emptyPglite();
       const inbox = postgresInbox(database);
       await inbox.setup();
       await database.exec('CREATE TABLE orders (reference text PRIMARY KEY)');

@@ -1,11 +1,12 @@
 import { Agent, request } from 'node:http';
-import type { CallbackFault, RequestFault } from '../../../src/mock-server/faults/fault-types.js';
 import {
+  type CallbackFault,
   createManualClock,
   createMockService,
+  type MockService,
+  type RequestFault,
   startMockServer,
 } from '../../../src/mock-server/index.js';
-import type { MockService } from '../../../src/mock-server/mock-service.js';
 import { paymentServiceHandlers } from '../../../src/msw/index.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import { startEndpoint } from '../../mock-server/merchant-endpoint.js';

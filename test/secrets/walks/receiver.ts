@@ -148,10 +148,10 @@ function everyReply(start: Start): Record<string, Walk> {
       const reporting = {
         ...quiet,
         onPayment: () => undefined,
-        onError: told('what onError is told'),
-        onRejected: told('what onRejected is told'),
+        onError: told('what onError receives'),
+        onRejected: told('what onRejected receives'),
       };
-      // The second tells nobody, so that the package's own reports are printed.
+      // The second has no listeners, so that the package's own reports are printed.
       for (const options of [reporting, { ...quiet, onPayment: () => undefined }]) {
         const receiving = await start(see, options as never);
         see('the handler', receiving.printed);
@@ -163,7 +163,7 @@ function everyReply(start: Start): Record<string, Walk> {
   return {
     ...Object.fromEntries(scenes),
     "when what is the merchant's fails": async (see) => {
-      const onError = (error: unknown) => see('what onError is told', error);
+      const onError = (error: unknown) => see('what onError receives', error);
       // First by the package's own report.
       for (const options of failing.flatMap((one) => [one, { onError, ...one }])) {
         const all = { now, signingSecret: signingText, ...options };
@@ -226,7 +226,7 @@ export const receiverWalks: Walks = {
   './receiver createCallbackReceiver': {
     ...everyReply(startReceiver),
     'for what no adapter can send': async (see) => {
-      for (const onError of [undefined, (error: unknown) => see('what onError is told', error)]) {
+      for (const onError of [undefined, (error: unknown) => see('what onError receives', error)]) {
         const receiver = createCallbackReceiver({
           now,
           signingSecret: signingText,

@@ -115,8 +115,8 @@ async function checking(see: See): Promise<void> {
   for (const wrong of [
     { signingSecret: '' },
     { signingSecret: { signingText } },
-    { effectUrl: signingText },
-    { effectUrl: `http://user:${encodeURIComponent(signingText)}@127.0.0.1/` },
+    { countEffects: signingText },
+    { countEffects: `http://user:${encodeURIComponent(signingText)}@127.0.0.1/` },
     { timeoutMs: signingText },
     { signal: AbortSignal.abort(new Error(signingText)) },
   ]) {

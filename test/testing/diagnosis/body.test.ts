@@ -81,6 +81,14 @@ describe('a body that was written again is explained:', () => {
     );
   });
 
+  test('sorted by name, keys that are numbers too', () => {
+    const signed = '{"":1,"10":{"9":2,"b":1},"9":3,"a":4}';
+    const rawBody = '{"a":4,"9":3,"10":{"b":1,"9":2},"":1}';
+    const diagnosis = diagnose({ signed, rawBody });
+    expectExplained(diagnosis, 'body-reserialized', 'record-invalid');
+    expect(diagnosis.findings[0]?.message).toContain('a program that sorts the keys writes.');
+  });
+
   test.each([
     ['as jq writes it', `${pretty(record, 2)}\n`],
     ['by a program on Windows', `${pretty(record, 2)}\n`.replaceAll('\n', '\r\n')],

@@ -58,8 +58,8 @@ describe('hostile bodies are refused and no more:', () => {
   });
 
   test('keys of Object.prototype are keys like others', () => {
-    const signed = '{"__proto__":{"a":1},"constructor":2,"a":1,"a":2,"toString":3}';
-    const rawBody = '{"__proto__": {"a": 1}, "constructor": 2, "a": 1, "a": 2, "toString": 3}';
+    const signed = '{"__proto__":{"a":1},"constructor":2,"toString":3}';
+    const rawBody = '{"__proto__": {"a": 1}, "constructor": 2, "toString": 3}';
     expectExplained(diagnose({ signed, rawBody }), 'body-reserialized', 'record-invalid');
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });

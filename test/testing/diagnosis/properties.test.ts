@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
 import { recordFields } from '../../callback/contract/arbitraries.js';
+import { sized } from '../../full-size.js';
 import { codesOf, diagnose, NOW_SECONDS, sampleRecord, sign } from './scene.js';
 
 const records = recordFields.map((fields) => sampleRecord(fields));
@@ -84,7 +85,7 @@ describe('for any record and secret', () => {
         expect(codesOf(diagnosis)).toEqual([code]);
         expect(diagnosis.signature).toBe('explained');
       }),
-      { numRuns: 150 },
+      { numRuns: sized(150) },
     );
   });
 
@@ -110,7 +111,7 @@ describe('for any record and secret', () => {
           expect(codesOf(diagnosis)).toEqual([code]);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: sized(150) },
     );
   });
 
@@ -184,7 +185,7 @@ describe('for anything at all', () => {
         expect(diagnosis.verified).toBe(isSigned(rawBody, headers, secret));
         expect(diagnosis.findings.length > 0).toBe(!diagnosis.verified);
       }),
-      { numRuns: 300 },
+      { numRuns: sized(300) },
     );
   });
 

@@ -95,6 +95,6 @@ test('the guide lists exactly the codes, in their order', () => {
 test.each([
   ['behind', late, 'let now return the time it was received'],
   ['ahead of', early, "Compare this machine's clock"],
-])('an X-Timestamp %s the clock has a remedy of its own', (_name, timestamp, remedy) => {
+])('an X-Timestamp %s the clock has a specific remedy', (_name, timestamp, remedy) => {
   expect(remedyOf(diagnose({ timestamp }), 'timestamp-outside-window')).toContain(remedy);
 });

@@ -88,7 +88,7 @@ describe('an authentic body that is no record', () => {
     expect(codesOf(diagnosis)).toEqual(['record-invalid']);
     expect(diagnosis.findings[0]?.message).toMatch(/^The signature matches, but the body is not/);
     expect(diagnosis.findings[0]?.issues).toEqual([
-      { path: ['status'], message: 'must be a non-empty string, but a number came' },
+      { path: ['status'], message: 'must be a non-empty string, received a number' },
     ]);
   });
 

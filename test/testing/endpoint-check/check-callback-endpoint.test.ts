@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
-import type { CallbackReceiverOptions } from '../../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type {
   EndpointCheck,
@@ -125,7 +125,7 @@ describe.concurrent('on callbackHandler', () => {
     });
     const report = await checkCallbackEndpoint(await listen(listener), {
       signingSecret: SECRET,
-      effectUrl: `${effectUrl}?token=1`,
+      countEffects: `${effectUrl}?token=1`,
     });
     expect(idsOf(report, 'skipped').every((id) => id.startsWith('overtaking'))).toBe(true);
     expect(report.passed).toBe(true);
@@ -140,9 +140,7 @@ describe.concurrent('on callbackHandler', () => {
     expect(idsOf(report, 'skipped')).toEqual(
       ALL.filter((id) => id.endsWith('-effect') || id.startsWith('overtaking')),
     );
-    expect(find(report, 'duplicate-effect').detail).toBe(
-      'not tried: it needs a probe, countEffects or effectUrl',
-    );
+    expect(find(report, 'duplicate-effect').detail).toBe('not tried: it needs countEffects');
     expect(report.passed).toBe(true);
   });
 
@@ -217,7 +215,7 @@ describe.concurrent('the payments', () => {
     for (const reference of references) expect(reference).toMatch(/^order-\d+$/);
   });
 
-  it('are told with each check, to be found in a log', async () => {
+  it('are reported with each check, to be found in a log', async () => {
     const references: string[] = [];
     const url = await listen(
       new (class extends Shop {
@@ -241,8 +239,11 @@ describe.concurrent('the payments', () => {
       },
       'merchantPaymentReference threw TypeError',
     ],
-    [() => ' ', 'must return a string that is not blank, but a blank string came'],
-    [() => new Promise<string>(() => undefined), 'but nothing within 50 ms came'],
+    [() => ' ', 'must return a string that is not blank, received a blank string'],
+    [
+      () => new Promise<string>(() => undefined),
+      'merchantPaymentReference returned nothing within 50 ms',
+    ],
   ])('need a reference: %s', async (merchantPaymentReference, says) => {
     const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
       signingSecret: SECRET,
@@ -282,7 +283,7 @@ describe.concurrent('an endpoint that gives no answer', () => {
     expect(report.acknowledgeMs).toBeUndefined();
   };
 
-  it('since nobody listens is told with the code', async () => {
+  it('at a closed port is reported with the code', async () => {
     const server = http.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -290,15 +291,15 @@ describe.concurrent('an endpoint that gives no answer', () => {
     await expectUnreachable(`http://127.0.0.1:${port}/`, /ECONNREFUSED/);
   });
 
-  it('since its name does not resolve is told with the code', () =>
+  it('at a name that does not resolve is reported with the code', () =>
     expectUnreachable('http://shop.invalid/callbacks', /ENOTFOUND|EAI_AGAIN/));
 
-  it('since it hangs is told with the time', async () => {
+  it('that hangs is reported with the time', async () => {
     const url = await listen(() => undefined);
     await expectUnreachable(url, /none within 50 ms/, { timeoutMs: 50 });
   });
 
-  it('since it speaks no TLS is told with the code', async () => {
+  it('without TLS is reported with the code', async () => {
     const url = await listen(new Shop().listener);
     await expectUnreachable(url.replace('http:', 'https:'), /\((EPROTO|ERR_SSL_\w+)\)/);
   });
@@ -312,7 +313,7 @@ it.concurrent('skips everything else when a valid callback is refused, since oth
   expect(idsOf(report, 'passed')).toEqual(['reachable']);
   expect(find(report, 'valid-accepted')).toMatchObject({ status: 401 });
   expect(find(report, 'wrong-secret').detail).toBe(
-    'not tried, since "valid-accepted" did not pass: a valid callback: the endpoint answered 401, so the service would deliver it again and again',
+    'not tried, since "valid-accepted" did not pass: a valid callback: the endpoint answered 401, so the service would retry again and again',
   );
 });
 

@@ -29,9 +29,9 @@ describe('refuses', () => {
     ['merchantPaymentReference', { merchantPaymentReference: ' ' }],
     ['merchantPaymentReference', { merchantPaymentReference: 5 }],
     ['countEffects', { countEffects: 1 }],
-    ['effectUrl', { effectUrl: '/effects' }],
-    ['effectUrl', { effectUrl: 'http://user:planted@127.0.0.1/' }],
-    ['effectUrl', { effectUrl: URL_OF_NOBODY, countEffects: () => 0 }],
+    ['countEffects', { countEffects: '/effects' }],
+    ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
+    ['effectUrl', { effectUrl: URL_OF_NOBODY }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
     ['countEffect', { countEffect: () => 1 }],
@@ -73,7 +73,7 @@ it('takes every option at its edges, and writes to none', async () => {
     acknowledgeWithinMs: 1,
     effectsWithinMs: 0,
     largeBodyBytes: 4_096,
-    effectUrl: new URL(URL_OF_NOBODY),
+    countEffects: new URL(URL_OF_NOBODY),
     signal: new AbortController().signal,
   });
   const report = await checkCallbackEndpoint(new URL(URL_OF_NOBODY), options);

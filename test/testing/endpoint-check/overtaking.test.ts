@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
-import type { CallbackReceiverOptions } from '../../../src/receiver/callback-receiver.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
@@ -99,7 +99,7 @@ describe.concurrent('an endpoint on callbackHandler', () => {
     expect(outcomes).toEqual(['passed', 'passed', 'failed', 'passed']);
     expect(found[2]).toMatchObject({
       detail:
-        'countEffects told 0 effects and status "check_unknown_status" of paid after a newer change, but 1 was expected, as in order',
+        'countEffects returned 0 effects and status "check_unknown_status" of paid after a newer change, but 1 was expected, as in order',
       remedy: expect.stringMatching(
         /onStale: 'process'.*shipped_at IS NULL|shipped_at IS NULL.*onStale: 'process'/,
       ),
@@ -168,7 +168,11 @@ describe.concurrent('the option overtaking', () => {
       countEffects: (payment) => orders.countOf(payment),
     });
     expect(outcomes).toEqual(['passed', 'skipped', 'passed', 'passed']);
-    expect(found[1]?.detail).toBe('not tried: overtaking is no function that stores the order');
+    expect(found[1]?.detail).toBe(
+      'not tried: it needs a function that stores the order, which checkCallbackEndpoint takes as overtaking',
+    );
+    // The command line would add "--overtaking", which was given.
+    expect(found[1]).not.toHaveProperty('option');
   });
 
   it.each([

@@ -1,8 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type {
+  CheckCallbackEndpointOptions,
+  CheckedPayment,
+} from '../../../src/testing/endpoint-check/options.js';
 import { listen, SECRET, Shop } from './shop.js';
 
 const EFFECT_CHECKS = [
@@ -46,16 +48,16 @@ describe.concurrent('a probe that is a function makes the effect checks fail, an
     ],
     ['throws nothing', throwing(undefined), /^countEffects threw nothing/],
     ['rejects', () => Promise.reject(new Error('x')), /^countEffects threw Error/],
-    ['tells a fraction', returning(1.5), /whole number of effects from 0, but 1.5 came/],
-    ['tells less than nothing', returning(-1), /but -1 came/],
-    ['tells text', returning('1'), /but a string of 1 characters came/],
-    ['tells nothing', returning(undefined), /but nothing came/],
-    ['tells null', returning(null), /but null came/],
-    ['tells no effects', returning({ status: 'paid' }), /but nothing came/],
+    ['tells a fraction', returning(1.5), /whole number of effects from 0, received 1.5/],
+    ['tells less than nothing', returning(-1), /received -1/],
+    ['tells text', returning('1'), /received a string of 1 characters/],
+    ['tells nothing', returning(undefined), /received nothing/],
+    ['tells null', returning(null), /received null/],
+    ['tells no effects', returning({ status: 'paid' }), /received nothing/],
     [
       'tells an empty status',
       returning({ effects: 1, status: '' }),
-      /a status that is a string and not empty, but an empty string came/,
+      /a status that is a string and not empty, received an empty string/,
     ],
   ])('%s', async (_, countEffects, says) => {
     const failed = await checkWith({ countEffects });
@@ -85,7 +87,7 @@ describe.concurrent('a probe that is a URL makes the effect checks fail, and no 
       void response.writeHead(status).end(body);
 
   it.each<[string, RequestListener, RegExp]>([
-    ['answers 404', text('1', 404), /^effectUrl must answer 200, but answered 404/],
+    ['answers 404', text('1', 404), /^countEffects must answer 200, but answered 404/],
     ['answers 204', text('', 204), /but answered 204/],
     [
       'redirects',
@@ -95,25 +97,25 @@ describe.concurrent('a probe that is a URL makes the effect checks fail, and no 
     [
       'answers with no JSON',
       text('<p>1</p>'),
-      /^effectUrl must answer with JSON of less than 4096/,
+      /^countEffects must answer with JSON of less than 4096/,
     ],
     ['answers with too much', text(JSON.stringify({ effects: 1, x: 'x'.repeat(5_000) })), /4096/],
-    ['answers with another number', text('-1'), /^effectUrl must tell a whole number/],
+    ['answers with another number', text('-1'), /^countEffects must return a whole number/],
     ['hangs up', (request) => void request.socket.destroy(), /gave no answer \(ECONNRESET\)/],
   ])('%s', async (_, listener, says) => {
-    const failed = await checkWith({ effectUrl: await listen(listener) });
+    const failed = await checkWith({ countEffects: await listen(listener) });
     expect(failed.map(({ id }) => id)).toEqual(EFFECT_CHECKS);
     for (const { detail } of failed) expect(detail).toMatch(says);
   });
 
   it('hangs', async () => {
     let calls = 0;
-    const effectUrl = await listen(() => {
+    const countEffects = await listen(() => {
       calls += 1;
     });
-    const failed = await checkWith({ effectUrl, timeoutMs: 1_000 });
+    const failed = await checkWith({ countEffects: new URL(countEffects), timeoutMs: 1_000 });
     expect(failed.map(({ id }) => id)).toEqual(EFFECT_CHECKS);
-    expect(failed[0]?.detail).toMatch(/^effectUrl gave no answer within 1000 ms/);
+    expect(failed[0]?.detail).toMatch(/^countEffects gave no answer within 1000 ms/);
     expect(calls).toBe(1);
   });
 });
@@ -158,6 +160,6 @@ it.concurrent('may tell no status: what an older change undoes shows in the numb
   const countPaid = (payment: CheckedPayment) => (orders.statusOf(payment) === 'paid' ? 1 : 0);
   const failed = await checkWith({ countEffects: countPaid }, listener);
   expect(failed.map(({ id, detail }) => [id, detail])).toEqual([
-    ['older-change-effect', 'countEffects told 1 effect before, and 0 effects after it'],
+    ['older-change-effect', 'countEffects returned 1 effect before, and 0 effects after it'],
   ]);
 });

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type {
+  CheckCallbackEndpointOptions,
+  CheckedPayment,
+} from '../../../src/testing/endpoint-check/options.js';
 import { listen, SECRET, Shop } from './shop.js';
 
 /** Counts by order, as a probe on a table of orders does. */
@@ -50,10 +52,10 @@ const NOT_OVERTAKEN = {
 };
 const NO_STATUS = {
   ...NOT_OVERTAKEN,
-  'unknown-status-effect': 'not tried: countEffects tells no status',
-  'older-change-effect': 'not judged: countEffects counts every change and tells no status',
+  'unknown-status-effect': 'not tried: countEffects returns no status',
+  'older-change-effect': 'not judged: countEffects counts every change and returns no status',
 };
-const MIXED = 'not judged: countEffects does not tell payments apart: count by referenceNumber';
+const MIXED = 'not judged: countEffects does not distinguish payments: count by referenceNumber';
 const ALL_MIXED = {
   ...NOT_OVERTAKEN,
   ...Object.fromEntries(
@@ -68,7 +70,7 @@ const ALL_MIXED = {
       'older-change-effect',
       'late-paid-effect',
       'second-payment-effect',
-    ].map((id) => [id, MIXED]),
+    ].map((id) => [id, `${MIXED}, or give each payment its own order by merchantPaymentReference`]),
   ),
 };
 
@@ -113,7 +115,7 @@ describe.concurrent('does not accuse an endpoint', () => {
     expect(skipped).toEqual({
       ...NO_STATUS,
       'second-payment-effect':
-        'not judged: countEffects does not tell payments of one order apart: count by referenceNumber',
+        'not judged: countEffects does not distinguish payments of one order: count by referenceNumber',
     });
   });
 

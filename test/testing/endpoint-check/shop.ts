@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, vi } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
 
 export const SECRET = 'endpoint-secret-7c19d2';
 

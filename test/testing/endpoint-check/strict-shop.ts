@@ -1,6 +1,8 @@
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type {
+  CheckCallbackEndpointOptions,
+  CheckedPayment,
+} from '../../../src/testing/endpoint-check/options.js';
 import { type Callback, Shop } from './shop.js';
 
 /** Takes payments of orders that are stored, and ships once what is paid. */

@@ -15,12 +15,12 @@ describe('a callback that is to be refused', () => {
   });
 
   it.each([
-    [200, /so it took it for the service's/],
-    [202, /so it took it for the service's/],
-    [302, /no refusal/],
-    [429, /limit on requests/],
-    [500, /fell over/],
-    [503, /fell over/],
+    [200, /as if the service had sent it/],
+    [202, /as if the service had sent it/],
+    [302, /not a refusal/],
+    [429, /rate limit/],
+    [500, /failed on what it should have refused/],
+    [503, /failed on what it should have refused/],
   ])('is not by %i', (status, says) => {
     const { outcome, detail } = judgeRefused('it', answered(status));
     expect(outcome).toBe('failed');
@@ -30,7 +30,7 @@ describe('a callback that is to be refused', () => {
   it('is not by silence', () => {
     const { outcome, detail } = judgeRefused('it', NO_ANSWER);
     expect(outcome).toBe('failed');
-    expect(detail).toMatch(/gave no answer \(ECONNRESET\).* fall over/);
+    expect(detail).toMatch(/gave no answer \(ECONNRESET\).* crash it/);
   });
 });
 
@@ -42,7 +42,7 @@ describe('a callback that is to be accepted', () => {
   it.each([
     [302, /redirect, which is not followed/],
     [401, /again and again/],
-    [429, /limit on requests/],
+    [429, /rate limit/],
     [500, /again and again/],
   ])('is not by %i', (status, says) => {
     const { outcome, detail } = judgeAccepted('it', answered(status));

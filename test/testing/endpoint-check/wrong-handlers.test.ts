@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/payment.js';
+import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
 import type { EndpointReport } from '../../../src/testing/endpoint-check/report.js';
 import { listen, SECRET, Shop } from './shop.js';
 import { wrongHandlers } from './wrong-handlers.js';
@@ -19,8 +19,8 @@ it('finds nothing wrong with a right handler written by hand', async () => {
   expect(skipped.map(({ id, detail }) => [id, detail])).toEqual([
     ['overtaking', 'not tried: it needs the option overtaking'],
     ['overtaking-redelivery', 'not tried: it needs the option overtaking'],
-    ['unknown-status-effect', 'not tried: countEffects tells no status'],
-    ['older-change-effect', 'not judged: countEffects counts every change and tells no status'],
+    ['unknown-status-effect', 'not tried: countEffects returns no status'],
+    ['older-change-effect', 'not judged: countEffects counts every change and returns no status'],
     ['overtaking-effect', 'not tried: it needs the option overtaking'],
   ]);
 });

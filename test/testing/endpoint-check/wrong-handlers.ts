@@ -136,7 +136,7 @@ const unpunctual: readonly WrongHandler[] = [
       new (class extends Shop {
         protected override async process(): Promise<number> {
           void this.query().then(() => {
-            // The database is down, and nobody is told.
+            // The database is down, and this is not reported.
           });
           return 200;
         }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InboxEvent } from '../../inbox.js';
-import type { ContractCase } from '../case.js';
-import { createPayment, seconds } from '../payment.js';
+import { type ContractCase, createPayment, seconds } from '../stage.js';
 
 type Time = Required<Pick<InboxEvent, 'occurredAt' | 'microseconds'>>;
 
@@ -98,7 +97,7 @@ export const orderCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'tells changes of one millisecond apart by their microseconds',
+    name: 'distinguishes changes of one millisecond by their microseconds',
     run: async (stage) => {
       const change = createPayment();
       const inbox = await stage.open();
@@ -162,7 +161,7 @@ export const orderCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'answers stale to an older change that came while a newer one was being processed',
+    name: 'answers stale to an older change that arrived while a newer one was being processed',
     run: async (stage) => {
       const change = createPayment();
       const [one, other] = [await stage.open(), await stage.open()];
@@ -176,6 +175,82 @@ export const orderCases: readonly ContractCase[] = [
       await early.answers('stale', 'busy');
       await stage.deliver(other, older).answers('stale');
       assert.equal(early.runs, 0);
+    },
+  },
+];
+
+const processStale = true;
+
+/** With `processStale` an older change runs too, and its work knows that it is older. */
+export const staleCases: readonly ContractCase[] = [
+  {
+    name: 'runs a stale change with stale true, on this inbox and another',
+    run: async (stage) => {
+      const change = createPayment();
+      const [one, other] = [await stage.open(), await stage.open()];
+      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+      await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
+      const older = change({ occurredAt: seconds(59), processStale });
+      await stage.deliver(other, older).runsWith({ stale: true });
+    },
+  },
+  {
+    name: 'runs a change with stale false when none newer was processed',
+    run: async (stage) => {
+      const change = createPayment();
+      const [one, other] = [await stage.open(), await stage.open()];
+      await stage.deliver(one, change()).runsWith({ stale: false });
+      await stage.deliver(other, change({ processStale })).runsWith({ stale: false });
+      const newest = { occurredAt: seconds(60), processStale };
+      await stage.deliverFailing(one, change(newest)).rejects();
+      const newer = change({ occurredAt: seconds(30), processStale });
+      await stage.deliver(other, newer).runsWith({ stale: false });
+      await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
+      await stage.deliver(one, change(newest)).runsWith({ stale: false });
+    },
+  },
+  {
+    name: 'answers duplicate to a stale change that was processed, to this inbox and another',
+    run: async (stage) => {
+      const change = createPayment();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const stale = change({ processStale });
+      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+      await stage.deliver(one, stale).answers('processed');
+      for (const inbox of [one, other]) {
+        await stage.deliver(inbox, { ...stale }).answers('duplicate');
+        await stage.deliver(inbox, { ...stale, processStale: false }).answers('duplicate');
+      }
+    },
+  },
+  {
+    name: 'runs a stale change again, with stale true, after its work failed',
+    run: async (stage) => {
+      const change = createPayment();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const stale = change({ processStale });
+      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+      await stage.deliverFailing(one, stale).rejects();
+      await stage.deliverFailing(other, { ...stale }).rejects();
+      await stage.deliver(one, stale).runsWith({ stale: true });
+      await stage.deliver(other, stale).answers('duplicate');
+    },
+  },
+  {
+    name: 'runs with stale true an older change that arrived while a newer one was being processed',
+    run: async (stage) => {
+      const change = createPayment();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const older = change({ processStale });
+      const newer = await stage.begin(one, change({ occurredAt: seconds(60), processStale }));
+      const early = stage.deliver(other, older);
+      await stage.pause();
+      early.assertHeldOff();
+      newer.complete();
+      await newer.answers('processed');
+      const waited = (await early.answers('processed', 'busy')) === 'processed';
+      const run = waited ? early : stage.deliver(other, older);
+      await run.runsWith({ stale: true });
     },
   },
 ];

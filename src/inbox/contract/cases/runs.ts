@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../case.js';
-import { createPayment, seconds } from '../payment.js';
+import { createHash, randomUUID } from 'node:crypto';
+import type { InboxEvent } from '../../inbox.js';
+import { type ContractCase, createPayment, type Stage, seconds } from '../stage.js';
 
-/** The work runs once, whoever asks. */
+/** The work runs once, on every inbox. */
 export const runCases: readonly ContractCase[] = [
   {
     name: 'runs the work and answers processed when it has completed',
@@ -16,7 +17,7 @@ export const runCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'answers duplicate when a processed change comes again, to this inbox or another',
+    name: 'answers duplicate when a processed change is delivered again, to this inbox or another',
     run: async (stage) => {
       const event = createPayment()();
       const [one, other] = [await stage.open(), await stage.open()];
@@ -85,6 +86,148 @@ export const runCases: readonly ContractCase[] = [
       await stage.deliver(inbox, event).answers('processed');
       await stage.deliver(inbox, change({ microseconds: 4 })).answers('stale');
       await stage.deliver(inbox, change({ microseconds: 6 })).answers('processed');
+    },
+  },
+];
+
+/** Work that fails leaves the event as if it had not been delivered. */
+export const failureCases: readonly ContractCase[] = [
+  {
+    name: 'rejects with the very error of the work, and runs the next delivery',
+    run: async (stage) => {
+      const event = createPayment()();
+      const [one, other] = [await stage.open(), await stage.open()];
+      for (const inbox of [one, other]) {
+        const error = new Error('the work failed');
+        const thrown = await stage.deliverFailing(inbox, event, error).rejects();
+        assert.equal(thrown, error, 'process must reject with the error of the work itself');
+      }
+      await stage.deliver(one, event).answers('processed');
+      await stage.deliver(other, event).answers('duplicate');
+    },
+  },
+  {
+    name: 'treats work that throws synchronously as work that failed',
+    run: async (stage) => {
+      const event = createPayment()();
+      const inbox = await stage.open();
+      const error = new Error('the work threw');
+      const call = async () =>
+        inbox.process(event, () => {
+          throw error;
+        });
+      const message = 'process must reject with the error of the work itself';
+      await assert.rejects(call, (thrown) => thrown === error, message);
+      await stage.deliver(inbox, event).answers('processed');
+      await stage.deliver(inbox, event).answers('duplicate');
+    },
+  },
+  {
+    name: 'completes the work once when the first of three deliveries at once fails',
+    run: async (stage) => {
+      const event = createPayment()();
+      const [one, other] = [await stage.open(), await stage.open()];
+      const first = await stage.begin(one, event);
+      const others = [one, other].map((inbox) => stage.deliver(inbox, { ...event }));
+      await stage.pause();
+      for (const delivery of others) delivery.assertHeldOff();
+      const error = new Error('the first failed');
+      first.fail(error);
+      assert.equal(await first.rejects(), error);
+
+      const answers = await Promise.all(
+        others.map((delivery) => delivery.answers('processed', 'duplicate', 'busy')),
+      );
+      const processed = answers.filter((answer) => answer === 'processed').length;
+      assert.ok(processed <= 1, `${processed} deliveries were processed, not one`);
+      // Those that waited ran it in turn; those that were refused leave it to a later delivery.
+      await stage.deliver(other, event).answers(processed === 1 ? 'duplicate' : 'processed');
+      await stage.deliver(one, event).answers('duplicate');
+    },
+  },
+];
+
+/** Names that a store may take for one another, or stumble over; each begins with `stem`. */
+function oddNames(stem: string): readonly string[] {
+  const accented = `${stem}\u00e9`;
+  return [
+    stem,
+    `${stem} `,
+    `${stem}A`,
+    `${stem}a`,
+    `${stem}{a}`,
+    `${stem}{b}`,
+    `${stem}{}`,
+    `${stem}\u0000`,
+    `${stem}\u0000a`,
+    `${stem}'; --`,
+    `${stem}"`,
+    `${stem}\\`,
+    `${stem}%`,
+    `${stem}_`,
+    `${stem}\n`,
+    `${stem}\u{1f4b8}`,
+    accented,
+    accented.normalize('NFD'),
+    // What a store may keep in the place of a name it does not like.
+    `sha256:${createHash('sha256').update(accented).digest('base64url')}`,
+    `sha256:${stem}`,
+    `${stem}${'x'.repeat(5000)}`,
+    `${stem}${'x'.repeat(4999)}y`,
+  ];
+}
+
+/** All are processed, and each is then known. */
+async function assertKeptApart(stage: Stage, events: readonly InboxEvent[]): Promise<void> {
+  const [one, other] = [await stage.open(), await stage.open()];
+  for (const event of events) await stage.deliver(one, event).answers('processed');
+  for (const event of events) await stage.deliver(other, event).answers('duplicate');
+}
+
+/** A reference or a key is any text. */
+export const nameCases: readonly ContractCase[] = [
+  {
+    name: 'keeps payments apart whatever their references are made of',
+    run: async (stage) => {
+      const key = randomUUID();
+      // In falling order: references taken for one another would make stale changes.
+      const events = oddNames(randomUUID()).map((reference, index) =>
+        createPayment(reference)({ key, occurredAt: new Date(1e12 - index) }),
+      );
+      await assertKeptApart(stage, events);
+    },
+  },
+  {
+    name: 'keeps the changes of a payment apart whatever their keys are made of',
+    run: async (stage) => {
+      const change = createPayment();
+      const keys = [...oddNames(randomUUID()), '__proto__', 'constructor', 'null', '0'];
+      await assertKeptApart(
+        stage,
+        keys.map((key) => change({ key })),
+      );
+    },
+  },
+  {
+    name: 'takes a reference that objects have a meaning for',
+    run: async (stage) => {
+      // It can't be random, so the store may know it from an earlier run: hence processStale.
+      const change = createPayment('__proto__');
+      await assertKeptApart(stage, [
+        change({ processStale: true }),
+        change({ processStale: true }),
+      ]);
+    },
+  },
+  {
+    name: 'keeps a reference and a key apart that read the same when joined',
+    run: async (stage) => {
+      const stem = randomUUID();
+      const events = ['', ':', '/', '|', '-', '_', ',', '.', ' ', '\u0000'].flatMap((separator) => [
+        createPayment(`${stem}${separator}a`)({ key: 'b' }),
+        createPayment(stem)({ key: `a${separator}b` }),
+      ]);
+      await assertKeptApart(stage, events);
     },
   },
 ];

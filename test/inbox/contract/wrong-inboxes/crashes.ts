@@ -30,7 +30,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   },
   {
     flaw: 'lets a late holder record, and rejects',
-    caughtBy: 'does not take an event for processed because a holder completes that has lost it',
+    caughtBy: 'does not mark an event as processed when a holder that has lost it completes',
     says: HELD_OFF,
     inbox: class extends RightInbox {
       protected override finish(change: Change, claim: Claim): void {
@@ -41,7 +41,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   },
   {
     flaw: 'lets a late holder free the claim of another',
-    caughtBy: 'does not free an event because a holder fails that has lost it',
+    caughtBy: 'does not free an event when a holder that has lost it fails',
     says: /ran beside other work for the same payment/,
     inbox: class extends RightInbox {
       protected override fail(change: Change, claim: Claim): void {
@@ -53,16 +53,16 @@ export const wrongCrashes: readonly WrongInbox[] = [
   ...[
     {
       caughtBy:
-        'does not take an event for processed because a holder completes that lost it to its own process',
+        'does not mark an event as processed when a holder that lost it to its own process completes',
       says: /must reject, but answered 'processed'/,
     },
     {
-      caughtBy: 'does not free an event because a holder fails that lost it to its own process',
+      caughtBy: 'does not free an event when a holder that lost it to its own process fails',
       says: /ran beside other work for the same payment/,
     },
   ].map((caught) => ({
     ...caught,
-    flaw: 'takes a claim of its own process for that of the call',
+    flaw: 'takes any claim of its process for that of the call',
     inbox: class extends RightInbox {
       readonly #mine = new WeakSet<Claim>();
       protected override claim(change: Change): Claim {
@@ -77,9 +77,9 @@ export const wrongCrashes: readonly WrongInbox[] = [
     },
   })),
   {
-    flaw: 'answers duplicate while work of its own goes on that has lost its claim',
+    flaw: 'answers duplicate while its own work continues after losing its claim',
     caughtBy:
-      'does not take an event for processed because a holder completes that lost it to its own process',
+      'does not mark an event as processed when a holder that lost it to its own process completes',
     says: /the work must run, but process answered 'duplicate' without running it/,
     inbox: class extends ProcessBoundInbox {
       protected override answerRunning(): InboxOutcome {

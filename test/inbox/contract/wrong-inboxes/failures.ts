@@ -55,7 +55,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'wraps the error of work that throws at once',
-    caughtBy: 'takes work that throws before it gives a promise for work that failed',
+    caughtBy: 'treats work that throws synchronously as work that failed',
     says: /must reject with the error of the work itself/,
     inbox: class extends RightInbox {
       protected override async run(work: Work, { controller, stale }: Claim): Promise<void> {
@@ -71,7 +71,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps the claim when the work throws at once',
-    caughtBy: 'takes work that throws before it gives a promise for work that failed',
+    caughtBy: 'treats work that throws synchronously as work that failed',
     says: /must answer 'processed', but answered 'busy'/,
     inbox: class extends RightInbox {
       #threwAtOnce = false;
@@ -87,7 +87,7 @@ export const wrongFailures: readonly WrongInbox[] = [
     },
   },
   {
-    flaw: 'answers duplicate to all that came while the first, which failed, was in flight',
+    flaw: 'answers duplicate to deliveries received while the first, which failed, was in flight',
     caughtBy: 'completes the work once when the first of three deliveries at once fails',
     says: HELD_OFF,
     inbox: class extends RightInbox {

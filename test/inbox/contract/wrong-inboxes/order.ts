@@ -17,12 +17,12 @@ const comparisonsOfText: readonly (readonly [string, (at: number) => string])[] 
 const roundings = [
   {
     flaw: 'rounds times up to ten microseconds',
-    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
     round: (at: number) => Math.ceil(at / 10),
   },
   {
     flaw: 'rounds times down to ten microseconds',
-    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
     round: (at: number) => Math.floor(at / 10),
   },
   {
@@ -151,7 +151,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'ignores microseconds',
-    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -161,7 +161,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps fourteen digits of a time, as Lua does',
-    caughtBy: 'tells changes of one millisecond apart by their microseconds',
+    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -231,7 +231,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'does not look at the watermark again after it waited',
-    caughtBy: 'answers stale to an older change that came while a newer one was being processed',
+    caughtBy: 'answers stale to an older change that arrived while a newer one was being processed',
     says: /must answer 'stale' or 'busy', but answered 'processed'/,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {

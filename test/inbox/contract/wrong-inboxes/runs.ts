@@ -26,7 +26,8 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'knows only what it processed itself',
-    caughtBy: 'answers duplicate when a processed change comes again, to this inbox or another',
+    caughtBy:
+      'answers duplicate when a processed change is delivered again, to this inbox or another',
     says: /must answer 'duplicate', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override readonly store = new Store();

@@ -117,7 +117,7 @@ export const wrongStale: readonly WrongInbox[] = [
   {
     flaw: 'looks whether a change is stale before it waits',
     caughtBy:
-      'runs with stale true an older change that came while a newer one was being processed',
+      'runs with stale true an older change that arrived while a newer one was being processed',
     says: /context\.stale must be true/,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {
@@ -134,7 +134,7 @@ export const wrongStale: readonly WrongInbox[] = [
 ];
 
 const IN_ORDER =
-  'runs every change that came while another was being processed, in the order in which they came';
+  'runs every change that arrived while another was being processed, in the order of arrival';
 
 export const wrongTurns: readonly WrongInbox[] = [
   {
@@ -152,7 +152,7 @@ export const wrongTurns: readonly WrongInbox[] = [
     },
   },
   {
-    flaw: 'takes for duplicates all that came while another change was in flight',
+    flaw: 'takes every delivery received while another change was in flight for a duplicate',
     caughtBy: IN_ORDER,
     says: /must answer 'processed', but answered 'duplicate'/,
     inbox: class extends RightInbox {

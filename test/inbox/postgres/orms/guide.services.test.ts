@@ -27,7 +27,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
 
   beforeAll(async () => {
     await observer.query(`DROP TABLE orders;
-      CREATE TABLE orders (reference text PRIMARY KEY, payment_status text);
+      CREATE TABLE orders (reference text PRIMARY KEY, status text);
       CREATE TABLE shipments (reference text PRIMARY KEY, at timestamptz DEFAULT clock_timestamp())`);
     const url = new URL(process.env['DATABASE_URL'] ?? '');
     url.searchParams.set('options', `-c search_path=${SCHEMA}`);
@@ -45,14 +45,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
     const reference = `order-${name}`;
     const store = async () => {
       const { rows: orders } = await observer.query(
-        'SELECT payment_status FROM orders WHERE reference = $1',
+        'SELECT status FROM orders WHERE reference = $1',
         [reference],
       );
       const { rows: shipments } = await observer.query(
         'SELECT reference FROM shipments WHERE reference = $1',
         [reference],
       );
-      return { status: orders[0]?.payment_status, shipments: shipments.length };
+      return { status: orders[0]?.status, shipments: shipments.length };
     };
     /** Delivers a status, so many minutes after the first, as a receiver does. */
     const deliver = (status: string, minute: number, stale = false) =>
@@ -115,8 +115,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
     server.closeAllConnections();
     expect(response.status).toBe(200);
     const { rows } = await observer.query(
-      "SELECT payment_status FROM orders JOIN shipments USING (reference) WHERE reference = 'order-http'",
+      "SELECT status FROM orders JOIN shipments USING (reference) WHERE reference = 'order-http'",
     );
-    expect(rows).toEqual([{ payment_status: 'paid' }]);
+    expect(rows).toEqual([{ status: 'paid' }]);
   });
 });

@@ -1,0 +1,113 @@
+// Builds dist/: readable modules for ESM and CommonJS, their declarations, the command line, and the
+// files that are exported as they are.
+
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import { buildDashboard } from './build-dashboard.mjs';
+import { bundleDeclarations } from './declarations.mjs';
+import { assets, developmentOnly, entriesOf, moduleOf, singleFile, subpaths } from './subpaths.mjs';
+
+// What stays an import.
+const external = [/^node:/, 'undici', 'msw'];
+
+// Beside dist/, and moved into its place at the end: a suite that reads dist/ never sees half a build.
+const folder = mkdtempSync('dist-');
+
+// msw's handlers are an ES module, as msw may be; the mock that they answer from is mock-server's one.
+const mockFromItsSubpath = {
+  name: 'mock-from-its-subpath',
+  resolveId(source) {
+    if (source !== '../mock-server/service.js') return undefined;
+    return { id: '../mock-server/index.js', external: true };
+  },
+};
+
+try {
+  const chunked = subpaths.filter((subpath) => !singleFile.includes(subpath));
+  const inBoth = chunked.filter((subpath) => !developmentOnly.includes(subpath));
+  const [required] = await Promise.all([
+    bundle({ input: entriesOf(chunked) }, 'cjs'),
+    bundle({ input: entriesOf(inBoth), plugins: [mockFromItsSubpath] }, 'esm'),
+    ...singleFile.flatMap((subpath) => [
+      bundle({ input: entriesOf([subpath]) }, 'cjs'),
+      bundle({ input: entriesOf([subpath]) }, 'esm'),
+    ]),
+    bundleCommandLine(),
+    buildDashboard(path.join(folder, 'mock-server/dashboard.html')),
+  ]);
+  for (const subpath of developmentOnly) reExport(subpath, required);
+  await declare();
+  for (const [asset, source] of Object.entries(assets)) {
+    if (source) cpSync(source, path.join(folder, asset));
+  }
+  rmSync('dist', { recursive: true, force: true });
+  renameSync(folder, 'dist');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function bundle(options, format, chunks = 'shared') {
+  const build = await rolldown({
+    external,
+    platform: 'node',
+    tsconfig: true,
+    transform: { target: 'node20.18' },
+    // What CommonJS lacks has a fallback beside it.
+    checks: { emptyImportMeta: false },
+    ...options,
+  });
+  const ending = format === 'esm' ? 'js' : 'cjs';
+  const { output } = await build.write({
+    dir: folder,
+    format,
+    entryFileNames: `[name].${ending}`,
+    chunkFileNames: `${chunks}/[name].${ending}`,
+    // Readable where it is installed; the documentation of what is public is in the declarations.
+    minify: false,
+    minifyInternalExports: false,
+    comments: { legal: true, annotation: true, jsdoc: false },
+    // Jest runs CommonJS in a VM that refuses `import()`.
+    dynamicImportInCjs: false,
+  });
+  await build.close();
+  return output;
+}
+
+// The command line uses the package as any other user does: by its name.
+function bundleCommandLine() {
+  const input = { 'cli/main': 'src/cli/main.ts' };
+  return bundle({ input, external: [...external, /^merchant-payments/] }, 'esm', 'cli');
+}
+
+/** The ES module of a subpath whose one implementation is the CommonJS module beside it. */
+function reExport(subpath, required) {
+  const { exports } = required.find(({ fileName }) => fileName === `${moduleOf(subpath)}.cjs`);
+  write(
+    `${moduleOf(subpath)}.js`,
+    `export {\n  ${exports.sort().join(',\n  ')},\n} from './index.cjs';\n`,
+  );
+}
+
+// One set for both formats: the declarations for `require` are the real ones, those for `import`
+// re-export them, so that a class has one type however it is loaded.
+async function declare() {
+  const files = await bundleDeclarations({
+    entryFileNames: '[name].d.cts',
+    chunkFileNames: ({ name }) => `shared/${name.replace(/\.d$/, '')}.d.cts`,
+  });
+  for (const { fileName, code } of files) write(fileName, code);
+  const declared = new Map(files.map(({ fileName, code }) => [fileName, code]));
+  for (const subpath of subpaths) {
+    const code = declared.get(`${moduleOf(subpath)}.d.cts`) ?? '';
+    // msw 2 has a class for `import` and another for `require`, so what names one is written for each.
+    const isOfBoth = !code.includes("from 'msw'");
+    write(`${moduleOf(subpath)}.d.ts`, isOfBoth ? "export * from './index.cjs';\n" : code);
+  }
+}
+
+function write(file, text) {
+  const target = path.join(folder, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}

@@ -1,0 +1,50 @@
+// The declarations of what the package exports, each once and without what stays private.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import ts from 'typescript';
+import { entriesOf, subpaths } from './subpaths.mjs';
+
+/** Rollup's files: one for each subpath, and what they share. */
+export async function bundleDeclarations(output) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-declared-'));
+  try {
+    emitDeclarations(folder);
+    const build = await rollup({
+      input: entriesOf(subpaths, folder, '.d.ts'),
+      external: [/^node:/, 'undici', 'msw'],
+      plugins: [dts({ tsconfig: false, compilerOptions: { noCheck: true, skipLibCheck: true } })],
+    });
+    const generated = await build.generate({ minifyInternalExports: false, ...output });
+    await build.close();
+    return generated.output;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// Without type checks, which are `npm run check`'s.
+function emitDeclarations(outDir) {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, process.cwd());
+  const program = ts.createProgram(Object.values(entriesOf(subpaths)), {
+    ...options,
+    noEmit: false,
+    noCheck: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: 'src',
+    outDir,
+  });
+  const { diagnostics, emitSkipped } = program.emit();
+  if (!emitSkipped && diagnostics.length === 0) return;
+  const host = {
+    getCanonicalFileName: (file) => file,
+    getCurrentDirectory: () => process.cwd(),
+    getNewLine: () => '\n',
+  };
+  throw new Error(ts.formatDiagnostics(diagnostics, host));
+}

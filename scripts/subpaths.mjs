@@ -1,0 +1,85 @@
+// The one list of what the package exports. `merchant-payments/<subpath>` is src/<subpath>/index.ts.
+// The build, the reference and package.json are made from it:
+//
+//   node scripts/subpaths.mjs           fails where package.json differs
+//   node scripts/subpaths.mjs --write   writes package.json's exports and typesVersions
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+
+/** In the order of the reference; '' is the package itself. */
+export const subpaths = [
+  '',
+  'callback',
+  'callback/web',
+  'receiver',
+  'node',
+  'fetch',
+  'fastify',
+  'lambda',
+  'inbox',
+  'inbox/contract',
+  'inbox/postgres',
+  'inbox/redis',
+  'inbox/sqlite',
+  'mock-server',
+  'msw',
+  'testing',
+];
+
+/** Built into one file each: most of the time to load a verifier went into the number of files. */
+export const singleFile = ['callback', 'callback/web'];
+
+/** For development alone: one implementation, in CommonJS, which the ES module re-exports. */
+export const developmentOnly = ['inbox/contract', 'mock-server', 'testing'];
+
+/** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
+export const assets = {
+  'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
+  'mock-server/dashboard.html': undefined,
+  'openapi.json': 'src/openapi/openapi.json',
+};
+
+/** The path of a subpath's module without its extension, in src/ and in dist/: `callback/index`. */
+export const moduleOf = (subpath) => (subpath === '' ? 'index' : `${subpath}/index`);
+
+/** The modules of subpaths as a bundler takes them: `callback/index: src/callback/index.ts`. */
+export const entriesOf = (names, from = 'src', ending = '.ts') =>
+  Object.fromEntries(
+    names.map((name) => [moduleOf(name), path.join(from, `${moduleOf(name)}${ending}`)]),
+  );
+
+const key = (subpath) => (subpath === '' ? '.' : `./${subpath}`);
+
+function makeExports() {
+  const modules = subpaths.map((subpath) => {
+    const file = `./dist/${moduleOf(subpath)}`;
+    const target = {
+      import: { types: `${file}.d.ts`, default: `${file}.js` },
+      require: { types: `${file}.d.cts`, default: `${file}.cjs` },
+    };
+    return [key(subpath), target];
+  });
+  const files = Object.keys(assets).map((asset) => [key(asset), `./dist/${asset}`]);
+  return Object.fromEntries([...modules, ...files, ['./package.json', './package.json']]);
+}
+
+// For TypeScript's module resolution `node10`, which does not know exports.
+function makeTypesVersions() {
+  const types = subpaths
+    .filter((subpath) => subpath !== '')
+    .map((subpath) => [subpath, [`./dist/${moduleOf(subpath)}.d.cts`]]);
+  return { '*': Object.fromEntries(types) };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const made = { ...manifest, exports: makeExports(), typesVersions: makeTypesVersions() };
+  if (process.argv.includes('--write')) {
+    writeFileSync('package.json', `${JSON.stringify(made, null, 2)}\n`);
+  } else if (!isDeepStrictEqual(made, manifest)) {
+    console.error('package.json differs from scripts/subpaths.mjs: run it with --write');
+    process.exitCode = 1;
+  }
+}

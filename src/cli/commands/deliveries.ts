@@ -1,0 +1,137 @@
+import type {
+  ControlAttempt,
+  ControlAttemptPage,
+  ControlDelivery,
+} from '../../mock-server/control/control-types.js';
+import { defineCommand, list as listOption, text, UsageError } from '../command.js';
+import {
+  CALLBACK_TIMEOUT_MS,
+  type ControlClient,
+  ControlRefusal,
+  connectToMock,
+  findPayment,
+  mockUrlOption,
+} from '../control-client.js';
+import { describeDelivery, outcomeStyle } from '../delivery-text.js';
+import { describeFaults, readFaultType, toFaultUsageError } from '../faults.js';
+import { type Column, formatTable } from '../layout.js';
+import { limitOption } from '../shared-options.js';
+
+const columns: readonly Column<ControlAttempt>[] = [
+  { title: 'TIME', text: ({ sentAt }) => sentAt },
+  { title: 'PAYMENT', text: ({ referenceNumber }) => referenceNumber },
+  { title: 'STATUS', text: ({ status }) => status, style: () => 'cyan' },
+  {
+    title: 'ATTEMPT',
+    text: ({ attempt, copy }) => (copy > 0 ? `${attempt} copy ${copy}` : String(attempt)),
+    align: 'right',
+  },
+  {
+    title: 'OUTCOME',
+    text: ({ outcome }) => outcome,
+    style: ({ outcome }) => outcomeStyle(outcome),
+  },
+  {
+    title: 'HTTP',
+    text: ({ response, errorCode }) =>
+      response === undefined ? (errorCode ?? '') : String(response.status),
+  },
+  { title: 'MS', text: ({ latencyMs }) => latencyMs.toFixed(0), align: 'right' },
+  { title: 'FAULT', text: ({ fault }) => fault ?? '' },
+  { title: 'NEXT RETRY', text: ({ nextRetryAt }) => nextRetryAt ?? '' },
+  { title: 'ID', text: ({ id }) => id },
+];
+
+export const list = defineCommand({
+  name: 'deliveries list',
+  summary: 'Lists what the running mock sent to the callback URL, newest first.',
+  options: {
+    payment: text({
+      value: 'reference',
+      help: "Only those of one payment: its reference number, the beginning of it, or the merchant's own reference.",
+    }),
+    limit: limitOption,
+    'mock-url': mockUrlOption,
+  },
+  examples: [
+    'merchant-payments deliveries list',
+    'merchant-payments deliveries list --payment order-1 --json',
+  ],
+  async run(call) {
+    const { limit, payment } = call.options;
+    const client = connectToMock(call);
+    const found = payment === undefined ? undefined : await findPayment(client, payment);
+    const page = await client.call<ControlAttemptPage>({
+      method: 'GET',
+      path: ['deliveries'],
+      query: { limit, referenceNumber: found?.referenceNumber },
+    });
+    const { attempts, total } = page;
+    if (attempts.length === 0) {
+      return { json: page, note: 'No callback was sent yet, or none that matches.' };
+    }
+    return {
+      json: page,
+      lines: ({ paint }) => formatTable(columns, attempts, paint),
+      note: total > attempts.length ? `${attempts.length} of ${total} are shown.` : undefined,
+    };
+  },
+});
+
+export const resend = defineCommand({
+  name: 'deliveries resend',
+  summary: 'Has the running mock send a callback once more.',
+  positionals: ['id|payment'],
+  options: {
+    fault: text({
+      value: 'type',
+      help: 'What goes wrong with its first attempt, whatever faults are pending.',
+    }),
+    set: listOption({ value: 'field=value', help: 'A field of that fault.' }),
+    'mock-url': mockUrlOption,
+  },
+  details: [
+    'With the id of a delivery or of an attempt: the callback of that very change; an older change',
+    'stays older. With a payment, given as for payments set-status: that of its present status.',
+    '',
+    'Types of fault, and their fields:',
+    ...describeFaults('callback'),
+  ],
+  examples: [
+    'merchant-payments deliveries resend order-1',
+    'merchant-payments deliveries resend order-1 --fault stale-timestamp --set bySeconds=3600',
+  ],
+  async run(call) {
+    const { fault, set } = call.options;
+    if (fault === undefined && set.length > 0) {
+      throw new UsageError('--set is for the fields of a fault: give --fault <type> too');
+    }
+    const body = fault === undefined ? {} : { fault: readFaultType('callback', fault, set) };
+    const [word = ''] = call.words;
+    const delivery = await sendAgain(connectToMock(call), word, body).catch((error: unknown) => {
+      throw fault === undefined ? error : toFaultUsageError(error, 'flags');
+    });
+    return { json: delivery, lines: ({ paint }) => describeDelivery(delivery, paint) };
+  },
+});
+
+async function sendAgain(
+  client: ControlClient,
+  word: string,
+  body: object,
+): Promise<ControlDelivery> {
+  const post = (...path: readonly string[]) =>
+    client.call<ControlDelivery>({
+      method: 'POST',
+      path: [...path, 'resend'],
+      body,
+      timeoutMs: CALLBACK_TIMEOUT_MS,
+    });
+  try {
+    return await post('deliveries', word);
+  } catch (error) {
+    if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
+  }
+  const { referenceNumber } = await findPayment(client, word);
+  return post('payments', referenceNumber);
+}

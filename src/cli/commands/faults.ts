@@ -1,0 +1,130 @@
+import type { ControlFaults } from '../../mock-server/control/control-types.js';
+import { faultTargets, matchFields } from '../../mock-server/faults/fault-catalogue.js';
+import { requireWords } from '../arguments.js';
+import {
+  type Call,
+  defineCommand,
+  list as listOption,
+  parsed,
+  text,
+  UsageError,
+} from '../command.js';
+import { connectToMock, mockUrlOption } from '../control-client.js';
+import { parseExactJson } from '../exact-json.js';
+import {
+  describeFaults,
+  readFaultMatch,
+  readFaultType,
+  showFaults,
+  toFaultUsageError,
+} from '../faults.js';
+import { parseOneOf, parseWholeNumber } from '../option-values.js';
+
+const positionals = ['request|callback', 'type'] as const;
+
+const addOptions = {
+  times: parsed(
+    {
+      value: 'n',
+      help: 'How often it happens before it is used up: a whole number from 1, or unlimited. Default: 1',
+    },
+    (name, given) =>
+      given === 'unlimited'
+        ? given
+        : parseWholeNumber(name, given, { min: 1, max: Number.MAX_SAFE_INTEGER }),
+  ),
+  match: listOption({
+    value: 'field=value',
+    help: 'Only for what has this value there. Without it, for whatever is next.',
+  }),
+  set: listOption({
+    value: 'field=value',
+    help: 'A field of this fault. The value of extra-field may be JSON.',
+  }),
+  'fault-json': text({
+    value: 'json',
+    help: 'The whole fault as JSON, instead of all of the above.',
+  }),
+  'mock-url': mockUrlOption,
+};
+
+export const add = defineCommand({
+  name: 'fault add',
+  summary: 'Has something go wrong in the running mock, with a request or with a callback.',
+  positionals,
+  checksWords: true,
+  options: addOptions,
+  details: [
+    'Faults on a request, and their fields:',
+    ...describeFaults('request'),
+    `  Matched by ${Object.keys(matchFields.request).join(', ')}.`,
+    '',
+    'Faults on a callback, and their fields:',
+    ...describeFaults('callback'),
+    `  Matched by ${Object.keys(matchFields.callback).join(', ')}.`,
+  ],
+  examples: [
+    'merchant-payments fault add request lost-answer',
+    'merchant-payments fault add request delay --set delayMs=5000 --times 3',
+    'merchant-payments fault add callback duplicate --set mode=at-once --match status=paid --times unlimited',
+    `merchant-payments fault add --fault-json '{"on":"callback","type":"drop"}'`,
+  ],
+  async run(call) {
+    const body = readFault(call);
+    const given = call.options['fault-json'] === undefined ? 'flags' : 'json';
+    return connectToMock(call)
+      .call<ControlFaults>({ method: 'POST', path: ['faults'], body })
+      .then(showFaults, (error: unknown) => {
+        throw toFaultUsageError(error, given);
+      });
+  },
+});
+
+function readFault({ options, words }: Call<typeof addOptions>): unknown {
+  const { times, match, set, 'fault-json': json } = options;
+  if (json !== undefined) {
+    if (words.length > 0 || times !== undefined || match.length + set.length > 0) {
+      throw new UsageError('--fault-json holds the whole fault: give nothing else of it beside');
+    }
+    return parseFaultJson(json);
+  }
+  requireWords(words, positionals);
+  const [target = '', type = ''] = words;
+  const on = parseOneOf('the first word', target, faultTargets);
+  return {
+    ...readFaultType(on, type, set),
+    ...(times === undefined ? {} : { times }),
+    ...(match.length === 0 ? {} : { match: readFaultMatch(on, match) }),
+  };
+}
+
+function parseFaultJson(json: string): unknown {
+  try {
+    return parseExactJson('--fault-json', json);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      `--fault-json must be JSON, such as '{"on":"callback","type":"drop"}'; mind the quotes around it`,
+    );
+  }
+}
+
+export const list = defineCommand({
+  name: 'fault list',
+  summary: 'Lists the faults of the running mock that are not used up, oldest first.',
+  options: { 'mock-url': mockUrlOption },
+  examples: ['merchant-payments fault list'],
+  run: async (call) =>
+    showFaults(await connectToMock(call).call<ControlFaults>({ method: 'GET', path: ['faults'] })),
+});
+
+export const clear = defineCommand({
+  name: 'fault clear',
+  summary: 'Removes every fault of the running mock.',
+  options: { 'mock-url': mockUrlOption },
+  examples: ['merchant-payments fault clear'],
+  run: async (call) =>
+    showFaults(
+      await connectToMock(call).call<ControlFaults>({ method: 'DELETE', path: ['faults'] }),
+    ),
+});

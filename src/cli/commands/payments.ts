@@ -1,0 +1,94 @@
+import type {
+  ControlDelivery,
+  ControlPayment,
+  ControlPaymentPage,
+} from '../../mock-server/control/control-types.js';
+import { defineCommand, text } from '../command.js';
+import {
+  CALLBACK_TIMEOUT_MS,
+  connectToMock,
+  findPayment,
+  mockUrlOption,
+} from '../control-client.js';
+import { describeDelivery } from '../delivery-text.js';
+import { type Column, formatTable } from '../layout.js';
+import { plainText } from '../output.js';
+import { limitOption } from '../shared-options.js';
+
+const columns: readonly Column<ControlPayment>[] = [
+  { title: 'CREATED', text: ({ createdAt }) => createdAt },
+  { title: 'REFERENCE NUMBER', text: ({ referenceNumber }) => referenceNumber },
+  { title: 'MERCHANT REFERENCE', text: (payment) => payment.merchantPaymentReference },
+  { title: 'STATUS', text: ({ status }) => status, style: () => 'cyan' },
+  { title: 'AMOUNT', text: ({ amount }) => String(amount), align: 'right' },
+  { title: 'CURRENCY', text: ({ currency }) => currency },
+];
+
+export const list = defineCommand({
+  name: 'payments list',
+  summary: 'Lists the payments of the running mock, newest first.',
+  options: {
+    search: text({
+      value: 'text',
+      help: 'Only those with this text in a reference or the status, in capitals or not.',
+    }),
+    limit: limitOption,
+    'mock-url': mockUrlOption,
+  },
+  examples: [
+    'merchant-payments payments list',
+    'merchant-payments payments list --search order-1 --limit 5',
+    'merchant-payments payments list --json',
+  ],
+  async run(call) {
+    const { limit, search } = call.options;
+    const page = await connectToMock(call).call<ControlPaymentPage>({
+      method: 'GET',
+      path: ['payments'],
+      query: { limit, search },
+    });
+    const { payments, total } = page;
+    if (payments.length === 0) {
+      return { json: page, note: 'There is no payment, or none that matches.' };
+    }
+    return {
+      json: page,
+      lines: ({ paint }) => formatTable(columns, payments, paint),
+      note: total > payments.length ? `${payments.length} of ${total} are shown.` : undefined,
+    };
+  },
+});
+
+export const setStatus = defineCommand({
+  name: 'payments set-status',
+  summary: 'Sets the status of a payment of the running mock, which sends the callback.',
+  positionals: ['reference-number', 'status'],
+  options: { 'mock-url': mockUrlOption },
+  details: [
+    'The payment may be given by its reference number, the beginning of it, or by the',
+    "merchant's own reference, as long as only one payment is meant. Any status may follow any other.",
+    'It ends when the endpoint has answered, and says what. The exit code is 0 when the status was',
+    'set, whatever the endpoint answered.',
+  ],
+  examples: [
+    'merchant-payments payments set-status order-1 paid',
+    'merchant-payments payments set-status 4f2a paid --json',
+  ],
+  async run(call) {
+    const [word = '', status] = call.words;
+    const client = connectToMock(call);
+    const { referenceNumber, merchantPaymentReference } = await findPayment(client, word);
+    const delivery = await client.call<ControlDelivery>({
+      method: 'POST',
+      path: ['payments', referenceNumber, 'status'],
+      body: { status },
+      timeoutMs: CALLBACK_TIMEOUT_MS,
+    });
+    const payment = `payment ${plainText(referenceNumber)} (${plainText(merchantPaymentReference)})`;
+    const changed = `${payment} is ${plainText(delivery.status)}`;
+    return {
+      json: delivery,
+      lines: ({ paint }) => [changed, ...describeDelivery(delivery, paint)],
+    };
+  },
+});

@@ -1,0 +1,163 @@
+import type { PaymentClient, RequestOutcome, ServiceResponse } from 'merchant-payments';
+import type { ControlPayment } from '../mock-server/control/control-types.js';
+import { type Outcome, UsageError } from './command.js';
+import { connectToMock, givenMockUrl, type MockCall } from './control-client.js';
+import { withoutCredentials } from './creation-answer.js';
+import { plainJson, plainText, printNote, type Terminal } from './output.js';
+import { interruptible } from './process-signals.js';
+
+/** A payment that is to be created. */
+export interface Creation {
+  readonly merchantPaymentReference: string;
+  readonly amount: number;
+  readonly currency: string;
+  /** Fields that the interface does not show. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+interface CreationCall extends MockCall {
+  readonly terminal: Terminal;
+}
+
+/**
+ * Creates a payment in the running mock, or at the service that the environment names.
+ *
+ * @throws {UsageError} when a variable of the environment is missing or invalid
+ * @throws {Error} in a line that says whether the payment may exist
+ */
+export async function createPayment(creation: Creation, call: CreationCall): Promise<Outcome> {
+  const isForService =
+    givenMockUrl(call) === undefined && Boolean(call.terminal.env['MERCHANT_PAYMENTS_BASE_URL']);
+  return isForService ? createAtService(creation, call.terminal) : createInMock(creation, call);
+}
+
+async function createInMock({ extra, ...input }: Creation, call: MockCall): Promise<Outcome> {
+  const mock = connectToMock(call);
+  const body = { ...extra, ...input };
+  const payment = await sayOutcome((signal) =>
+    mock.call<ControlPayment>({ method: 'POST', path: ['payments'], body, signal }),
+  );
+  return { json: payment, lines: () => describeCreated(payment) };
+}
+
+async function createAtService(creation: Creation, terminal: Terminal): Promise<Outcome> {
+  const { extra, ...input } = creation;
+  const { env } = terminal;
+  await using client = await openClient(env);
+  printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
+  const { payment, response } = await sayOutcome((signal) =>
+    client.payments.create(input, { extraBody: extra, signal }),
+  );
+  const body = readObject(response);
+  // Another server than the service may answer with the request it received.
+  const answer = withoutCredentials(body, env);
+  const { referenceNumber } = body as { referenceNumber?: unknown };
+  if (typeof referenceNumber === 'string' && referenceNumber.trim() !== '') {
+    const shown = { ...withoutCredentials(payment, env), ...input };
+    return { json: answer, lines: () => describeCreated(shown) };
+  }
+  printNote(terminal, "note: the service's answer names no reference number");
+  const lines = [
+    `the service accepted the payment with ${response.status}`,
+    ...describeFields({
+      'merchant reference': input.merchantPaymentReference,
+      amount: `${input.amount} ${input.currency}`,
+      'it answered': plainJson(answer),
+    }),
+  ];
+  return { json: answer, lines: () => lines };
+}
+
+const variableOfOption: Readonly<Record<string, string>> = {
+  baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
+  apiKey: 'MERCHANT_PAYMENTS_API_KEY',
+  apiSecret: 'MERCHANT_PAYMENTS_API_SECRET',
+};
+
+async function openClient(env: Terminal['env']): Promise<PaymentClient> {
+  const missing = Object.values(variableOfOption).find((variable) => !env[variable]);
+  if (missing !== undefined) {
+    throw new UsageError(
+      `${missing} is not set, and MERCHANT_PAYMENTS_BASE_URL is: set it too, or give --mock-url for the mock`,
+    );
+  }
+  const { InvalidOptionError, PaymentClient } = await import('merchant-payments');
+  try {
+    return PaymentClient.fromEnv({}, { ...env });
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    const { option, message } = error;
+    throw new UsageError(`${variableOfOption[option] ?? option}: ${message}`);
+  }
+}
+
+const OUTCOMES: Readonly<Record<RequestOutcome, string>> = {
+  'not-sent': 'Nothing was sent, so no payment was created',
+  rejected: 'The service did not accept the request, so no payment was created',
+  accepted: 'The service accepted the request: the payment exists, do not create it again',
+  unknown:
+    'It is unknown whether the payment was created: look for it before you try again, since a second try can create a second payment',
+};
+const CONFLICT =
+  'The service did not accept this request, but an earlier one may have created the payment: look for it before you try again';
+
+/**
+ * Runs a creation that a signal of the process can stop.
+ *
+ * @throws {Error} what it throws, with what its `requestOutcome` means for the payment
+ */
+async function sayOutcome<Result>(
+  create: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await interruptible(create);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) throw error;
+    const isConflict = 'httpStatus' in error && error.httpStatus === 409;
+    const outcome = isConflict ? CONFLICT : OUTCOMES[error.requestOutcome as RequestOutcome];
+    throw new Error(`${String(error.code)}: ${error.message.replace(/\.$/, '')}. ${outcome}`);
+  }
+}
+
+/**
+ * The JSON object of a success. A 2xx alone says little: a web page of some other server has it too.
+ *
+ * @throws {Error} for anything else
+ */
+function readObject(response: ServiceResponse): object {
+  const { status, body } = response;
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new Error(
+    `the service answered ${status}, but not with a payment (${describeBody(response)}): check that MERCHANT_PAYMENTS_BASE_URL is right; the payment may exist: look for it before you try again`,
+  );
+}
+
+function describeBody({ body, headers }: ServiceResponse): string {
+  if (body === '') return 'no body';
+  if (Array.isArray(body)) return 'a JSON array';
+  if (typeof body !== 'string') return `JSON of ${body === null ? 'null' : `a ${typeof body}`}`;
+  const type = headers['content-type'];
+  const [mediaType = ''] = typeof type === 'string' ? type.split(';') : [];
+  if (/[/+]json\s*$/i.test(mediaType)) return `${mediaType.trim()} that is not a JSON object`;
+  return mediaType.trim() || 'without a Content-Type';
+}
+
+/** What may be known of a payment that was created. */
+type CreatedPayment = { readonly [Field in keyof ControlPayment]?: unknown };
+
+function describeCreated(payment: CreatedPayment): string[] {
+  const fields = describeFields({
+    'reference number': payment.referenceNumber,
+    'merchant reference': payment.merchantPaymentReference,
+    status: payment.status,
+    amount: `${payment.amount} ${payment.currency}`,
+  });
+  return ['the payment was created', ...fields];
+}
+
+/** Lines of a name and a value; none for a value that is not known. */
+function describeFields(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${name.padEnd(20)}${plainText(String(value))}`);
+}

@@ -1,0 +1,110 @@
+import type { ControlFault, ControlFaults } from '../mock-server/control/control-types.js';
+import {
+  type FaultParameter,
+  type FaultTarget,
+  faultCatalogue,
+  faultTypesOn,
+  matchFields,
+} from '../mock-server/faults/fault-catalogue.js';
+import { nearest } from '../protocol/nearest.js';
+import { type Outcome, UsageError } from './command.js';
+import { ControlRefusal } from './control-client.js';
+import { type Column, formatTable } from './layout.js';
+import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
+import { plainJson } from './output.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Kinds = Readonly<Record<string, FaultParameter['kind']>>;
+
+/** The kind of each parameter of a type of fault. */
+export function parametersOf(type: keyof typeof faultCatalogue): Kinds {
+  const { parameters = {} } = faultCatalogue[type];
+  return Object.fromEntries(Object.entries(parameters).map(([name, { kind }]) => [name, kind]));
+}
+
+/** The types of a target for the help: name, parameters, what happens. */
+export function describeFaults(on: FaultTarget): string[] {
+  return faultTypesOn(on).map((type) => {
+    const names = Object.keys(parametersOf(type)).join(', ');
+    return `  ${type.padEnd(22)}${names.padEnd(20)}${faultCatalogue[type].text}`.trimEnd();
+  });
+}
+
+/**
+ * The type of a fault and its parameters, from the command line.
+ *
+ * @throws {UsageError} for a type or parameter that the target does not have
+ */
+export function readFaultType(on: FaultTarget, type: string, set: readonly string[]): Fields {
+  const types = faultTypesOn(on);
+  const found = types.find((one) => one === type);
+  if (found === undefined) {
+    const close = nearest(type, types);
+    const remedy = close === undefined ? `there are ${types.join(', ')}` : `did you mean ${close}?`;
+    throw new UsageError(`there is no fault "${type}" on a ${on}; ${remedy}`);
+  }
+  return { on, type, ...readFields('--set', `a ${type} fault`, parametersOf(found), set) };
+}
+
+/** @throws {UsageError} for a field that faults on this target are not matched by */
+export function readFaultMatch(on: FaultTarget, match: readonly string[]): Fields {
+  return readFields('--match', `the match of a ${on} fault`, matchFields[on], match);
+}
+
+function readFields(option: string, owner: string, kinds: Kinds, pairs: readonly string[]): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const { name, value } = parsePair(option, pair);
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    if (kind === undefined) {
+      const known = Object.keys(kinds).join(', ') || 'none';
+      throw new UsageError(`${option} ${name} is not a field of ${owner}; it has ${known}`);
+    }
+    if (Object.hasOwn(fields, name)) throw new UsageError(`${option} ${name} was given twice`);
+    if (kind === 'number') fields[name] = parseExactDecimal(`${option} ${name}`, value);
+    else fields[name] = kind === 'json' ? parseJsonOrText(`${option} ${name}`, value) : value;
+  }
+  return fields;
+}
+
+/**
+ * The mock's refusal of a fault as an error of the command line, behind the flag that gave the field.
+ * A fault given as JSON is named as a whole. Any other error stays as it is.
+ */
+export function toFaultUsageError(error: unknown, given: 'flags' | 'json'): unknown {
+  if (!(error instanceof ControlRefusal && error.code === 'INVALID_REQUEST')) return error;
+  const [, owner, field] = error.field?.split('.') ?? [];
+  const flag =
+    given === 'json'
+      ? '--fault-json'
+      : owner === 'times'
+        ? '--times'
+        : owner === 'match'
+          ? `--match ${field}=…`
+          : `--set ${owner}=…`;
+  return new UsageError(owner === undefined ? error.message : `${flag}: ${error.message}`);
+}
+
+const columns: readonly Column<ControlFault>[] = [
+  { title: 'ON', text: ({ on }) => on },
+  { title: 'TYPE', text: ({ type }) => type, style: () => 'yellow' },
+  { title: 'TIMES LEFT', text: ({ times }) => String(times ?? 1), align: 'right' },
+  { title: 'MATCH', text: ({ match }) => describeFields(match ?? {}) },
+  {
+    title: 'FIELDS',
+    text: ({ on: _on, type: _type, times: _times, match: _match, ...own }) => describeFields(own),
+  },
+];
+
+/** The faults that are pending. */
+export function showFaults(answer: ControlFaults): Outcome {
+  const { faults } = answer;
+  if (faults.length === 0) return { json: answer, note: 'No fault is pending.' };
+  return { json: answer, lines: ({ paint }) => formatTable(columns, faults, paint) };
+}
+
+function describeFields(fields: object): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : plainJson(value)}`)
+    .join(' ');
+}

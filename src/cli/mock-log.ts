@@ -1,0 +1,218 @@
+import type {
+  Delivery,
+  MockEvent,
+  MockPayment,
+  MockServer,
+  RecordedRequest,
+} from 'merchant-payments/mock-server';
+import { describeAnswer } from './delivery-text.js';
+import { type Paint, plainText } from './output.js';
+
+/** The lines that say where a mock listens, and what to paste into a .env. */
+export function describeListening(server: MockServer, paint: Paint): readonly string[] {
+  return [
+    paint('bold', 'Mock of the Merchant Payment Service'),
+    `  address    ${server.url}`,
+    `  dashboard  ${dashboardUrl(server)}`,
+    `  callbacks  ${describeCallbackUrl(server)}`,
+    `  seed       ${server.seed}`,
+    '',
+    paint('dim', '# For your .env. These credentials are not secret: they protect nothing.'),
+    ...envLines(server),
+    '',
+    paint('dim', 'Ctrl-C ends it.'),
+    '',
+  ];
+}
+
+/** The first line of `mock --json`. */
+export function toListeningEvent(server: MockServer): unknown {
+  const { url, apiKey, apiSecret, signingSecret, seed, callbackUrl = null } = server;
+  return {
+    type: 'listening',
+    url,
+    dashboardUrl: dashboardUrl(server),
+    apiKey,
+    apiSecret,
+    signingSecret,
+    seed,
+    callbackUrl,
+  };
+}
+
+/** Where callbacks go, after "callbacks go". */
+export function describeCallbackUrl({ callbackUrl }: MockServer): string {
+  return callbackUrl === undefined
+    ? 'nowhere: give --callback-url, or set it in the dashboard'
+    : `to ${plainText(callbackUrl)}`;
+}
+
+const dashboardUrl = ({ url }: MockServer): string => `${url}/_mock/`;
+
+function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string[] {
+  return Object.entries({
+    MERCHANT_PAYMENTS_BASE_URL: url,
+    MERCHANT_PAYMENTS_API_KEY: apiKey,
+    MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+    MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret,
+  }).map(([name, value]) => {
+    const quoted = quoteForEnv(value);
+    return quoted === undefined
+      ? `# ${name}: its value can't be written in a .env, since it has a control character or every kind of quote`
+      : `${name}=${quoted}`;
+  });
+}
+
+/** What reads back as `value` by `util.parseEnv` and dotenv; nothing when there is no such text. */
+function quoteForEnv(value: string): string | undefined {
+  if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
+  // As it is it could drive the terminal, and an escape of it would be read as text.
+  if (plainText(value) !== value) return undefined;
+  if (!value.includes("'")) return `'${value}'`;
+  // Between these a backslash begins an escape.
+  if (!/["\\]/.test(value)) return `"${value}"`;
+  return value.includes('`') ? undefined : `\`${value}\``;
+}
+
+/** An event as `mock --json` prints it: bodies as text, dates in ISO 8601, no Infinity. */
+export function toJsonEvent(event: MockEvent): unknown {
+  switch (event.type) {
+    case 'request': {
+      const { json: _body, ...request } = event.request;
+      return { type: event.type, request };
+    }
+    case 'attempt':
+      return {
+        type: event.type,
+        attempt: {
+          ...event.attempt,
+          rawBody: new TextDecoder().decode(event.attempt.rawBody),
+        },
+      };
+    case 'delivery': {
+      const { id, referenceNumber, status, state } = event.delivery;
+      return { type: event.type, delivery: { id, referenceNumber, status, state } };
+    }
+    case 'faults':
+      return {
+        type: event.type,
+        faults: event.faults.map((fault) => ({
+          ...fault,
+          times: fault.times === Number.POSITIVE_INFINITY ? 'unlimited' : fault.times,
+        })),
+      };
+    default:
+      return event;
+  }
+}
+
+type AttemptEvent = Extract<MockEvent, { type: 'attempt' }>;
+
+/** Makes the lines of the mock's log. It remembers when requests arrived, to say how long they took. */
+export class MockLog {
+  readonly #paint: Paint;
+  readonly #now: () => Date;
+  readonly #arrivals = new Map<string, number>();
+
+  constructor(paint: Paint, now: () => Date = () => new Date()) {
+    this.#paint = paint;
+    this.#now = now;
+  }
+
+  /** The line for an event; `undefined` for one that has none. */
+  describe(event: MockEvent): string | undefined {
+    const text = this.#describe(event);
+    if (text === undefined) return undefined;
+    const now = this.#now();
+    const time = [now.getHours(), now.getMinutes(), now.getSeconds()]
+      .map((part) => String(part).padStart(2, '0'))
+      .join(':');
+    return `${this.#paint('dim', time)}  ${text}`;
+  }
+
+  #describe(event: MockEvent): string | undefined {
+    switch (event.type) {
+      case 'request':
+        return this.#request(event.request);
+      case 'payment':
+        return this.#payment(event.payment);
+      case 'attempt':
+        return this.#attempt(event);
+      case 'delivery':
+        return this.#delivery(event.delivery);
+      case 'clock':
+        return 'clock     was moved ahead';
+      case 'reset':
+        return 'reset     everything was removed';
+      default:
+        return undefined;
+    }
+  }
+
+  #request(request: RecordedRequest): string | undefined {
+    const { requestId, method, path, status, fault, ended } = request;
+    const now = this.#now().getTime();
+    if (!ended) {
+      this.#arrivals.set(requestId, now);
+      return undefined;
+    }
+    const arrival = this.#arrivals.get(requestId) ?? now;
+    this.#arrivals.delete(requestId);
+    const parts = [
+      `request   ${plainText(method)} ${plainText(path)}`,
+      status === undefined ? this.#paint('red', 'connection broken') : this.#status(status),
+    ];
+    if (fault !== undefined) parts.push(this.#paint('yellow', `fault ${fault}`));
+    const reference = merchantReference(request.json);
+    if (reference !== undefined) parts.push(plainText(reference));
+    return [...parts, `${now - arrival} ms`].join(', ');
+  }
+
+  #status(status: number): string {
+    return this.#paint(status < 400 ? 'green' : 'red', String(status));
+  }
+
+  #payment(payment: MockPayment): string {
+    const { referenceNumber, merchantPaymentReference, history, amount, currency } = payment;
+    const before = history.at(-2);
+    const status = this.#paint('cyan', plainText(payment.status));
+    const change =
+      before === undefined
+        ? `${status}, ${amount} ${plainText(currency)}`
+        : `${plainText(before.status)} → ${status}`;
+    return `payment   ${plainText(merchantPaymentReference)} ${change}, ${plainText(referenceNumber)}`;
+  }
+
+  #attempt({ attempt }: AttemptEvent): string {
+    const copy = attempt.copy > 0 ? ` (copy ${attempt.copy})` : '';
+    const what = `${plainText(attempt.merchantPaymentReference)} ${plainText(attempt.status)}`;
+    const next = attempt.nextRetryAt;
+    return [
+      `callback  ${what}, attempt ${attempt.attempt}${copy}`,
+      describeAnswer(attempt, this.#paint),
+      ...(next === undefined ? [] : [`next attempt at ${next.toISOString()}`]),
+    ].join(', ');
+  }
+
+  // The other states follow from the attempts.
+  #delivery({ state, payment, status }: Delivery): string | undefined {
+    const what = `callback  ${plainText(payment.merchantPaymentReference)} ${plainText(status)}`;
+    switch (state) {
+      case 'not-configured':
+        return `${what}, ${this.#paint('yellow', 'not sent: no callback URL is set')}`;
+      case 'held':
+        return `${what}, ${this.#paint('yellow', "held until the payment's next change")}`;
+      case 'given-up':
+        return `${what}, ${this.#paint('red', 'not retried again')}`;
+      default:
+        return undefined;
+    }
+  }
+}
+
+function merchantReference(json: unknown): string | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  if (!('merchantPaymentReference' in json)) return undefined;
+  const { merchantPaymentReference } = json;
+  return typeof merchantPaymentReference === 'string' ? merchantPaymentReference : undefined;
+}

@@ -1,0 +1,91 @@
+import http from 'node:http';
+import https from 'node:https';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const BETWEEN_TRIES_MS = 100;
+const LONGEST_TRY_MS = 1_000;
+
+/**
+ * Waits until something listens where the URL leads, and returns whether it does in time. It sends
+ * nothing.
+ *
+ * @throws the signal's reason when that is aborted
+ */
+export async function isListeningWithin(
+  url: URL,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const leftMs = end - performance.now();
+    if (await canConnect(url, Math.max(1, Math.min(leftMs, LONGEST_TRY_MS)))) return true;
+    if (performance.now() + BETWEEN_TRIES_MS >= end) return false;
+    await sleep(BETWEEN_TRIES_MS, undefined, { signal });
+  }
+}
+
+function canConnect(url: URL, timeoutMs: number): Promise<boolean> {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, autoSelectFamily: true });
+    const settle = (answer: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(() => settle(false), timeoutMs);
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
+}
+
+interface Request {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  /** More of the answer's body is not read. */
+  readonly maxBytes: number;
+  /** Called before anything is sent. */
+  readonly onConnected?: () => void;
+}
+
+interface Received {
+  readonly status: number;
+  /** At least its first `maxBytes`. */
+  readonly body: Buffer;
+}
+
+/** Sends a request over a new connection, following no redirect. Rejects without a whole answer. */
+export function exchange(
+  url: URL,
+  { method, headers, body, signal, maxBytes, onConnected = () => undefined }: Request,
+): Promise<Received> {
+  const { request: open } = url.protocol === 'https:' ? https : http;
+  const length = body && { 'content-length': String(body.byteLength) };
+  return new Promise((resolve, reject) => {
+    const request = open(url, { method, agent: false, signal, headers: { ...headers, ...length } });
+    request.once('socket', (socket) => socket.once('connect', onConnected));
+    request.on('error', reject);
+    request.once('response', (response) => {
+      readBody(response, maxBytes)
+        .then((received) => resolve({ status: response.statusCode ?? 0, body: received }), reject)
+        .finally(() => request.destroy());
+    });
+    request.end(body);
+  });
+}
+
+async function readBody(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= maxBytes) break;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,62 @@
+/**
+ * Runs `work` with a signal that SIGINT and SIGTERM abort, so that it can still say how it ended.
+ * From then on another of them ends the process at once.
+ */
+export async function interruptible<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const abortion = new AbortController();
+  const unlisten = () => process.off('SIGINT', stop).off('SIGTERM', stop);
+  const stop = () => {
+    // Without a listener Node ends the process, should the end take long.
+    unlisten();
+    abortion.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    return await work(abortion.signal);
+  } finally {
+    unlisten();
+  }
+}
+
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** What {@link untilStopped} needs of the process. */
+export interface StoppableProcess {
+  on(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;
+  off(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** Waits until the user or the system asks the process to end, or `stdout` is no longer read. */
+export function untilStopped(
+  running: StoppableProcess,
+  stdout: { once(event: 'error', listener: () => void): unknown },
+): {
+  readonly stopped: Promise<void>;
+  /** From `stopped` until this is called a signal ends the process at once. */
+  readonly release: () => void;
+} {
+  let isStopping = false;
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => {
+      isStopping = true;
+      resolve();
+    };
+  });
+  const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
+    // Closing should take no time. Should it hang, the second Ctrl-C must work all the same.
+    const listener = () => (isStopping ? running.exit(EXIT_CODES[signal]) : stop());
+    running.on(signal, listener);
+    return () => running.off(signal, listener);
+  });
+  stdout.once('error', stop);
+  return {
+    stopped,
+    release() {
+      for (const unlisten of listeners) unlisten();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { InvalidOptionError } from '../errors.js';
+import { invalidOption, type Rule } from '../protocol/options.js';
+import { version } from '../protocol/version.js';
+import type { Credentials } from './credentials.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+// RFC 9110, section 5.6.2.
+const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+// RFC 9110, section 5.5; a line break would begin another header.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+const OWN = ['authorization', 'content-type', 'content-length', 'host'];
+// They belong to the connection, which the transport manages.
+const OF_CONNECTION = [
+  'accept-encoding',
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** Headers for requests: checked, their names in lower case. Values are never quoted: they may be secret. */
+export const requestHeaders: Rule<Headers> = (value, option) => {
+  if (typeof value !== 'object' || value === null || Symbol.iterator in value) {
+    throw invalidOption(option, 'an object of header names and values', value);
+  }
+  const headers: Record<string, string> = {};
+  for (const [given, content] of Object.entries(value)) {
+    const name = readName(given, option);
+    if (Object.hasOwn(headers, name)) {
+      throw new InvalidOptionError(option, `${option} has ${name} twice; give it once`);
+    }
+    headers[name] = readValue(content, `${option}.${name}`);
+  }
+  return Object.freeze(headers);
+};
+
+function readName(given: string, option: string): string {
+  if (!NAME.test(given)) {
+    throw new InvalidOptionError(option, `${option} has a name that is not a header's; check it`);
+  }
+  const name = given.toLowerCase();
+  const isOwn = OWN.includes(name);
+  if (!isOwn && !OF_CONNECTION.includes(name)) return name;
+  const why = isOwn ? 'the client sets it' : 'it belongs to the connection';
+  throw new InvalidOptionError(option, `${option} must not have ${name}: ${why}`);
+}
+
+function readValue(value: unknown, option: string): string {
+  if (typeof value !== 'string') throw invalidOption(option, 'a string', value);
+  if (VALUE.test(value)) return value;
+  throw new InvalidOptionError(
+    option,
+    `${option} must not contain line breaks, control characters or characters beyond Latin-1; encode the value`,
+  );
+}
+
+/** Tells the service which SDK is calling, and nothing of the merchant's machine. */
+export const userAgent = `merchant-payments/${version}`;
+
+const defaults: Headers = {
+  accept: 'application/json',
+  // Without it a server may compress, and the size on the wire would not be that of the body.
+  'accept-encoding': 'identity',
+  'user-agent': userAgent,
+};
+
+/** Header names and values in turn, as they go on the wire, once with and once without a body. */
+interface HeaderLists {
+  readonly plain: readonly string[];
+  readonly json: readonly string[];
+}
+
+/** Merges the headers of requests. Those of calls without their own are made once for the same credentials. */
+export class HeaderMerger {
+  readonly #headers: Headers;
+  #last: (HeaderLists & { readonly credentials: Credentials }) | undefined;
+
+  constructor(clientHeaders: Headers) {
+    this.#headers = { ...defaults, ...clientHeaders };
+  }
+
+  /** The headers of one request. */
+  merge(
+    credentials: Credentials,
+    callHeaders: Headers | undefined,
+    hasBody: boolean,
+  ): readonly string[] {
+    let lists: HeaderLists | undefined = this.#last;
+    if (callHeaders !== undefined) {
+      lists = toLists(credentials, { ...this.#headers, ...callHeaders });
+    } else if (this.#last?.credentials !== credentials) {
+      this.#last = { credentials, ...toLists(credentials, this.#headers) };
+      lists = this.#last;
+    }
+    const { plain, json } = lists as HeaderLists;
+    return hasBody ? json : plain;
+  }
+}
+
+function toLists({ authorization }: Credentials, headers: Headers): HeaderLists {
+  const plain = ['authorization', authorization, ...Object.entries(headers).flat()];
+  const json = [...plain, 'content-type', 'application/json'];
+  return { plain: Object.freeze(plain), json: Object.freeze(json) };
+}

@@ -1,0 +1,134 @@
+import { subscribe } from 'node:diagnostics_channel';
+
+// fetch wraps the socket's error, and Node wraps the errors of several addresses in one.
+const MAX_DEPTH = 4;
+
+interface SystemError {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+// What undici's parser throws; some versions leave its code (HPE_…) undefined.
+const PARSER_ERROR = 'HTTPParserError';
+
+/** The first machine-readable code in an error and its causes. */
+export function findErrorCode(error: unknown): string | undefined {
+  return findInCauses(error, ({ code, name }) => {
+    if (typeof code === 'string') return code;
+    return name === PARSER_ERROR ? name : undefined;
+  });
+}
+
+/** Whether the answer was not HTTP: refused by the parser, or headers without end. */
+export function isUnreadableAnswer(error: unknown): boolean {
+  const code = findErrorCode(error);
+  if (code === undefined) return false;
+  return code.startsWith('HPE_') || code === PARSER_ERROR || code === 'UND_ERR_HEADERS_OVERFLOW';
+}
+
+function findInCauses<Found>(
+  error: unknown,
+  look: (error: SystemError) => Found | undefined,
+): Found | undefined {
+  let current: unknown = error;
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    const found = look(current);
+    if (found !== undefined) return found;
+    const { cause, errors } = current as SystemError;
+    current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return undefined;
+}
+
+interface ConnectErrorMessage {
+  readonly error: unknown;
+  readonly connectParams: { readonly protocol: string; readonly host: string };
+}
+
+/** The origin that could not be connected to, of each error that undici published as such. */
+const unconnectedOrigins = new WeakMap<object, string>();
+let isWatching = false;
+
+/**
+ * Keeps what undici publishes of failed connections, Node's own below `fetch` included. Only this says
+ * which host a failed TLS handshake or a connect timeout belongs to.
+ */
+export function watchConnectErrors(): void {
+  if (isWatching) return;
+  isWatching = true;
+  subscribe('undici:client:connectError', (message) => {
+    const { error, connectParams } = message as ConnectErrorMessage;
+    if (typeof error !== 'object' || error === null) return;
+    unconnectedOrigins.set(error, `${connectParams.protocol}//${connectParams.host}`);
+  });
+}
+
+/**
+ * Whether an error shows that no connection to this origin was made, so that nothing was sent to it.
+ * A fetch of the user's can fail at something else after it has sent the request, so a failure to
+ * connect elsewhere, or one that does not say where, shows nothing.
+ */
+export function isConnectFailure(error: unknown, origin: string): boolean {
+  return showsNoConnection(error, new URL(origin), MAX_DEPTH);
+}
+
+function showsNoConnection(error: unknown, target: URL, depth: number): boolean {
+  if (depth === 0 || typeof error !== 'object' || error === null) return false;
+  const origin = unconnectedOrigins.get(error);
+  if (origin !== undefined) return origin === target.origin;
+  if (namesTarget(error, target)) return true;
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown };
+  // One error for each address that was tried.
+  if (Array.isArray(errors) && errors.length > 0) {
+    return errors.every((one) => showsNoConnection(one, target, depth - 1));
+  }
+  return showsNoConnection(cause, target, depth - 1);
+}
+
+interface ConnectError {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+  readonly path?: unknown;
+}
+
+// Bun's: the connection was refused, or a certificate was not accepted, which ends the handshake.
+const BUN_CODES: ReadonlySet<unknown> = new Set([
+  'ConnectionRefused',
+  'ECONNREFUSED',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Whether the error's own fields say that connecting failed, and to the target. */
+function namesTarget(error: ConnectError, target: URL): boolean {
+  const { code, syscall, hostname, address, port, path } = error;
+  if (syscall === 'getaddrinfo') return hostname === target.hostname;
+  if (syscall === 'connect') {
+    const targetPort = target.port || (target.protocol === 'https:' ? '443' : '80');
+    return String(port) === targetPort && isAddressOf(address, target.hostname);
+  }
+  // Bun's errors carry the URL of the request.
+  return BUN_CODES.has(code) && typeof path === 'string' && originOf(path) === target.origin;
+}
+
+const LOOPBACK: readonly unknown[] = ['127.0.0.1', '::1'];
+
+// The addresses of any other name are not known here, and other services may share them.
+function isAddressOf(address: unknown, hostname: string): boolean {
+  if (hostname === 'localhost') return LOOPBACK.includes(address);
+  return address === hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}

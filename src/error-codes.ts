@@ -1,0 +1,87 @@
+/**
+ * Every code that this package sets, by the class that carries it. docs/errors.md has a row for each.
+ * An `ApiError` carries the service's own code when the answer has one.
+ */
+const codes = {
+  InvalidOptionError: ['INVALID_OPTION'],
+  InvalidRequestError: ['INVALID_REQUEST'],
+  ApiError: ['API_ERROR'],
+  InvalidCredentialsError: ['INVALID_CREDENTIALS'],
+  ConnectionError: ['CONNECTION_FAILED'],
+  RequestTimeoutError: ['TIMEOUT'],
+  RequestAbortedError: ['ABORTED'],
+  ResponseError: ['RESPONSE_UNUSABLE'],
+  SecretUnavailableError: ['SECRET_UNAVAILABLE'],
+  CallbackVerificationError: [
+    'MISSING_TIMESTAMP',
+    'INVALID_TIMESTAMP',
+    'TIMESTAMP_OUTSIDE_WINDOW',
+    'MISSING_SIGNATURE',
+    'INVALID_SIGNATURE',
+    'SIGNATURE_MISMATCH',
+    'INVALID_RECORD',
+    'RAW_BODY_REQUIRED',
+  ],
+  InboxError: [
+    'LEASE_LOST',
+    'TRANSACTION_LOST',
+    'INBOX_TIMEOUT',
+    'MISSING_TABLES',
+    'STORE_FAILED',
+    'CONTRACT_VIOLATION',
+    'WORK_TIMEOUT',
+    'STALE_CHANGE',
+  ],
+  RetryLaterError: ['RETRY_LATER'],
+  MockServerError: [
+    'PORT_IN_USE',
+    'LISTEN_FAILED',
+    'SERVER_CLOSED',
+    'CLOCK_BUSY',
+    'WAIT_TIMEOUT',
+    'CONNECTION_LOST',
+  ],
+} as const;
+
+type ClassName = keyof typeof codes;
+/** The codes of one class. */
+export type CodeOf<Name extends ClassName> = (typeof codes)[Name][number];
+
+/** Every `code` that this package sets itself. */
+export type ErrorCode = CodeOf<ClassName>;
+
+/** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
+export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
+  /* @__PURE__ */ Object.values(codes).flat(),
+);
+
+/** The `code` of a `CallbackVerificationError`: docs/errors.md says when each is set. */
+export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
+
+/**
+ * The `code` of an `InboxError`.
+ *
+ * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
+ * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was
+ *   recorded.
+ * - `INBOX_TIMEOUT`: the store did not answer in time.
+ * - `MISSING_TABLES`: the database lacks the inbox's tables, or has those of another version; call `setup()`
+ *   or run the migration.
+ * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
+ * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
+ * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
+ * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
+ */
+export type InboxErrorCode = CodeOf<'InboxError'>;
+
+/**
+ * The `code` of a `MockServerError`.
+ *
+ * - `PORT_IN_USE`: another process listens on `port`.
+ * - `LISTEN_FAILED`: this machine can't listen on `host` and `port`.
+ * - `SERVER_CLOSED`: the mock was closed; start another one.
+ * - `CLOCK_BUSY`: the clock is being advanced; await that call first.
+ * - `WAIT_TIMEOUT`: what was waited for did not happen in time.
+ * - `CONNECTION_LOST`: a fault broke the connection.
+ */
+export type MockServerErrorCode = CodeOf<'MockServerError'>;

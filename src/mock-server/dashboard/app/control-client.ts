@@ -1,0 +1,129 @@
+import type {
+  ControlDelivery,
+  ControlError,
+  ControlEvent,
+  ControlFaults,
+  ControlPayment,
+  ControlPaymentDetail,
+  ControlPaymentPage,
+  ControlRequestPage,
+  ControlState,
+} from '../../control/control-types.js';
+
+/** The base of the control interface, which this page is served from. */
+const CONTROL_BASE = '/_mock/';
+
+/** The mock answered with an error, whose message this is. */
+export class ControlFailure extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** There was no answer at all. */
+export class MockUnreachable extends Error {}
+
+/** The content of a form. The mock checks it, and its message says what is wrong. */
+export type Draft = Readonly<Record<string, unknown>>;
+
+interface PaymentQuery {
+  readonly limit: number;
+  readonly search: string;
+  readonly before?: string | undefined;
+}
+
+/** The calls of the control interface that this page makes. */
+export const control = {
+  getState: () => call<ControlState>('GET', 'state'),
+  setCallbackUrl: (callbackUrl: string | null) =>
+    call<ControlState>('PATCH', 'settings', { callbackUrl }),
+  listPayments: ({ limit, search, before }: PaymentQuery) => {
+    const query = new URLSearchParams({ limit: String(limit) });
+    if (search !== '') query.set('search', search);
+    if (before !== undefined) query.set('before', before);
+    return call<ControlPaymentPage>('GET', `payments?${query}`);
+  },
+  createPayment: (payment: Draft) => call<ControlPayment>('POST', 'payments', payment),
+  getPayment: (referenceNumber: string) =>
+    call<ControlPaymentDetail>('GET', pathOf(referenceNumber)),
+  setStatus: (referenceNumber: string, status: string) =>
+    call<ControlDelivery>('POST', `${pathOf(referenceNumber)}/status`, { status }),
+  resend: (referenceNumber: string, fault?: Draft) =>
+    call<ControlDelivery>('POST', `${pathOf(referenceNumber)}/resend`, { fault }),
+  resendDelivery: (id: string) =>
+    call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, {}),
+  listRequests: (limit: number) => call<ControlRequestPage>('GET', `requests?limit=${limit}`),
+  listFaults: () => call<ControlFaults>('GET', 'faults'),
+  addFault: (fault: Draft) => call<ControlFaults>('POST', 'faults', fault),
+  clearFaults: () => call<ControlFaults>('DELETE', 'faults'),
+  advanceClock: (ms: number) => call<ControlState>('POST', 'clock/advance', { ms }),
+};
+
+function pathOf(referenceNumber: string): string {
+  return `payments/${encodeURIComponent(referenceNumber)}`;
+}
+
+async function call<Answer>(method: string, path: string, body?: Draft): Promise<Answer> {
+  const request: RequestInit = { method, cache: 'no-store' };
+  if (body !== undefined) {
+    request.headers = { 'content-type': 'application/json' };
+    request.body = JSON.stringify(body);
+  }
+  const response = await fetch(CONTROL_BASE + path, request).catch(() => {
+    throw new MockUnreachable('The mock does not answer. Is it still running?');
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return answer as Answer;
+  const { message } = (answer ?? {}) as Partial<ControlError>;
+  throw new ControlFailure(response.status, message ?? `HTTP ${response.status}`);
+}
+
+interface EventStreamOptions {
+  /** The stream is open: what was shown before may be old. */
+  readonly onOpen: () => void;
+  readonly onEvent: (event: ControlEvent) => void;
+  /** The stream broke; it is opened again. */
+  readonly onLost: () => void;
+}
+
+const RECONNECT_MS = 1_000;
+
+/**
+ * Follows the mock's events for as long as the page is open. A hidden page closes its connection: a
+ * browser has six for one origin, and six forgotten tabs would stop the seventh.
+ */
+export function followEvents(
+  types: readonly string[],
+  { onOpen, onEvent, onLost }: EventStreamOptions,
+): void {
+  let source: EventSource | undefined;
+  let retry: number | undefined;
+
+  function close(): void {
+    window.clearTimeout(retry);
+    source?.close();
+    source = undefined;
+  }
+
+  function open(): void {
+    close();
+    const opened = new EventSource(`${CONTROL_BASE}events`);
+    source = opened;
+    opened.addEventListener('open', onOpen);
+    // Its own reconnecting ends at the first answer that is no stream, such as that of a proxy.
+    opened.addEventListener('error', () => {
+      close();
+      onLost();
+      retry = window.setTimeout(open, RECONNECT_MS);
+    });
+    for (const type of types) {
+      opened.addEventListener(type, ({ data }: MessageEvent<string>) => onEvent(JSON.parse(data)));
+    }
+  }
+
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  open();
+}

@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  /** Buttons beside it. */
+  readonly children?: ComponentChildren;
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly type?: 'text' | 'number' | 'search' | undefined;
+  readonly placeholder?: string | undefined;
+  readonly isRequired?: boolean | undefined;
+  readonly isDisabled?: boolean | undefined;
+  readonly min?: string | undefined;
+}
+
+export function TextField({ label, value, onValue, children, ...props }: TextFieldProps) {
+  const id = useId();
+  const { type = 'text', placeholder, min } = props;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="joined">
+        <input
+          id={id}
+          // Preact's types ask for a constant.
+          type={type as 'text'}
+          value={value}
+          placeholder={placeholder}
+          required={props.isRequired}
+          disabled={props.isDisabled}
+          step={type === 'number' ? 'any' : undefined}
+          min={min}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly choices: readonly string[];
+  /** What the choice means. */
+  readonly hint?: string | undefined;
+}
+
+export function SelectField({ label, value, onValue, children, choices, hint }: SelectFieldProps) {
+  const id = useId();
+  const hintId = hint === undefined ? undefined : `${id}-hint`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="joined">
+        <select
+          id={id}
+          value={value}
+          aria-describedby={hintId}
+          onChange={({ currentTarget }) => onValue(currentTarget.value)}
+        >
+          {choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+        {children}
+      </div>
+      {hintId !== undefined && (
+        <p id={hintId} class="hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,200 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ActionStatus, Button, Form, useAction } from './action.js';
+import { control } from './control-client.js';
+import { TextField } from './field.js';
+import { liveData, type PaymentRows, type Snapshot } from './live-data.js';
+import { PaymentDetail } from './payment-detail.js';
+import { PaymentList, rowId } from './payment-list.js';
+import { goTo } from './route.js';
+import { CopyButton, RawText } from './text.js';
+
+interface PaymentsViewProps {
+  readonly data: Snapshot;
+  readonly referenceNumber: string | undefined;
+}
+
+/** The list of payments, and beside it the one that is open. On a narrow page, one of the two. */
+export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
+  const detail = useRef<HTMLElement>(null);
+  useFocusFollowing(referenceNumber, detail);
+  const { payments, search, service } = data;
+  const isEmpty = payments?.total === 0 && payments.search === '';
+
+  return (
+    <div class={referenceNumber === undefined ? 'split' : 'split has-detail'}>
+      <section class="list-pane" aria-labelledby="payments-title">
+        <h2 id="payments-title">Payments</h2>
+        <CreatePaymentForm isFirst={isEmpty} paymentCount={service?.counts.payments ?? 0} />
+        {!isEmpty && <SearchBox search={search} />}
+        <List
+          payments={payments}
+          selected={referenceNumber}
+          onOpenAgain={() => detail.current?.focus()}
+        />
+      </section>
+      {referenceNumber === undefined ? (
+        <div class="detail-pane">{isEmpty ? <FirstPayment /> : <Hint />}</div>
+      ) : (
+        <section
+          class="detail-pane"
+          ref={detail}
+          tabIndex={-1}
+          aria-labelledby="payment-title"
+          onKeyDown={({ key, target }) => {
+            // In a menu it closes the menu.
+            if (key !== 'Escape' || target instanceof HTMLSelectElement) return;
+            goTo({ view: 'payments' });
+          }}
+        >
+          <PaymentDetail
+            key={referenceNumber}
+            referenceNumber={referenceNumber}
+            detail={data.detail}
+            service={service}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Hint() {
+  return (
+    <p class="empty hint-pane">
+      Choose a payment to see its record, its callbacks and every attempt to deliver them.
+    </p>
+  );
+}
+
+interface ListProps {
+  readonly payments: PaymentRows | undefined;
+  readonly selected: string | undefined;
+  readonly onOpenAgain: () => void;
+}
+
+function List({ payments, selected, onOpenAgain }: ListProps) {
+  if (payments === undefined) return <p>Loading…</p>;
+  if (payments.total > 0) {
+    return <PaymentList payments={payments} selected={selected} onOpenAgain={onOpenAgain} />;
+  }
+  const isSearch = payments.search !== '';
+  return (
+    <p class="empty" role="status">
+      {isSearch ? 'No payment has that in its reference or status.' : 'No payment yet.'}
+    </p>
+  );
+}
+
+// The keyboard focus moves to the payment that is opened, and back to its row. Before the page is
+// drawn, so that no key is pressed in between.
+function useFocusFollowing(
+  referenceNumber: string | undefined,
+  detail: { readonly current: HTMLElement | null },
+): void {
+  const before = useRef(referenceNumber);
+  useLayoutEffect(() => {
+    const left = before.current;
+    before.current = referenceNumber;
+    if (left === referenceNumber) return;
+    if (referenceNumber !== undefined) detail.current?.focus();
+    else if (left !== undefined) document.getElementById(rowId(left))?.focus();
+  }, [referenceNumber]);
+}
+
+const DEBOUNCE_MS = 200;
+
+function SearchBox({ search }: { search: string }) {
+  const [text, setText] = useState(search);
+  const timer = useRef<number | undefined>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+
+  return (
+    <search>
+      <TextField
+        label="Search by reference or status"
+        type="search"
+        value={text}
+        onValue={(value) => {
+          setText(value);
+          window.clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => liveData.search(value.trim()), DEBOUNCE_MS);
+        }}
+      />
+    </search>
+  );
+}
+
+interface CreatePaymentFormProps {
+  /** There is no payment yet: the form is open from the start. */
+  readonly isFirst: boolean;
+  /** The proposed reference follows from it. */
+  readonly paymentCount: number;
+}
+
+function CreatePaymentForm({ isFirst, paymentCount }: CreatePaymentFormProps) {
+  const [typed, setTyped] = useState<string | undefined>(undefined);
+  const [amount, setAmount] = useState('2500');
+  const [currency, setCurrency] = useState('EUR');
+  const action = useAction();
+  const disclosure = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (isFirst) disclosure.current?.setAttribute('open', '');
+  }, [isFirst]);
+  const reference = typed ?? `order-${1001 + paymentCount}`;
+
+  const create = () =>
+    void action.run(async () => {
+      const payment = await control.createPayment({
+        merchantPaymentReference: reference,
+        amount: Number(amount),
+        currency,
+      });
+      setTyped(undefined);
+      disclosure.current?.removeAttribute('open');
+      goTo({ view: 'payments', referenceNumber: payment.referenceNumber });
+      return `Created: ${payment.merchantPaymentReference}.`;
+    });
+
+  return (
+    <details class="create" ref={disclosure}>
+      <summary>Create payment</summary>
+      <Form onSubmit={create}>
+        <TextField label="Merchant reference" value={reference} onValue={setTyped} isRequired />
+        <div class="pair">
+          <TextField label="Amount" type="number" value={amount} onValue={setAmount} isRequired />
+          <TextField label="Currency" value={currency} onValue={setCurrency} isRequired />
+        </div>
+        <Button kind="primary" action={action}>
+          Create
+        </Button>
+        <ActionStatus action={action} />
+      </Form>
+    </details>
+  );
+}
+
+/** What to do when there is no payment yet. */
+function FirstPayment() {
+  const snippet = `import { PaymentClient } from 'merchant-payments';
+
+// MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: those of this mock.
+const client = PaymentClient.fromEnv({ baseUrl: '${window.location.origin}' });
+const { payment } = await client.payments.create({
+  merchantPaymentReference: 'order-1001',
+  amount: 2500,
+  currency: 'EUR',
+});
+console.log(payment.referenceNumber, payment.status);
+`;
+  return (
+    <section class="card first" aria-labelledby="first-title">
+      <h3 id="first-title">Make the first payment</h3>
+      <p>
+        Create one with the form on this page, or from your code with the client; it appears here.
+        Then set it to <strong>paid</strong>, and watch the signed callback reach your endpoint.
+      </p>
+      <RawText label="With the client" text={snippet} />
+      <CopyButton label="Copy snippet" text={snippet} />
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+import type { ControlRequest } from '../../control/control-types.js';
+import type { RequestRows } from './live-data.js';
+import { Badge, Headers, RawText } from './text.js';
+import { Time } from './time.js';
+
+/** What the merchant's code sent. */
+export function RequestsView({ requests }: { requests: RequestRows | undefined }) {
+  return (
+    <section class="page" aria-labelledby="requests-title">
+      <h2 id="requests-title">Requests</h2>
+      <p class="muted">
+        What your code sent to the merchant API, newest first. The Authorization header and cookies
+        are not kept.
+      </p>
+      {requests === undefined ? <p>Loading…</p> : <Rows {...requests} />}
+    </section>
+  );
+}
+
+function Rows({ rows, total }: RequestRows) {
+  if (rows.length === 0) {
+    return (
+      <p class="empty">
+        No request yet. Set your client’s <code>baseUrl</code> to{' '}
+        <code>{window.location.origin}</code>, and its requests appear here.
+      </p>
+    );
+  }
+  return (
+    <>
+      {total > rows.length && (
+        <p class="muted">
+          The last {rows.length} of {total}.
+        </p>
+      )}
+      <ul class="rows">
+        {rows.map((request) => (
+          <li key={request.requestId}>
+            <Row request={request} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Row({ request }: { request: ControlRequest }) {
+  const { method, path, status, fault, authenticated, at, body, headers, requestId } = request;
+  const reference = readReference(body);
+  return (
+    <details class="row-details">
+      <summary>
+        <span class="request-line">
+          <bdi>
+            {method} {path}
+          </bdi>
+        </span>
+        <span class="facts">
+          {reference !== undefined && <bdi class="reference">{reference}</bdi>}
+          <AnswerBadge request={request} />
+          {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
+          <span class={authenticated ? 'muted' : 'bad-text'}>
+            {authenticated ? 'authenticated' : 'not authenticated'}
+          </span>
+          <Time at={at} />
+        </span>
+      </summary>
+      <div class="details-body">
+        <p class="muted">
+          {status === undefined && fault !== undefined && 'The fault withheld the answer. '}
+          Request <code>{requestId}</code>
+        </p>
+        <Headers headers={headers} />
+        <RawText label="Body" text={body} />
+      </div>
+    </details>
+  );
+}
+
+/** What distinguishes one creation from another. */
+function readReference(body: string): string | undefined {
+  try {
+    const { merchantPaymentReference } = JSON.parse(body) ?? {};
+    return typeof merchantPaymentReference === 'string' ? merchantPaymentReference : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function AnswerBadge({ request: { status, ended } }: { request: ControlRequest }) {
+  if (status !== undefined) {
+    const isGood = status < 400;
+    return (
+      <Badge text={`HTTP ${status}`} tone={isGood ? 'good' : 'bad'} sign={isGood ? '✓' : '✕'} />
+    );
+  }
+  return ended ? (
+    <Badge text="no answer" tone="bad" sign="✕" />
+  ) : (
+    <Badge text="waiting" tone="waiting" sign="…" />
+  );
+}

@@ -1,0 +1,88 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { writeAge, writeTimeNear } from './time-text.js';
+
+interface Reading {
+  readonly nowMs: number;
+  /** Of this page's monotonic clock. */
+  readonly takenAtMs: number;
+}
+
+/** Two readings closer than this do not show whether the clock runs. */
+const TELLING_MS = 400;
+const TOLERANCE_MS = 250;
+
+/** The service's time between two readings of it. A manual clock stands still, any other runs. */
+class ServiceClock {
+  #reading: Reading | undefined;
+  #runs = true;
+  readonly #listeners = new Set<() => void>();
+
+  constructor() {
+    window.setInterval(() => this.#tick(), 1_000);
+  }
+
+  /** In epoch milliseconds. */
+  now(): number {
+    if (this.#reading === undefined) return Date.now();
+    const { nowMs, takenAtMs } = this.#reading;
+    return this.#runs ? nowMs + performance.now() - takenAtMs : nowMs;
+  }
+
+  /** Takes the service's time as it says it is. */
+  read(now: string): void {
+    const reading = { nowMs: Date.parse(now), takenAtMs: performance.now() };
+    if (this.#reading !== undefined) this.#learn(this.#reading, reading);
+    this.#reading = reading;
+    this.#tick();
+  }
+
+  onTick(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  // The interface does not say which kind of clock it is. One that was advanced between the two
+  // readings has moved as well, so a move alone does not show that it runs.
+  #learn(before: Reading, after: Reading): void {
+    const elapsedMs = after.takenAtMs - before.takenAtMs;
+    const movedMs = after.nowMs - before.nowMs;
+    if (elapsedMs < TELLING_MS) return;
+    if (movedMs === 0) this.#runs = false;
+    else if (Math.abs(movedMs - elapsedMs) < TOLERANCE_MS) this.#runs = true;
+  }
+
+  #tick(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export const serviceClock = new ServiceClock();
+
+/** A text that depends on the service's time, updated each second. */
+export function useClockText(write: (nowMs: number) => string): string {
+  const [, setText] = useState('');
+  useEffect(() => serviceClock.onTick(() => setText(write(serviceClock.now()))), [write]);
+  return write(serviceClock.now());
+}
+
+interface TimeProps {
+  /** As the service wrote it; stands in the title. */
+  readonly at: string;
+  /** How it is shown, updated with the service's clock. */
+  readonly write?: (at: string, nowMs: number) => string;
+}
+
+/** A time of the service's clock. */
+export function Time({ at, write = writeTimeNear }: TimeProps) {
+  const text = useClockText(useCallback((nowMs) => write(at, nowMs), [at, write]));
+  return (
+    <time dateTime={at} title={at}>
+      {text}
+    </time>
+  );
+}
+
+/** How long ago that was. */
+export function Age({ at }: { at: string }) {
+  return <Time at={at} write={writeAge} />;
+}

@@ -1,0 +1,215 @@
+import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
+
+/** A parameter of a fault. One without a default must be given; the first choice is the default. */
+export type FaultParameter =
+  | { readonly kind: 'text' | 'json'; readonly label: string; readonly default: string }
+  | { readonly kind: 'choice'; readonly label: string; readonly choices: readonly string[] }
+  | {
+      readonly kind: 'number';
+      readonly label: string;
+      readonly min: number;
+      readonly max?: number;
+      readonly unit?: string;
+      readonly default?: number;
+    };
+
+/** All that is known of a type of fault but its behaviour, which is in api/ or in callbacks/. */
+export type FaultEntry = {
+  /** What happens, in a few words that begin in lower case. */
+  readonly text: string;
+  readonly parameters?: Readonly<Record<string, FaultParameter>>;
+} & (
+  | {
+      readonly on: 'request';
+      /** Whether a payment is created all the same. */
+      readonly creates: boolean;
+    }
+  | {
+      readonly on: 'callback';
+      /** What the merchant's endpoint should do. */
+      readonly expects: string;
+      /** Whether every endpoint must refuse it, with any settings. */
+      readonly isForged?: boolean;
+    }
+);
+
+type FaultOf<Type> = Fault extends infer Each
+  ? Each extends { type: infer Types }
+    ? Type extends Types
+      ? Each
+      : never
+    : never
+  : never;
+type OwnParameter<Type> = Exclude<keyof FaultOf<Type>, 'on' | 'type' | 'times' | 'match'>;
+/** An entry for each type, with each of its parameters; the compiler keeps them complete. */
+type Catalogue = {
+  readonly [Type in Fault['type']]: FaultEntry & {
+    readonly on: FaultOf<Type>['on'];
+  } & ([OwnParameter<Type>] extends [never]
+      ? unknown
+      : { readonly parameters: Readonly<Record<OwnParameter<Type>, FaultParameter>> });
+};
+
+const number = (label: string, range: { min: number; max?: number; unit?: string }) =>
+  ({ kind: 'number', label, ...range }) as const;
+const withDefault = <Kind extends 'text' | 'json'>(kind: Kind, label: string, value: string) =>
+  ({ kind, label, default: value }) as const;
+
+// A century keeps every X-Timestamp within what a Date holds.
+const bySeconds: FaultParameter = {
+  ...number('By how many seconds', { min: 1, max: 3_155_760_000, unit: 'seconds' }),
+  default: 600,
+};
+
+/** Every fault, for the mock itself, the command line, the dashboard and the guide. */
+export const faultCatalogue: Catalogue = {
+  delay: {
+    on: 'request',
+    text: 'answers late',
+    creates: true,
+    parameters: {
+      delayMs: number('Delay in milliseconds', {
+        min: 0,
+        max: LONGEST_TIMER_MS,
+        unit: 'milliseconds',
+      }),
+    },
+  },
+  unauthorized: { on: 'request', text: 'answers 401 to any credentials', creates: false },
+  'rate-limit': {
+    on: 'request',
+    text: 'answers 429 with Retry-After',
+    creates: false,
+    parameters: {
+      retryAfterSeconds: {
+        ...number('Retry-After in seconds', { min: 0, unit: 'seconds' }),
+        default: 1,
+      },
+    },
+  },
+  'server-error': {
+    on: 'request',
+    text: 'answers 5xx with an error body',
+    creates: false,
+    parameters: {
+      status: { ...number('HTTP status', { min: 500, max: 599 }), default: 500 },
+    },
+  },
+  'html-error': { on: 'request', text: "answers 502 with a proxy's HTML page", creates: false },
+  'malformed-json': { on: 'request', text: 'answers 201 with broken JSON', creates: true },
+  'truncated-body': { on: 'request', text: 'answers 201 with half of the body', creates: true },
+  'empty-body': { on: 'request', text: 'answers 201 without a body', creates: true },
+  'reset-in-body': {
+    on: 'request',
+    text: 'answers 201, then resets the connection',
+    creates: true,
+  },
+  'reset-before-headers': { on: 'request', text: 'resets the connection', creates: false },
+  'lost-answer': { on: 'request', text: 'creates, then resets the connection', creates: true },
+  hang: { on: 'request', text: 'never answers', creates: false },
+  duplicate: {
+    on: 'callback',
+    text: 'sent several times, byte for byte',
+    expects: 'act once',
+    parameters: {
+      mode: { kind: 'choice', label: 'In turn, or all at once', choices: ['in-turn', 'at-once'] },
+      copies: {
+        ...number('Copies beside the original', { min: 1, max: 100, unit: 'copies' }),
+        default: 1,
+      },
+    },
+  },
+  reorder: {
+    on: 'callback',
+    text: "held until the payment's next change was sent",
+    expects: 'keep the newer status, and still ship when the older one is paid',
+  },
+  drop: { on: 'callback', text: 'lost on its way, then retried', expects: 'act on the retry' },
+  'stale-timestamp': {
+    on: 'callback',
+    text: 'signed with a time in the past',
+    expects: 'answer 401',
+    parameters: { bySeconds },
+  },
+  'future-timestamp': {
+    on: 'callback',
+    text: 'signed with a time in the future',
+    expects: 'answer 401',
+    parameters: { bySeconds },
+  },
+  'tampered-body': {
+    on: 'callback',
+    text: 'changed after signing',
+    expects: 'answer 401',
+    isForged: true,
+  },
+  'wrong-secret': {
+    on: 'callback',
+    text: 'signed with another secret',
+    expects: 'answer 401',
+    isForged: true,
+  },
+  'missing-header': {
+    on: 'callback',
+    text: 'sent without one of its headers',
+    expects: 'answer 401 without x-signature or x-timestamp',
+    parameters: {
+      header: {
+        kind: 'choice',
+        label: 'Missing header',
+        choices: ['x-signature', 'x-timestamp', 'content-type'],
+      },
+    },
+  },
+  'reserialized-body': {
+    on: 'callback',
+    text: 'the same JSON in other bytes',
+    expects: 'answer 401',
+    isForged: true,
+  },
+  'unknown-status': {
+    on: 'callback',
+    text: 'sent with a status your code does not know',
+    expects: 'accept it, and decide nothing',
+    parameters: { status: withDefault('text', 'Status to send', 'mock_unknown_status') },
+  },
+  'extra-field': {
+    on: 'callback',
+    text: 'sent with a field the interface does not show',
+    expects: 'accept it',
+    parameters: {
+      field: withDefault('text', 'Name of the field', 'mockExtraField'),
+      value: withDefault('json', 'Value: JSON, or plain text', 'added by the mock service'),
+    },
+  },
+};
+
+/** What faults happen to. */
+export const faultTargets = ['request', 'callback'] as const;
+export type FaultTarget = (typeof faultTargets)[number];
+
+/** The types of fault of a target, in the order of the catalogue. */
+export function faultTypesOn(target: FaultTarget): Fault['type'][] {
+  const types = Object.keys(faultCatalogue) as Fault['type'][];
+  return types.filter((type) => faultCatalogue[type].on === target);
+}
+
+/** What the faults of a target are matched by; every one may be left out. */
+export const matchFields: {
+  readonly request: Readonly<Record<keyof RequestFaultMatch, 'text' | 'number'>>;
+  readonly callback: Readonly<Record<keyof CallbackFaultMatch, 'text' | 'number'>>;
+} = {
+  request: { merchantPaymentReference: 'text', method: 'text', path: 'text' },
+  callback: {
+    referenceNumber: 'text',
+    merchantPaymentReference: 'text',
+    status: 'text',
+    attempt: 'number',
+  },
+};
+
+/** What a parameter is when it is not given; `undefined` when it must be. */
+export function defaultOf(parameter: FaultParameter): string | number | undefined {
+  return parameter.kind === 'choice' ? parameter.choices[0] : parameter.default;
+}

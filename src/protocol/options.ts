@@ -1,0 +1,216 @@
+import { InvalidOptionError } from '../errors.js';
+import { describeValue } from './describe-value.js';
+import { nearest } from './nearest.js';
+import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
+
+/**
+ * Checks the value of one option and gives what is used: the value, or its default.
+ *
+ * @throws {InvalidOptionError} naming the option, what was expected and what was received
+ */
+export type Rule<Value> = (value: unknown, option: string) => Value;
+
+/** One rule for each option. With `satisfies`, the compiler holds it to the interface in both directions. */
+export type OptionRules<Options> = {
+  readonly [Option in keyof Required<Options>]: Rule<unknown>;
+};
+
+/** What a set of rules makes of options. */
+export type Resolved<Rules> = {
+  readonly [Option in keyof Rules]: Rules[Option] extends Rule<infer Value> ? Value : never;
+};
+
+interface OptionsOwner {
+  /** Name of the value that holds the options, when messages say `owner.option`: `fault`. */
+  readonly owner?: string;
+  /** What the object holds, for messages: the options that are needed. */
+  readonly holds?: string;
+}
+
+/**
+ * Checks options by their rules, in the order of the rules, and gives them frozen, with their defaults.
+ * The caller's object is read and never written to.
+ *
+ * @throws {InvalidOptionError} for an option that is invalid or unknown
+ */
+export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknown>>>>(
+  options: unknown,
+  rules: Rules,
+  { owner, holds = Object.keys(rules).join(', ') }: OptionsOwner = {},
+): Resolved<Rules> {
+  // An array has no wrong field.
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw invalidOption(owner ?? 'options', `an object with ${holds}`, options);
+  }
+  const prefix = owner === undefined ? '' : `${owner}.`;
+  refuseUnknown(options, Object.keys(rules), prefix);
+  const resolved: Record<string, unknown> = {};
+  for (const name of Object.keys(rules)) {
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    resolved[name] = (rules[name] as Rule<unknown>)(value, prefix + name);
+  }
+  return Object.freeze(resolved) as Resolved<Rules>;
+}
+
+/**
+ * The error for an option of a wrong value. Never quotes text, which may be a secret.
+ *
+ * @param expected what it must be, as the end of "must be"
+ * @param remedy what to do, for the end of the message
+ */
+export function invalidOption(
+  option: string,
+  expected: string,
+  value: unknown,
+  remedy = '',
+): InvalidOptionError {
+  const what =
+    value === undefined
+      ? `${option} is missing; it must be ${expected}`
+      : `${option} must be ${expected}; received ${describeValue(value)}`;
+  return new InvalidOptionError(option, remedy === '' ? what : `${what}; ${remedy}`);
+}
+
+// Longer or stranger names are data that was spread into the options by mistake, and may be a secret.
+const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
+
+// Ignored, `timeout` would leave the default of `timeoutMs` in force. An object of a
+// caller's class may have other fields.
+function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
+  const prototype: unknown = Object.getPrototypeOf(options);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const isQuotable = QUOTABLE_NAME.test(unknown);
+  const shown = isQuotable ? prefix + unknown : 'one of the names given';
+  const meant = isQuotable ? nearestOption(unknown, known) : undefined;
+  const remedy =
+    meant === undefined ? `the options are ${known.join(', ')}` : `use ${prefix}${meant}`;
+  throw new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
+}
+
+/** What `name` was probably meant to be: nearly the same, or the same with its unit (`timeoutMs`). */
+function nearestOption(name: string, known: readonly string[]): string | undefined {
+  const word = name.toLowerCase();
+  return (
+    known.find((option) => option.toLowerCase() === word) ??
+    nearest(name, known) ??
+    (word.length > 3 ? known.find((option) => option.toLowerCase().includes(word)) : undefined)
+  );
+}
+
+/** An option that may be left out. */
+export function optional<Value>(rule: Rule<Value>): Rule<Value | undefined> {
+  return (value, option) => (value === undefined ? undefined : rule(value, option));
+}
+
+/** An option that has a default. */
+export function withDefault<Value>(fallback: NoInfer<Value>, rule: Rule<Value>): Rule<Value> {
+  return (value, option) => (value === undefined ? fallback : rule(value, option));
+}
+
+/** A value of any kind that `is` accepts. */
+export function matching<Value>(expected: string, is: (value: never) => boolean): Rule<Value> {
+  return (value, option) => {
+    if (is(value as never)) return value as Value;
+    throw invalidOption(option, expected, value);
+  };
+}
+
+interface WholeNumberRange {
+  readonly min?: number;
+  readonly max?: number;
+  /** What one of it is, in the plural: `milliseconds`. */
+  readonly unit?: string;
+}
+
+/** A whole number. NaN, negative and fractional values fail here rather than as a timer that fires at once. */
+export function wholeNumber({
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+  unit,
+}: WholeNumberRange): Rule<number> {
+  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+  return (value, option) => {
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
+      return value as number;
+    }
+    const expected = `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
+    // Which number it was says more than that it was one, and a number is no secret.
+    if (typeof value !== 'number') throw invalidOption(option, expected, value);
+    throw new InvalidOptionError(option, `${option} must be ${expected}; received ${value}`);
+  };
+}
+
+/** The longest delay a timer takes, in milliseconds (24.8 days); a longer one fires at once. */
+export const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** A delay that a timer can wait for. */
+export function timerMs(min = 1): Rule<number> {
+  return wholeNumber({ min, max: LONGEST_TIMER_MS, unit: 'milliseconds' });
+}
+
+export const boolean: Rule<boolean> = (value, option) => {
+  if (typeof value === 'boolean') return value;
+  throw invalidOption(option, 'true or false', value);
+};
+
+export const text: Rule<string> = (value, option) => {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw invalidOption(option, 'a string that is not empty', value);
+};
+
+/** A secret in text. White space at an edge is a slip of copying that would show only as failures later. */
+export const secretText: Rule<string> = (value, option) => {
+  const secret = text(value, option);
+  if (secret.trim() === secret) return secret;
+  throw new InvalidOptionError(
+    option,
+    `${option} must not begin or end with white space; trim it where it is read`,
+  );
+};
+
+export function oneOf<const Value extends string>(...values: readonly Value[]): Rule<Value> {
+  const expected = `one of ${values.map((value) => `'${value}'`).join(', ')}`;
+  return matching(expected, (value) => values.includes(value));
+}
+
+/** @param purpose what the function does, for messages: `that returns epoch milliseconds` */
+export function func<Fn extends (...args: never) => unknown>(purpose: string): Rule<Fn> {
+  return matching(`a function ${purpose}`, (value) => typeof value === 'function');
+}
+
+// Looked up at each call: fake time may be set, or taken away, later.
+const systemClock = (): number => Date.now();
+
+/** A clock in epoch milliseconds; the system's by default. */
+export const clock: Rule<() => number> = /* @__PURE__ */ withDefault(
+  systemClock,
+  /* @__PURE__ */ func<() => number>('that returns epoch milliseconds'),
+);
+
+/** An object of a library, known by its methods. */
+export function withMethods<Value>(what: string, ...methods: readonly string[]): Rule<Value> {
+  return matching(`${what} (with ${methods.join(', ')})`, (value: Record<string, unknown> | null) =>
+    methods.every((method) => typeof value?.[method] === 'function'),
+  );
+}
+
+export const date: Rule<Date> = (value, option) => {
+  if (!(value instanceof Date)) throw invalidOption(option, 'a valid Date', value);
+  if (!Number.isNaN(value.getTime())) return value;
+  throw new InvalidOptionError(option, `${option} must be a valid Date; received an invalid one`);
+};
+
+export const standardSchema: Rule<StandardSchemaV1> = /* @__PURE__ */ matching(
+  'a Standard Schema validator (zod, valibot, arktype, …)',
+  isStandardSchema,
+);
+
+/** A list, each entry by the rule. Gives a frozen copy. */
+export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Value[]> {
+  return (value, option) => {
+    if (!Array.isArray(value)) throw invalidOption(option, `an array of ${what}`, value);
+    return Object.freeze(value.map((entry, index) => rule(entry, `${option}[${index}]`)));
+  };
+}

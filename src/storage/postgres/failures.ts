@@ -1,0 +1,103 @@
+import { InboxError } from '../../errors.js';
+
+// EPIPE, which has as many letters, has no digit.
+const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
+
+/** The SQLSTATE of a driver's error, `25P02`; undefined when it is not Postgres that has answered. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' && SQL_STATE.test(code) ? code : undefined;
+}
+
+// The server is a standby now, or refuses to write; a plan or a statement is of another schema. The
+// next connection may be of another server, and forgets prepared statements.
+const READ_ONLY = '25006';
+const FEATURE_NOT_SUPPORTED = '0A000';
+
+/** Whether further statements on the same connection will fail as well. */
+export function spoilsConnection(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED;
+}
+
+// Postgres ends the connection, which it may do after a COMMIT too.
+const CONNECTION_ENDED = /^(?:08|57P0)/;
+/**
+ * The SQLSTATE with which recording fails outside the claim's transaction, by our function and,
+ * without functions, by `width_bucket`, whose own it is: nothing else fails with it.
+ */
+export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
+
+const IN_FAILED_TRANSACTION = '25P02';
+
+/** What it means for the callback that the record, or the COMMIT behind it, failed. */
+export function explainFailedEnd(error: unknown): unknown {
+  if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
+  const state = sqlStateOf(error);
+  if (state === undefined || CONNECTION_ENDED.test(state)) return endUnknown(error);
+  if (state === IN_FAILED_TRANSACTION) return transactionAborted(error);
+  return OUTSIDE_CLAIM.includes(state) ? transactionEnded() : error;
+}
+
+export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `The pool gave no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it a connection that is never established keeps its place`,
+  );
+}
+
+export function noAnswerInTime(timeoutMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `Postgres gave no answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+  );
+}
+
+export function noEndOfWorkInTime(timeoutMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
+  );
+}
+
+const UNKNOWN_END =
+  'whether it was recorded is not known. The service retries, and the retry is a duplicate if it was; if not, it runs the work again';
+
+export function noEndInTime(timeoutMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+  );
+}
+
+function endUnknown(cause: unknown): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `The connection to Postgres was lost while the callback was being recorded; ${UNKNOWN_END}`,
+    // Of a loss that is described already: what the driver said.
+    { cause: cause instanceof InboxError ? cause.cause : cause },
+  );
+}
+
+export function connectionLost(cause: unknown): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'The connection to Postgres was lost while the callback was being processed, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
+    { cause },
+  );
+}
+
+export function transactionEnded(): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'The work ended the transaction it was given (COMMIT or ROLLBACK); the callback was not recorded, and a later delivery runs the work again. Leave the end to the inbox: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
+  );
+}
+
+export function transactionAborted(cause?: unknown): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'A statement of the work failed and the work went on, but Postgres undoes the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail and ROLLBACK TO SAVEPOINT after it did',
+    { cause },
+  );
+}

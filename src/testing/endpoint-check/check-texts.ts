@@ -1,0 +1,250 @@
+import type { CheckText, EndpointCheckId } from './report.js';
+
+const COMPARE =
+  'Compare the HMAC of the received bytes with X-Signature and answer 401 when it differs, as callbackHandler does.';
+const HEADERS =
+  'Answer 401 when X-Signature or X-Timestamp is missing or malformed, before anything is computed from it; callbackHandler does.';
+const WINDOW =
+  'Refuse with 401 when Math.abs(now - X-Timestamp) is more than the tolerance, both in seconds and in both directions; callbackHandler does, with toleranceSeconds.';
+const DUPLICATE_WHY =
+  'The service retries until it receives a 2xx: a refused duplicate is retried until the service stops, and may get your endpoint disabled.';
+const DUPLICATE = 'Answer a change that was processed before with 200, as callbackHandler does.';
+const ONCE =
+  "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with an inbox shared by all of the endpoint's processes.";
+const STAYS_UP_WHY = 'A process that one request can crash loses the payments of all others.';
+const OVERTAKING =
+  "Store the order before the payment is created, and check how many rows your UPDATE changed: if none, throw new RetryLaterError('order not stored yet'), which callbackHandler answers with 503.";
+
+/** What the report says of each check, whatever it found. */
+export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
+  reachable: {
+    title: 'Answers over HTTP',
+    why: 'A callback without an answer is money received that your shop does not know of.',
+    fix: 'Start the endpoint, and check host, port, DNS and TLS certificate of the URL. Its handler must end every request with a status.',
+  },
+  'valid-accepted': {
+    title: 'Accepts a valid callback',
+    why: 'A payment whose callback is refused stays unpaid in your records.',
+    fix: 'A 401 means that the signature or the timestamp was refused: check that the endpoint has the same signing secret, and signs <timestamp>.<raw body>. For 404 check the path. An endpoint that answers 404 or 503 because it takes existing orders only needs merchantPaymentReference.',
+  },
+  'status-200': {
+    title: 'Answers 200 exactly',
+    why: 'The interface expects HTTP 200 OK; it does not say whether another 2xx acknowledges a callback.',
+    fix: 'Answer 200 with no body, as callbackHandler does.',
+  },
+  'acknowledged-in-time': {
+    title: 'Acknowledges a callback quickly',
+    why: 'A service that stops waiting retries, and counts the callback as failed.',
+    fix: 'Record the change and answer; leave slow work (e-mail, shipping, other services) to a queue.',
+  },
+  'tampered-body': {
+    title: 'Refuses a body that was changed after it was signed',
+    why: 'Somebody who can change a callback on its way turns an unpaid order into a paid one.',
+    fix: COMPARE,
+  },
+  'other-signature': {
+    title: 'Refuses the signature of another callback',
+    why: 'A signature that was seen once would be good for any payment.',
+    fix: COMPARE,
+  },
+  'wrong-secret': {
+    title: 'Refuses a signature made with another secret',
+    why: 'Anybody who knows the URL could report payments that never happened.',
+    fix: COMPARE,
+  },
+  'missing-signature': {
+    title: 'Refuses a callback without X-Signature',
+    why: 'If leaving the header out skips the check, an attacker needs no secret.',
+    fix: HEADERS,
+  },
+  'missing-timestamp': {
+    title: 'Refuses a callback without X-Timestamp',
+    why: 'Without a timestamp an old callback can be replayed.',
+    fix: HEADERS,
+  },
+  'empty-signature': {
+    title: 'Refuses an empty X-Signature',
+    why: 'An empty value often passes for "not given", or makes the comparison itself throw.',
+    fix: HEADERS,
+  },
+  'changed-timestamp': {
+    title: 'Refuses a timestamp that was changed after signing',
+    why: 'A timestamp that is not verified can be set to now, so that old callbacks stay valid for ever.',
+    fix: 'Compute the HMAC of <X-Timestamp>.<raw body>, not of the body alone; callbackHandler does.',
+  },
+  'parsed-body': {
+    title: 'Verifies the bytes received, not a JSON made from them',
+    why: 'A body that is parsed and written again is not what was signed: authentic callbacks fail, and unsigned bytes pass.',
+    fix: 'Verify the raw body: mount callbackHandler before express.json(), or keep the bytes the framework received.',
+  },
+  'altered-signature': {
+    title: 'Compares the whole signature',
+    why: 'When a part of the signature is enough, it can be guessed: one character is right once in 16 or 64 tries.',
+    fix: 'Decode X-Signature, refuse it unless it has 32 bytes, and compare all of them with crypto.timingSafeEqual; callbackHandler does.',
+  },
+  'malformed-body': {
+    title: 'Refuses a body that is unsigned and not a payment',
+    why: 'Scanners send such requests all day; an exception may end the process that receives your callbacks.',
+    fix: 'Verify the bytes before anything is parsed, and answer 401; catch what JSON.parse throws. callbackHandler does both.',
+  },
+  'after-malformed-body': {
+    title: 'Keeps working after a body that is not a payment',
+    why: STAYS_UP_WHY,
+    fix: 'Catch what the handler throws, rejected promises included, and answer with a status.',
+  },
+  'stale-timestamp': {
+    title: 'Refuses a timestamp older than the tolerance',
+    why: 'A recorded callback could be replayed at any time, to report a payment a second time.',
+    fix: WINDOW,
+  },
+  'future-timestamp': {
+    title: 'Refuses a timestamp further ahead than the tolerance',
+    why: 'A callback dated ahead would stay valid until then, far longer than the window.',
+    fix: WINDOW,
+  },
+  'timestamp-unit': {
+    title: 'Refuses a timestamp in another unit',
+    why: 'A timestamp in milliseconds that is read as seconds lies thousands of years ahead: an endpoint that accepts it has no window.',
+    fix: WINDOW,
+  },
+  'delayed-callback': {
+    title: 'Accepts a timestamp just inside the tolerance',
+    why: 'A callback that waited in a queue or was retried still reports a payment.',
+    fix: 'Allow the full tolerance, in the unit that the service sends, and keep the clock set by NTP.',
+  },
+  'raw-bytes': {
+    title: 'Accepts any valid spelling of the JSON',
+    why: "Spaces and escapes are the service's to choose; a handler that writes the JSON again refuses authentic payments when they change.",
+    fix: 'Verify the bytes as received: mount callbackHandler before express.json(), or keep the raw body.',
+  },
+  unicode: {
+    title: 'Accepts text of any script',
+    why: "A customer's name or an order's label in another script must not keep its payment from being recorded.",
+    fix: 'Verify bytes, not text, and decode as UTF-8: no setEncoding("latin1") or "binary". callbackHandler takes the bytes.',
+  },
+  'extra-fields': {
+    title: 'Accepts fields it does not know',
+    why: 'The interface does not show every field; the day the service adds one, no payment would be recorded.',
+    fix: 'Ignore unknown fields: no strict schema. callbackHandler keeps them and goes on.',
+  },
+  'empty-provider-reference': {
+    title: 'Accepts an empty providerReference',
+    why: 'A payment without a provider is still a payment.',
+    fix: 'Do not require providerReference to have text.',
+  },
+  'header-case': {
+    title: 'Accepts header names in capitals',
+    why: 'Header names have no case, and a proxy on the way may change it.',
+    fix: 'Look headers up without regard to case; callbackHandler does.',
+  },
+  'unknown-status': {
+    title: 'Accepts a status it does not know',
+    why: 'The interface lists no statuses beyond paid; after an error the service retries the same callback for ever.',
+    fix: 'Decide on the statuses you know; record any other, decide nothing, and answer 200.',
+  },
+  duplicate: {
+    title: 'Acknowledges a callback that is delivered again',
+    why: DUPLICATE_WHY,
+    fix: DUPLICATE,
+  },
+  simultaneous: {
+    title: 'Acknowledges copies that arrive at the same moment, or asks for a retry',
+    why: 'Copies arrive together after a network hiccup; one that is never acknowledged is retried for ever.',
+    fix: 'Answer 200 once the change is processed, and 503 to a copy that arrives meanwhile; callbackHandler does.',
+  },
+  'resigned-retry': {
+    title: 'Acknowledges a retry that is signed anew',
+    why: DUPLICATE_WHY,
+    fix: DUPLICATE,
+  },
+  'second-change': {
+    title: 'Acknowledges a second change of a payment',
+    why: 'Each status change is sent until it is acknowledged.',
+    fix: 'Answer 200 to every authentic change of a payment.',
+  },
+  'older-change': {
+    title: 'Acknowledges an older change that arrives late',
+    why: 'Callbacks overtake each other; an older one that is refused is retried for ever.',
+    fix: 'Answer 200 to it and leave the newer status as it is, as callbackHandler does.',
+  },
+  'second-payment': {
+    title: 'Accepts a second payment of the same order',
+    why: 'A customer who tries again, or pays in parts, makes another payment with the same merchantPaymentReference; refused, its callback is retried for ever.',
+    fix: 'Answer 200 to every authentic callback; a payment is identified by referenceNumber, not by merchantPaymentReference.',
+  },
+  overtaking: {
+    title: 'Does not acknowledge a callback whose order is not stored',
+    why: 'A callback may overtake the transaction that stores its order. After a 2xx the service does not send it again: the payment is lost.',
+    fix: OVERTAKING,
+  },
+  'overtaking-redelivery': {
+    title: 'Acknowledges that callback once its order is stored',
+    why: 'The service retries until it receives a 2xx: this is how the payment reaches the order.',
+    fix: `Remember a change as processed only when its work is done, in the same transaction. ${OVERTAKING}`,
+  },
+  'large-body': {
+    title: 'Refuses a body that is far too large',
+    why: 'Without a cap anybody can fill the memory of the process that receives your callbacks: it must be read before it can be verified.',
+    fix: 'Count the bytes as they arrive and answer 413 beyond a cap (callbackHandler: maxBodyBytes; express.raw: limit).',
+  },
+  'after-large-body': {
+    title: 'Keeps working after a body that is far too large',
+    why: STAYS_UP_WHY,
+    fix: 'Cap the body as it is read, before it is decoded or parsed.',
+  },
+  'valid-effect': {
+    title: 'Acts once on a valid callback',
+    why: 'After a 200 the service does not retry: what was not done by then is lost.',
+    fix: 'Answer 200 after the change is stored, never before. callbackHandler answers when onPayment has returned.',
+  },
+  'refused-effect': {
+    title: 'Does nothing for a callback that it does not accept',
+    why: 'An order that is marked paid before the signature is checked stays paid, whatever is answered afterwards.',
+    fix: 'Verify first and act afterwards. callbackHandler calls onPayment for verified callbacks only.',
+  },
+  'unknown-status-effect': {
+    title: 'Does not take a status it does not know for paid',
+    why: 'A payment that failed or was cancelled would count as paid, and the goods would go out for nothing.',
+    fix: "Test for status === 'paid', and store any other as it is: no else branch that means paid.",
+  },
+  'duplicate-effect': {
+    title: 'Acts once on a callback that is delivered again',
+    why: 'When an answer is lost the service retries: without this an order ships twice.',
+    fix: ONCE,
+  },
+  'simultaneous-effect': {
+    title: 'Acts once on copies that arrive at the same moment',
+    why: 'Between looking whether a change is known and recording it there is room for its copy: the order ships twice.',
+    fix: `Let the store decide: insert under a unique key first, and act only when the insert succeeded. ${ONCE}`,
+  },
+  'resigned-retry-effect': {
+    title: 'Acts once on a retry that is signed anew',
+    why: 'A retry may carry a new timestamp and signature: a handler that recognises duplicates by those ships twice.',
+    fix: ONCE,
+  },
+  'second-change-effect': {
+    title: 'Acts on a second change of a payment',
+    why: 'A handler that recognises duplicates by the payment alone drops what follows its first callback: the order stays unpaid.',
+    fix: 'Recognise duplicates by payment, status and updatedAt together: callbackKey is made of these. callbackHandler uses it.',
+  },
+  'older-change-effect': {
+    title: 'Does not let an older change undo a newer one',
+    why: 'A payment that is paid falls back to an earlier status, and the order is held or cancelled.',
+    fix: 'Keep updatedAt of the last change with the payment, compare it as a time (Date.parse) and not as text, and let an older change leave the status alone. With callbackHandler: set the status only when context.stale is false.',
+  },
+  'late-paid-effect': {
+    title: 'Acts on a change to paid that arrives after a newer change',
+    why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
+    fix: "Run the effect for paid however old the change is, and once by your database: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
+  },
+  'second-payment-effect': {
+    title: 'Acts on a second payment of the same order',
+    why: 'A handler that recognises duplicates by merchantPaymentReference drops the second payment: money arrives that your records do not show.',
+    fix: 'Recognise duplicates by callbackKey (referenceNumber, status, updatedAt). When an order must ship once only, record each payment all the same, and let the probe count what is recorded.',
+  },
+  'overtaking-effect': {
+    title: 'Acts once on a callback that overtook its order',
+    why: 'What is done before the order is known is done again for the retry, or is remembered as done and never happens.',
+    fix: `Look the order up before anything else, and undo everything when it is missing. ${OVERTAKING}`,
+  },
+};

@@ -1,0 +1,370 @@
+import { createRecord, type SignedRequest, UNKNOWN_STATUS } from './callbacks.js';
+import {
+  describeCount,
+  type EffectJudgement,
+  type EffectProbe,
+  judgeEffectCount,
+} from './effect-probe.js';
+import type { CheckedPayment, EffectCount } from './options.js';
+import { overtaking } from './overtaking.js';
+import type { EndpointCheckId } from './report.js';
+import {
+  alteredSignature,
+  forgeries,
+  malformedBody,
+  otherUnit,
+  refusedEffects,
+  unusual,
+} from './single-callbacks.js';
+import { describeMixture, type Findings, type Scenario, type Stage } from './stage.js';
+import { delayedCallback, futureTimestamp, staleTimestamp } from './timestamps.js';
+import {
+  type Answer,
+  CheckFailure,
+  type CheckVerdict,
+  describeAnswer,
+  fail,
+  isAccepted,
+  judgeAccepted,
+  pass,
+  skip,
+} from './verdict.js';
+
+/** The first callback: without it a refusal says nothing about what was wrong with the callback. */
+const acknowledgement: Scenario = {
+  ids: ['reachable', 'valid-accepted', 'status-200', 'acknowledged-in-time', 'valid-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const answer = await stage.deliver(stage.sign(payment));
+    const { status, latencyMs } = answer;
+    const seen = `the endpoint ${describeAnswer(answer)}`;
+    const notTried = skip(`not tried: ${seen}`);
+    if (status === undefined) {
+      const others = ['valid-accepted', 'status-200', 'acknowledged-in-time', 'valid-effect'];
+      return {
+        reachable: fail(seen, answer),
+        ...Object.fromEntries(others.map((id) => [id, notTried])),
+      };
+    }
+    const reachable = pass(seen, answer);
+    const accepted = judgeAccepted('a valid callback', answer);
+    if (!isAccepted(answer)) {
+      return {
+        reachable,
+        'valid-accepted': { ...accepted, option: 'merchantPaymentReference' },
+        'status-200': notTried,
+        'acknowledged-in-time': notTried,
+        'valid-effect': notTried,
+      };
+    }
+    stage.accepted.paid = payment;
+    // How long it takes tells how long to wait for the others.
+    await stage.observe((probe) => probe.askUntilEffect(payment));
+    const { acknowledgeWithinMs } = stage.options;
+    const took = `acknowledged after ${Math.round(latencyMs)} ms, of ${acknowledgeWithinMs} ms allowed`;
+    return {
+      reachable,
+      'valid-accepted': accepted,
+      'status-200':
+        status === 200
+          ? pass('a valid callback was answered 200', answer)
+          : fail(
+              `a valid callback was answered ${status}, but the interface (section 4.2) expects 200`,
+              answer,
+            ),
+      'acknowledged-in-time':
+        latencyMs <= acknowledgeWithinMs ? pass(took, answer) : fail(took, answer),
+      'valid-effect': judgeEffectCount(payment, 1, 'one callback'),
+    };
+  },
+};
+
+const unknownStatus: Scenario = {
+  ids: ['unknown-status', 'unknown-status-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const answer = await stage.deliver(stage.sign(payment, { status: UNKNOWN_STATUS }));
+    const verdict = judgeAccepted(`the status ${UNKNOWN_STATUS}`, answer);
+    const { paid } = stage.accepted;
+    if (!isAccepted(answer) || paid === undefined) {
+      const notTried = skip('not tried: the callback was not accepted');
+      return { 'unknown-status': verdict, 'unknown-status-effect': notTried };
+    }
+    stage.accepted.unknownStatus = payment;
+    return {
+      'unknown-status': verdict,
+      'unknown-status-effect': async (probe) => {
+        const after = async (one: CheckedPayment) => (await probe.ask(one)).status;
+        const [afterPaid, afterUnknown] = [await after(paid), await after(payment)];
+        if (afterPaid === undefined) return skip('not tried: countEffects returns no status');
+        const shown = afterUnknown === undefined ? 'no status' : `status "${afterUnknown}"`;
+        const seen = `countEffects returned ${shown} after ${UNKNOWN_STATUS}, and status "${afterPaid}" after paid`;
+        return afterUnknown === afterPaid ? fail(seen) : pass(seen);
+      },
+    };
+  },
+};
+
+interface InTurn {
+  readonly ids: readonly [EndpointCheckId, EndpointCheckId];
+  readonly first: SignedRequest;
+  readonly second: SignedRequest;
+  /** What they are called: `the first delivery`. */
+  readonly names: readonly [first: string, second: string];
+  /** Looks at the effects between the two. */
+  readonly look?: (probe: EffectProbe) => Promise<EffectCount>;
+  readonly judge: (earlier: EffectCount, answer: CheckVerdict) => EffectJudgement;
+}
+
+/** Delivers two callbacks one after the other. Nothing but 2xx is right for either. */
+async function deliverInTurn(
+  stage: Stage,
+  { ids: [id, effectId], first, second, names, look, judge }: InTurn,
+): Promise<Findings> {
+  const before = judgeAccepted(names[0], await stage.deliver(first));
+  if (before.outcome !== 'passed') {
+    return { [id]: before, [effectId]: skip(`not tried: ${names[0]} was not accepted`) };
+  }
+  const earlier = look && (await stage.observe(look));
+  const answer = judgeAccepted(names[1], await stage.deliver(second));
+  return {
+    [id]: answer,
+    [effectId]: async (probe: EffectProbe) => {
+      if (earlier instanceof CheckFailure) throw earlier;
+      return judge(earlier ?? { effects: 0 }, answer)(probe);
+    },
+  };
+}
+
+const duplicate = (
+  ids: InTurn['ids'],
+  sign: (stage: Stage, payment: CheckedPayment) => Pick<InTurn, 'first' | 'second'>,
+): Scenario => ({
+  ids,
+  async run(stage) {
+    const payment = await stage.createPayment();
+    return deliverInTurn(stage, {
+      ids,
+      ...sign(stage, payment),
+      names: ['the first delivery', 'the second delivery'],
+      judge: () => judgeEffectCount(payment, 1, 'one change that was delivered twice'),
+    });
+  },
+});
+
+const duplicateInTurn = duplicate(['duplicate', 'duplicate-effect'], (stage, payment) => {
+  const request = stage.sign(payment);
+  return { first: request, second: request };
+});
+
+const resignedRetry = duplicate(
+  ['resigned-retry', 'resigned-retry-effect'],
+  ({ signer }, payment) => {
+    const record = createRecord(payment);
+    return { first: signer.sign(record, { aheadSeconds: -1 }), second: signer.sign(record) };
+  },
+);
+
+const COPIES = 5;
+
+/** While one copy is being processed, asking for a retry is a right answer to the others. */
+const duplicatesAtOnce: Scenario = {
+  ids: ['simultaneous', 'simultaneous-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const request = stage.sign(payment);
+    const copies = await stage.sendAtOnce(request, COPIES);
+    const again = copies.every(isAccepted) ? undefined : await stage.deliverUntilAccepted(request);
+    return {
+      simultaneous: judgeCopies(copies, again),
+      'simultaneous-effect':
+        again === undefined || isAccepted(again)
+          ? judgeEffectCount(payment, 1, `${COPIES} copies at once`)
+          : skip('not tried: the callback was never acknowledged'),
+    };
+  },
+};
+
+function judgeCopies(copies: readonly Answer[], again: Answer | undefined): CheckVerdict {
+  const answers = copies.map(({ status, failure }) => status ?? `none (${failure})`).join(', ');
+  const seen = `${copies.length} copies at once were answered ${answers}`;
+  const wrong = copies.find((answer) => !isAccepted(answer) && !asksForRetry(answer));
+  if (wrong !== undefined) return fail(`${seen}; 2xx or 503 was expected`, wrong);
+  if (again === undefined) return pass(seen);
+  const then = `${seen}; delivered again, the endpoint ${describeAnswer(again)}`;
+  return isAccepted(again) ? pass(then, again) : fail(then, again);
+}
+
+// The service retries after anything but 2xx. Of the other statuses these say that it should: conflict,
+// too early, too many requests, failed for now.
+const asksForRetry = ({ status = 0 }: Answer): boolean =>
+  status >= 500 || [409, 425, 429].includes(status);
+
+const describeBoth = (earlier: EffectCount, later: EffectCount): string =>
+  `countEffects returned ${describeCount(earlier)} before, and ${describeCount(later)} after it`;
+
+const isSame = (earlier: EffectCount, later: EffectCount): boolean =>
+  later.effects === earlier.effects && later.status === earlier.status;
+
+/** `paid` is second: an endpoint that acts on nothing else must act here too. */
+const secondChange: Scenario = {
+  ids: ['second-change', 'second-change-effect'],
+  needs: 'unknown-status',
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const findings = await deliverInTurn(stage, {
+      ids: ['second-change', 'second-change-effect'],
+      first: stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 10 }),
+      second: stage.sign(payment, { afterSeconds: 20 }),
+      names: ['the first change', 'the second change'],
+      look: (probe) => probe.askAfterPause(payment),
+      judge: (earlier) => async (probe) => {
+        const later = await probe.ask(payment);
+        const seen = describeBoth(earlier, later);
+        return isSame(earlier, later) ? fail(seen) : pass(seen);
+      },
+    });
+    stage.accepted.paidInOrder = payment;
+    return findings;
+  },
+};
+
+const olderChange: Scenario = {
+  ids: ['older-change', 'older-change-effect'],
+  needs: 'unknown-status',
+  async run(stage) {
+    const payment = await stage.createPayment();
+    return deliverInTurn(stage, {
+      ids: ['older-change', 'older-change-effect'],
+      first: stage.sign(payment, { afterSeconds: 20 }),
+      // As text its time is greater than the newer one.
+      second: stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 10, offsetHours: 5 }),
+      names: ['the first change', 'the older change'],
+      look: (probe) => probe.askUntilEffect(payment),
+      judge: (earlier) => async (probe) => {
+        if (earlier.effects < 1) return skip('not tried: the first change had no effect in time');
+        const later = await probe.ask(payment);
+        const seen = describeBoth(earlier, later);
+        if (isSame(earlier, later)) return pass(seen);
+        if (later.status !== earlier.status) return fail(seen);
+        // A ledger has a line for every change, an older one too: its status decides.
+        if (!(await stage.countsEveryChange(probe))) return fail(seen);
+        return later.status === undefined
+          ? skip('not judged: countEffects counts every change and returns no status')
+          : pass(seen);
+      },
+    });
+  },
+};
+
+/** What is done for a payment that is paid is due whatever was reported before: the money has arrived. */
+const latePaid: Scenario = {
+  ids: ['late-paid-effect'],
+  needs: 'second-change',
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const newer = stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 20 });
+    for (const request of [newer, stage.sign(payment, { afterSeconds: 10 })]) {
+      const answer = await stage.deliver(request);
+      if (isAccepted(answer)) continue;
+      const reason = `not tried: a callback was not accepted: the endpoint ${describeAnswer(answer)}`;
+      return { 'late-paid-effect': skip(reason) };
+    }
+    return {
+      'late-paid-effect': async (probe) => {
+        const { unknownStatus: without, paidInOrder } = stage.accepted;
+        if (without === undefined || paidInOrder === undefined) {
+          return skip('not tried: there are no changes in order to compare with');
+        }
+        const { effects } = await probe.ask(paidInOrder);
+        if (effects === (await probe.ask(without)).effects) {
+          return skip('not judged: what countEffects counts did not rise with paid');
+        }
+        const count = await probe.ask(payment);
+        const seen = `countEffects returned ${describeCount(count)} of paid after a newer change`;
+        return count.effects === effects
+          ? pass(seen)
+          : fail(`${seen}, but ${effects} was expected, as in order`);
+      },
+    };
+  },
+};
+
+/** The identifier of a payment is its referenceNumber (interface section 2.2); an order may have several. */
+const secondPayment: Scenario = {
+  ids: ['second-payment', 'second-payment-effect'],
+  async run(stage) {
+    const first = await stage.createPayment();
+    const second = await stage.createPayment({ orderOf: first });
+    const unsent = await stage.createPayment({ orderOf: first });
+    return deliverInTurn(stage, {
+      ids: ['second-payment', 'second-payment-effect'],
+      first: stage.sign(first),
+      second: stage.sign(second),
+      names: ['the first payment', 'the second payment'],
+      judge: (_earlier, answer) => async (probe) => {
+        if (answer.outcome !== 'passed')
+          return skip('not tried: the second payment was not accepted');
+        const { effects } = await probe.ask(unsent);
+        if (effects !== 0) return skip(describeMixture('payments of one order'));
+        return judgeEffectCount(second, 1, 'the second payment of an order')(probe);
+      },
+    });
+  },
+};
+
+/** A refusal may reach the sender as a broken connection: it is still writing when the endpoint closes. */
+const BROKEN_CONNECTION: readonly unknown[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+
+const largeBody: Scenario = {
+  ids: ['large-body', 'after-large-body'],
+  async run(stage) {
+    const { largeBodyBytes } = stage.options;
+    // Spaces, so that only its size is wrong with it: no field is too long, none is unknown.
+    const json = JSON.stringify(createRecord(await stage.createPayment()));
+    const spaces = ' '.repeat(Math.max(largeBodyBytes - Buffer.byteLength(json), 0));
+    const large = await stage.send(stage.signer.sign(`{${spaces}${json.slice(1)}`));
+    const payment = await stage.createPayment();
+    const next = await stage.deliver(stage.sign(payment));
+    if (isAccepted(next)) stage.accepted.last = payment;
+    return {
+      'large-body': judgeLargeBody(largeBodyBytes, large),
+      'after-large-body': judgeAccepted('a valid callback after it', next),
+    };
+  },
+};
+
+function judgeLargeBody(bytes: number, answer: Answer): CheckVerdict {
+  const seen = `${bytes} bytes, rightly signed: the endpoint ${describeAnswer(answer)}`;
+  const { status = 0, failure } = answer;
+  if (failure !== undefined) {
+    return BROKEN_CONNECTION.includes(failure) ? pass(seen, answer) : fail(seen, answer);
+  }
+  if (isAccepted(answer)) return fail(`${seen}, so its cap is higher, or it has none`, answer);
+  if (status >= 400 && status < 500) return pass(seen, answer);
+  return fail(`${seen}; 413 was expected`, answer);
+}
+
+/** In the order in which they are run. */
+export const scenarios: readonly Scenario[] = [
+  acknowledgement,
+  ...forgeries,
+  alteredSignature,
+  malformedBody,
+  staleTimestamp,
+  futureTimestamp,
+  otherUnit,
+  delayedCallback,
+  refusedEffects,
+  ...unusual,
+  unknownStatus,
+  duplicateInTurn,
+  duplicatesAtOnce,
+  resignedRetry,
+  secondChange,
+  olderChange,
+  latePaid,
+  secondPayment,
+  overtaking,
+  largeBody,
+];

@@ -1,0 +1,113 @@
+import { createRecord } from './callbacks.js';
+import { pause } from './effect-probe.js';
+import { describeClock } from './endpoint.js';
+import type { EndpointCheckId } from './report.js';
+import type { Scenario, Stage } from './stage.js';
+import {
+  type Answer,
+  type CheckVerdict,
+  isAccepted,
+  judgeAccepted,
+  judgeRefused,
+  skip,
+} from './verdict.js';
+
+interface TimestampCheck {
+  readonly id: EndpointCheckId;
+  readonly expected: 'refused' | 'accepted';
+  /** X-Timestamp against this machine's clock, `marginSeconds` on the right side of the window's edge. */
+  readonly aheadSeconds: (toleranceSeconds: number, marginSeconds: number) => number;
+  /** Whether time that passes on the way brings it nearer to the edge. */
+  readonly isBroughtNearer: boolean;
+}
+
+/** How many seconds a clock may be off before the window is taken to be wrong. */
+const MAX_MARGIN_SECONDS = 5;
+/** After so many answers that each took longer than all before, nothing is known. */
+const MAX_LATE = 3;
+/** How much of a second may have passed for a request to be handled within it. */
+const SECOND_BEGINS_MS = 200;
+
+// A clock that is a little off, or an endpoint that looks late, shifts the edge of
+// the window. So an unexpected answer one second from the edge proves nothing: it is tried further away.
+async function run(stage: Stage, check: TimestampCheck): Promise<CheckVerdict> {
+  const lastMargin = Math.min(MAX_MARGIN_SECONDS, stage.options.toleranceSeconds);
+  let margin = 1;
+  let late = 0;
+  let timesLate = 0;
+  for (;;) {
+    const { answer, verdict } = await attempt(stage, check, margin + late);
+    if (verdict.outcome === 'passed' || !isOfWindow(check, answer)) return verdict;
+    const { sentAtMs, answeredAtMs } = answer;
+    const secondsOnTheWay = Math.floor(answeredAtMs / 1000) - Math.floor(sentAtMs / 1000);
+    const lateNow = check.isBroughtNearer ? secondsOnTheWay : 0;
+    if (margin + late - lateNow >= lastMargin) return verdict;
+    if (lateNow > late) {
+      timesLate += 1;
+      late = lateNow;
+    }
+    if (timesLate === MAX_LATE) {
+      return skip(
+        `not known: each answer took longer, up to ${late} s, so it may have looked at X-Timestamp too late to tell`,
+      );
+    }
+    margin = Math.min(margin + 1, lastMargin);
+  }
+}
+
+async function attempt(
+  stage: Stage,
+  { aheadSeconds: aheadOf, expected, isBroughtNearer }: TimestampCheck,
+  margin: number,
+): Promise<{ answer: Answer; verdict: CheckVerdict }> {
+  const payment = await stage.createPayment();
+  // Whole seconds are compared: sent as a second begins, it is looked at in the same one.
+  const intoSecondMs = Date.now() % 1000;
+  if (isBroughtNearer && intoSecondMs > SECOND_BEGINS_MS) {
+    await pause(1000 - intoSecondMs, stage.options.signal);
+  }
+  const aheadSeconds = aheadOf(stage.options.toleranceSeconds, margin);
+  const request = stage.signer.sign(createRecord(payment), { aheadSeconds });
+  const isToBeRefused = expected === 'refused';
+  const answer = await (isToBeRefused ? stage.forge(payment, request) : stage.deliver(request));
+  const what = `signed ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead' : 'ago'}`;
+  const verdict = isToBeRefused ? judgeRefused(what, answer) : judgeAccepted(what, answer);
+  const note =
+    verdict.outcome === 'passed' && margin > 1
+      ? `, but not with ${margin - 1} s less to spare: its clock or network is up to ${margin - 1} s off`
+      : '';
+  return { answer, verdict: { ...verdict, detail: verdict.detail + note + describeClock(answer) } };
+}
+
+/** Whether an answer that was not expected may be due to where the window ends. */
+function isOfWindow({ expected }: TimestampCheck, answer: Answer): boolean {
+  const { status = 0 } = answer;
+  if (expected === 'refused') return isAccepted(answer);
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+const toScenario = (check: TimestampCheck): Scenario => ({
+  ids: [check.id],
+  run: async (stage) => ({ [check.id]: await run(stage, check) }),
+});
+
+export const staleTimestamp: Scenario = toScenario({
+  id: 'stale-timestamp',
+  expected: 'refused',
+  aheadSeconds: (tolerance, margin) => -(tolerance + margin),
+  isBroughtNearer: false,
+});
+
+export const futureTimestamp: Scenario = toScenario({
+  id: 'future-timestamp',
+  expected: 'refused',
+  aheadSeconds: (tolerance, margin) => tolerance + margin,
+  isBroughtNearer: true,
+});
+
+export const delayedCallback: Scenario = toScenario({
+  id: 'delayed-callback',
+  expected: 'accepted',
+  aheadSeconds: (tolerance, margin) => -(tolerance - margin),
+  isBroughtNearer: true,
+});

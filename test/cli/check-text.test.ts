@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { describeCheck, describeReport } from '../../src/cli/report-text.js';
+import { createReport, failed, passed, skipped } from './sample-report.js';
+
+const asIs = (_style: string, text: string) => text;
+const named = (style: string, text: string) => `<${style}>${text}</>`;
+const report = createReport(passed, failed, skipped, { ...skipped, id: 'duplicate-effect' });
+
+test('a report of checks: a table, what failed and why, what was skipped, totals', () => {
+  const text = describeReport(
+    createReport(passed, { ...failed, detail: 'seen', title: 'T', remedy: 'Verify.' }, skipped),
+    {
+      width: 80,
+      paint: asIs,
+    },
+  ).join('\n');
+  expect(text).toBe(
+    [
+      'Checks of http://127.0.0.1:3000/callbacks?x=<y>',
+      '',
+      'pass  reachable     Answers over HTTP',
+      'FAIL  wrong-secret  T',
+      'skip  valid-effect  Acts once on a valid callback',
+      '',
+      'wrong-secret: T',
+      '  seen  seen',
+      '  why   Anybody who finds the endpoint can have orders shipped.',
+      '  fix   Verify.',
+      '  look  for 0b7f3f4e-1111-4222-8333-444455556666',
+      '',
+      'skipped: valid-effect',
+      '  since not tried: it needs a probe',
+      '',
+      '1 passed, 1 failed, 1 skipped in 1.2 s. It acknowledged a callback within 2 ms',
+      '(median), 9.5 ms at most.',
+    ].join('\n'),
+  );
+});
+
+test.each([40, 60, 80])('no line is wider than %i characters', (width) => {
+  for (const line of describeReport(report, { width, paint: asIs })) {
+    expect([...line].length, line).toBeLessThanOrEqual(width);
+  }
+});
+
+test('a reason to skip is printed once, with every check it applies to', () => {
+  const lines = describeReport(report, { width: 80, paint: asIs });
+  expect(lines).toContain('skipped: valid-effect, duplicate-effect');
+  expect(lines.filter((line) => line.includes('it needs a probe'))).toHaveLength(1);
+});
+
+test('nothing of an answer can drive the terminal', () => {
+  const text = describeReport(report, { width: 80, paint: asIs }).join('\n');
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+  expect(text).toContain('\\x1b[31m');
+  expect(text).toContain('\\u202e');
+});
+
+test('says that no callback was acknowledged', () => {
+  const { acknowledgeMs: _none, ...without } = report;
+  const lines = describeReport(without, { width: 80, paint: asIs });
+  expect(lines.join(' ')).toContain('It acknowledged no callback.');
+});
+
+test('paints outcomes only, and totals by whether all passed', () => {
+  const lines = describeReport(report, { width: 80, paint: named });
+  expect(lines).toContain('<green>pass</>  reachable         Answers over HTTP');
+  expect(lines.find((line) => line.startsWith('<red>FAIL</>  wrong-secret'))).toBeDefined();
+  expect(lines.at(-1)).toMatch(/^<red>/);
+  expect(describeReport(createReport(passed), { width: 80, paint: named }).at(-1)).toMatch(
+    /^<green>/,
+  );
+});
+
+test('a check in one line, as it ends', () => {
+  expect(describeCheck(passed, asIs)).toBe('pass  reachable: Answers over HTTP');
+  expect(describeCheck({ ...passed, title: 'a\u001b\nb' }, named)).toBe(
+    '<green>pass</>  reachable: a\\x1b\\nb',
+  );
+});
+
+test('a report leaves out the table of what was shown as it ended', () => {
+  const lines = describeReport(report, { width: 80, paint: asIs }, { hasShownChecks: true });
+  expect(lines.slice(0, 3)).toEqual([
+    'Checks of http://127.0.0.1:3000/callbacks?x=<y>',
+    '',
+    expect.stringMatching(/^wrong-secret: /),
+  ]);
+  expect(lines.at(-1)).toMatch(/at most\.$/);
+});

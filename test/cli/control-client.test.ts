@@ -1,0 +1,202 @@
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import {
+  ControlAborted,
+  ControlClient,
+  ControlRefusal,
+  connectToMock,
+} from '../../src/cli/control-client.js';
+import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
+
+async function startServer(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    client: new ControlClient(new URL(url)),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const state = { method: 'GET', path: ['state'] } as const;
+
+describe('a call of the control interface', () => {
+  test('sends JSON and gives the answer', async () => {
+    const seen: unknown[] = [];
+    await using server = await startServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { method, url, headers } = request;
+      seen.push({
+        method,
+        url,
+        type: headers['content-type'],
+        body: Buffer.concat(chunks).toString(),
+      });
+      response.writeHead(201).end('{"ok":"ü"}');
+    });
+    expect(
+      await server.client.call({
+        method: 'POST',
+        path: ['payments', 'a/b?', 'status'],
+        query: { limit: 5, search: 'a b', before: undefined },
+        body: { status: 'paid ü' },
+      }),
+    ).toEqual({ ok: 'ü' });
+    await server.client.call({ method: 'DELETE', path: ['faults'] });
+    expect(seen).toEqual([
+      {
+        method: 'POST',
+        url: '/_mock/payments/a%2Fb%3F/status?limit=5&search=a+b',
+        type: 'application/json',
+        body: '{"status":"paid ü"}',
+      },
+      { method: 'DELETE', url: '/_mock/faults', type: undefined, body: '' },
+    ]);
+  });
+
+  test('fails with the words of the mock when it says no', async () => {
+    await using server = await startServer((_request, response) =>
+      response.writeHead(404).end('{"code":"NOT_FOUND","message":"there is none"}'),
+    );
+    const error = await server.client.call(state).catch((reason) => reason);
+    expect(error).toBeInstanceOf(ControlRefusal);
+    expect(error).toMatchObject({ code: 'NOT_FOUND', message: 'there is none' });
+  });
+
+  test.each([
+    ['an HTML page', 404, '<h1>Not found</h1>'],
+    ['JSON of another server', 404, '{"error":"not found"}'],
+    ['JSON with a code and no message', 400, '{"code":"A","message":7}'],
+    ['a page that is fine', 200, '<h1>Hello</h1>'],
+    ['JSON that is no object', 200, 'null'],
+    ['a redirect, which is not followed', 302, '{}'],
+  ])('says that no mock is there when it gets %s', async (_what, status, body) => {
+    await using server = await startServer((_request, response) =>
+      response.writeHead(status, { location: '/elsewhere' }).end(body),
+    );
+    await expect(server.client.call(state)).rejects.toThrow(
+      `what answers at ${server.url} is not the mock of merchant-payments (HTTP ${status})`,
+    );
+  });
+
+  test('says how to start a mock when there is no answer', async () => {
+    const port = await reserveClosedPort();
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const client = new ControlClient(new URL(`http://${host}:${port}`));
+      await expect(client.call(state)).rejects.toThrow(
+        `there is no answer at http://${host}:${port}: start the mock with \`npx merchant-payments mock\``,
+      );
+    }
+  });
+
+  test.each([
+    ['before', (): void => undefined],
+    ['within', (response: Parameters<RequestListener>[1]): void => void response.write('{')],
+  ])('ends at its deadline %s the answer', async (_when, begin) => {
+    await using server = await startServer((_request, response) => begin(response));
+    for (const signal of [undefined, new AbortController().signal]) {
+      const call = { ...state, timeoutMs: 100, ...(signal === undefined ? {} : { signal }) };
+      await expect(server.client.call(call)).rejects.toThrow(
+        `${server.url} has not answered within 100ms`,
+      );
+    }
+  });
+
+  test.each([
+    ['after the request was sent', false, 'unknown'],
+    ['before it was sent', true, 'not-sent'],
+  ])('aborted %s it says whether it can have been done', async (_when, isEarly, outcome) => {
+    const abortion = new AbortController();
+    let requests = 0;
+    await using server = await startServer(() => {
+      requests += 1;
+      abortion.abort();
+    });
+    if (isEarly) abortion.abort();
+    const { signal } = abortion;
+    const error = await server.client.call({ ...state, signal }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(ControlAborted);
+    expect(error).toMatchObject({
+      code: 'ABORTED',
+      requestOutcome: outcome,
+      message: `the call of ${server.url} was aborted by a signal`,
+    });
+    expect(requests).toBe(isEarly ? 0 : 1);
+  });
+
+  test('names the code of a connection that breaks, also within the answer', async () => {
+    await using early = await startServer((request) => request.socket.resetAndDestroy());
+    await expect(early.client.call(state)).rejects.toThrow(
+      `the connection to ${early.url} failed with ECONNRESET`,
+    );
+    await using late = await startServer((request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{', () => request.socket.resetAndDestroy());
+    });
+    await expect(late.client.call(state)).rejects.toThrow('failed with ECONNRESET');
+  });
+
+  test('names what speaks no HTTP', async () => {
+    const server = createTcpServer((socket) => socket.end('SSH-2.0\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = new ControlClient(new URL(`http://127.0.0.1:${port}`));
+    await expect(client.call(state)).rejects.toThrow(/failed with HPE_\w+; check that a mock runs/);
+    server.close();
+  });
+
+  test('stops reading an endless answer', async () => {
+    await using server = await startServer((_request, response) => {
+      const chunk = Buffer.alloc(1_048_576, ' ');
+      const more = () => {
+        while (response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(server.client.call(state)).rejects.toThrow(
+      'the answer is longer than 67108864 bytes; ask for less with --limit',
+    );
+  });
+});
+
+describe('the address of the mock', () => {
+  const connect = (flag: string | undefined, variable?: string) => () =>
+    connectToMock({
+      options: { 'mock-url': flag },
+      terminal: { env: { MERCHANT_PAYMENTS_MOCK_URL: variable } },
+    });
+
+  test('may be the base address or that of the dashboard', async () => {
+    await using server = await startServer((request, response) =>
+      response.end(JSON.stringify({ url: request.url })),
+    );
+    for (const end of ['', '/', '/_mock', '/_mock/']) {
+      const client = connect(`${server.url}${end}`)();
+      expect(await client.call(state)).toEqual({ url: '/_mock/state' });
+    }
+  });
+
+  test('is that of the flag, else of the environment', async () => {
+    await using server = await startServer((_request, response) => response.end('{}'));
+    const closed = `http://127.0.0.1:${await reserveClosedPort()}`;
+    expect(await connect(server.url, closed)().call(state)).toEqual({});
+    expect(await connect(undefined, server.url)().call(state)).toEqual({});
+  });
+
+  test('is refused by the name of the flag or variable', () => {
+    expect(connect('localhost:4242', 'http://127.0.0.1')).toThrow('--mock-url must be an http');
+    expect(connect(undefined, 'nonsense')).toThrow('MERCHANT_PAYMENTS_MOCK_URL must be an http');
+    expect(connect('http://a:hunter2@b')).toThrow('must not hold a user name');
+  });
+
+  test('is the default one when the variable is empty', () => {
+    expect(connect(undefined, '')).not.toThrow();
+  });
+});

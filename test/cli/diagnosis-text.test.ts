@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { describeDiagnosis } from '../../src/cli/report-text.js';
+import { diagnoseCallback, signCallback } from '../../src/testing/index.js';
+
+const layout = { width: 80, paint: (_style: string, text: string) => text };
+const signingSecret = 'test-signing-secret';
+const payment = {
+  referenceNumber: '0b7f3f4e-1111-4222-8333-444455556666',
+  merchantPaymentReference: 'order-1\u001b[2J',
+  status: 'paid',
+  updatedAt: '2026-01-31T12:00:00+00:00',
+};
+const now = () => 1_769_860_800_000;
+const signed = signCallback({ payment, signingSecret, timestamp: 1_769_860_800 });
+
+test('a verified callback: the verdict and the record, escaped', () => {
+  expect(describeDiagnosis(diagnoseCallback(signed, { signingSecret, now }), layout, 1)).toEqual([
+    'verified: the callback is authentic, fresh, and a status record',
+    '  signature  matches this callback',
+    '  status     paid',
+    '  reference  order-1\\x1b[2J',
+    '  number     0b7f3f4e-1111-4222-8333-444455556666',
+    '  updated    2026-01-31T12:00:00+00:00',
+  ]);
+});
+
+test('with several signing secrets, the text names the one that matched', () => {
+  const diagnosis = diagnoseCallback(signed, { signingSecret: ['another', signingSecret], now });
+  expect(describeDiagnosis(diagnosis, layout, 2)).toContain(
+    '  signature  matches this callback, with signing secret 2',
+  );
+});
+
+test('an authentic callback that is refused: the record with a warning, what was seen, what to do', () => {
+  const late = diagnoseCallback(signed, { signingSecret, now: () => now() + 301_000 });
+  const lines = describeDiagnosis(late, layout, 1);
+  expect(lines[0]).toBe('refused with TIMESTAMP_OUTSIDE_WINDOW');
+  expect(lines.join('\n')).toContain('paid (authentic, but refused: look at it, do not act on it)');
+  const start = lines.indexOf('timestamp-outside-window');
+  expect(lines[start + 1]).toMatch(/^ {2}seen {2}X-Timestamp is 301 s behind/);
+  expect(lines.slice(start).some((line) => line.startsWith('  fix   '))).toBe(true);
+});
+
+test('an unexplained signature: what was tried', () => {
+  const lines = describeDiagnosis(
+    diagnoseCallback(signed, { signingSecret: 'other', now }),
+    layout,
+    1,
+  );
+  expect(lines).toContain('  signature  does not match, and nothing that was tried explains it');
+  expect(lines.some((line) => line.startsWith('  tried '))).toBe(true);
+  for (const line of lines) expect([...line].length, line).toBeLessThanOrEqual(80);
+});
+
+test('a signature that is explained, and one that is missing', () => {
+  const { 'x-signature': signature = '', ...headers } = signed.headers;
+  const renamed = { ...headers, HTTP_X_SIGNATURE: signature };
+  const explained = diagnoseCallback({ ...signed, headers: renamed }, { signingSecret, now });
+  expect(describeDiagnosis(explained, layout, 1).join(' ')).toContain('once the findings');
+  const missing = diagnoseCallback({ ...signed, headers }, { signingSecret, now });
+  expect(describeDiagnosis(missing, layout, 1)).toContain('  signature  missing');
+});
+
+test('says why when there is no finding', () => {
+  const lines = describeDiagnosis(
+    {
+      verified: false,
+      signature: 'missing',
+      findings: [],
+      error: { code: 'MISSING_SIGNATURE', message: 'a reason' },
+    },
+    layout,
+    1,
+  );
+  expect(lines.slice(0, 2)).toEqual(['refused with MISSING_SIGNATURE', 'a reason']);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import {
+  describeFaults,
+  parametersOf,
+  readFaultMatch,
+  readFaultType,
+} from '../../src/cli/faults.js';
+import { faultTargets, faultTypesOn } from '../../src/mock-server/faults/fault-catalogue.js';
+import type { Fault } from '../../src/mock-server/index.js';
+import { createMockService } from '../../src/mock-server/service.js';
+
+const samples: Readonly<Record<string, string>> = {
+  status: '503',
+  delayMs: '1',
+  retryAfterSeconds: '2',
+  mode: 'at-once',
+  copies: '3',
+  bySeconds: '4',
+  header: 'x-timestamp',
+  field: 'name',
+  value: '{"a":1}',
+};
+
+describe.each(faultTargets)('a fault on a %s', (on) => {
+  test.each(faultTypesOn(on))('%s is taken by the mock with all its fields', (type) => {
+    const set = Object.keys(parametersOf(type)).map((name) => `${name}=${samples[name]}`);
+    const service = createMockService();
+    service.faults.add(readFaultType(on, type, set) as unknown as Fault);
+    expect(service.faults.pending()).toMatchObject([{ on, type }]);
+  });
+
+  test.each(faultTypesOn(on))('%s stands in the help', (type) => {
+    expect(describeFaults(on).join('\n')).toContain(`  ${type} `);
+  });
+});
+
+describe('the fields of a fault', () => {
+  test('are numbers, texts or JSON, as each one is', () => {
+    expect(readFaultType('request', 'server-error', ['status=503'])).toEqual({
+      on: 'request',
+      type: 'server-error',
+      status: 503,
+    });
+    expect(readFaultType('callback', 'unknown-status', ['status=503'])).toEqual({
+      on: 'callback',
+      type: 'unknown-status',
+      status: '503',
+    });
+    expect(readFaultType('callback', 'extra-field', ['field=a=b', 'value=[1]'])).toMatchObject({
+      field: 'a=b',
+      value: [1],
+    });
+    expect(readFaultMatch('callback', ['attempt=2', 'status=7'])).toEqual({
+      attempt: 2,
+      status: '7',
+    });
+  });
+
+  test.each([
+    [() => readFaultType('request', 'delay', ['delayMs=soon']), '--set delayMs must be a decimal'],
+    [() => readFaultType('request', 'delay', ['delay=1']), '--set delay is not a field of a delay'],
+    [() => readFaultType('request', 'hang', ['a=1']), 'it has none'],
+    [() => readFaultType('request', 'delay', ['delayMs=1', 'delayMs=2']), 'was given twice'],
+    [() => readFaultType('request', 'dely', []), 'did you mean delay?'],
+    [() => readFaultType('callback', 'delay', []), 'there is no fault "delay" on a callback'],
+    [() => readFaultType('callback', 'toString', []), 'there is no fault "toString"'],
+    [() => readFaultType('callback', 'nonsense', []), 'there are duplicate, reorder,'],
+    [() => readFaultMatch('request', ['status=paid']), '--match status is not a field'],
+    [() => readFaultMatch('request', ['constructor=1']), '--match constructor is not a field'],
+    [() => readFaultMatch('request', ['path']), '--match must be of the form name=value'],
+  ])('are refused: %s', (read, message) => {
+    expect(read).toThrow(message);
+  });
+});

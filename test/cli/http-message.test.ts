@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { parseHeaderFile, parseHttpMessage } from '../../src/cli/capture-formats.js';
+import { UsageError } from '../../src/cli/command.js';
+
+const headers = [
+  ['Content-Type', 'application/json'],
+  ['X-Timestamp', '17'],
+];
+const head = ['POST /callbacks?a=b HTTP/1.1', 'Content-Type: application/json', 'X-Timestamp:17  '];
+
+function parse(text: string | Buffer) {
+  const { body, ...rest } = parseHttpMessage(Buffer.from(text));
+  return {
+    ...rest,
+    body: body.kind === 'bytes' ? Buffer.from(body.bytes).toString('latin1') : body,
+  };
+}
+
+test.each([
+  ['CRLF', [...head, '', '{}'].join('\r\n')],
+  ['LF', [...head, '', '{}'].join('\n')],
+  ['no request line', [...head.slice(1), '', '{}'].join('\n')],
+  ['empty lines before it', ['', '', ...head, '', '{}'].join('\r\n')],
+  ['a byte order mark', `\ufeff${[...head, '', '{}'].join('\r\n')}`],
+])('reads a message with %s', (_what, text) => {
+  expect(parse(text)).toEqual({ headers, body: '{}', notes: [] });
+});
+
+test('the body is what follows the empty line, byte for byte', () => {
+  const body = Buffer.from('\r\n\r\n \xff\x00\n\n', 'latin1');
+  expect(parse(Buffer.concat([Buffer.from('A: 1\r\n\r\n'), body])).body).toBe(
+    body.toString('latin1'),
+  );
+});
+
+test('a body may be empty', () => {
+  expect(parse('A: 1\n\n').body).toBe('');
+});
+
+test('says that a message without an empty line has no body', () => {
+  expect(parse('A: 1\nB: 2').body).toEqual({
+    kind: 'none',
+    remedy: expect.stringContaining('no empty line'),
+  });
+});
+
+test.each([
+  ['A: 1\n\n{"a":\n1}', 'header'],
+  ['{"a":1}', 'line 1'],
+  ['A: 1\n folded\n\n', 'line 2'],
+  ['no header at all\n\n', 'line 1'],
+])('of %j a line that is no header is refused', (text, part) => {
+  if (text.startsWith('A: 1\n\n')) {
+    expect(parse(text).body).toBe('{"a":\n1}');
+    return;
+  }
+  expect(() => parse(text)).toThrow(UsageError);
+  expect(() => parse(text)).toThrow(part);
+});
+
+test('leaves out the line break of an editor behind Content-Length, and says so', () => {
+  expect(parse('Content-Length: 2\n\n{}\n')).toMatchObject({
+    body: '{}',
+    notes: [expect.stringContaining('after the 2 bytes')],
+  });
+});
+
+test.each(['{"a":1}', '{'])(
+  'keeps a body of %j bytes that Content-Length does not fit, and says so',
+  (body) => {
+    expect(parse(`Content-Length: 2\n\n${body}`)).toMatchObject({
+      body,
+      notes: [expect.stringContaining('Content-Length says 2')],
+    });
+  },
+);
+
+test('puts chunks together, and leaves a body alone that has none', () => {
+  const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
+  expect(parse(`${chunked}3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`)).toMatchObject({
+    body: 'abcde',
+    notes: [expect.stringContaining('chunks')],
+  });
+  expect(parse(`${chunked}{"a":1}`)).toMatchObject({ body: '{"a":1}', notes: [] });
+  for (const wrong of ['3\r\nabcd\r\n0\r\n\r\n', '3\r\nabcX\n0\r\n\r\n', '3\r\nabc\r\n']) {
+    expect(parse(`${chunked}${wrong}`).body).toBe(wrong);
+  }
+});
+
+test('a file of headers ends at an empty line', () => {
+  expect(parseHeaderFile(Buffer.from(`${head.join('\r\n')}\r\n\r\n{}`))).toEqual(headers);
+});

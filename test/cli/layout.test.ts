@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { labelledLines, reportWidth, wrapText } from '../../src/cli/layout.js';
+
+test.each([
+  [undefined, 80],
+  [200, 80],
+  [79, 79],
+  [12, 40],
+])('on a stream of %s columns a report is %i wide', (columns, expected) => {
+  expect(reportWidth({ columns: columns as number })).toBe(expected);
+});
+
+test.each([
+  ['', ['']],
+  ['one two', ['one two']],
+  ['one two three', ['one two', 'three']],
+  ['12345678 9', ['12345678', '9']],
+  ['123456789abc d', ['12345678', '9abc d']],
+  ['😀😀😀😀 😀😀😀', ['😀😀😀😀 😀😀😀']],
+])('wraps %j at 8 characters', (text, expected) => {
+  expect(wrapText(text, 8)).toEqual(expected);
+});
+
+test('the further lines of a labelled text stand below its first', () => {
+  expect(labelledLines('x: ', 'one two three', 10)).toEqual(['x: one two', '   three']);
+});

@@ -1,0 +1,276 @@
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { PaymentClientOptions } from '../../src/client/options.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { RequestError } from '../../src/errors.js';
+import { apiKey, apiSecret, created, failureOf, order, startRawServer } from './raw-server.js';
+
+const basic = (key: string, secret: string) => `Basic ${btoa(`${key}:${secret}`)}`;
+
+function createClient(options: Partial<PaymentClientOptions>): PaymentClient {
+  const client = new PaymentClient({
+    baseUrl: 'https://payments.invalid',
+    apiKey,
+    apiSecret,
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+describe('credentials as functions', () => {
+  it('are read at each call, and rotate without a restart', async () => {
+    const server = await startRawServer({ answer: () => created });
+    let secret = 'first-secret';
+    const readSecret = vi.fn(async () => secret);
+    const client = createClient({
+      baseUrl: server.url,
+      apiKey: () => 'rotating-key',
+      apiSecret: readSecret,
+    });
+    await client.payments.create(order);
+    await client.request({ method: 'GET', path: '/x' });
+    secret = 'second-secret';
+    await client.payments.create(order);
+    expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      basic('rotating-key', 'first-secret'),
+      basic('rotating-key', 'first-secret'),
+      basic('rotating-key', 'second-secret'),
+    ]);
+    expect(readSecret).toHaveBeenCalledTimes(3);
+  });
+
+  it('may be one function beside a text, of the options object it stands in', async () => {
+    const server = await startRawServer({ answer: () => created });
+    class Options {
+      readonly baseUrl = server.url;
+      readonly apiKey = 'fixed-key';
+      readonly stored = 'stored-secret';
+      apiSecret(): string {
+        return this.stored;
+      }
+    }
+    const client = new PaymentClient(new Options());
+    onTestFinished(() => client.close());
+    await client.payments.create(order);
+    expect(server.requests[0]?.headers['authorization']).toBe(basic('fixed-key', 'stored-secret'));
+  });
+
+  it('are methods of what fromEnv is given, too', async () => {
+    const server = await startRawServer({ answer: () => created });
+    class Overrides {
+      readonly baseUrl = server.url;
+      readonly apiKey = 'fixed-key';
+      readonly #stored = 'stored-secret';
+      apiSecret(): string {
+        return this.#stored;
+      }
+    }
+    const client = PaymentClient.fromEnv(new Overrides(), {});
+    onTestFinished(() => client.close());
+    await client.payments.create(order);
+    expect(server.requests[0]?.headers['authorization']).toBe(basic('fixed-key', 'stored-secret'));
+  });
+
+  it('are read once for all attempts of a call', async () => {
+    const answers = [new Response(null, { status: 429 }), new Response(null, { status: 201 })];
+    const fetch = vi.fn(async () => answers.shift() as Response);
+    const readSecret = vi.fn(() => 'once-secret');
+    const client = createClient({ fetch, apiSecret: readSecret });
+    const { response } = await client.payments.create(order);
+    expect(response.attempts).toBe(2);
+    expect(readSecret).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['an error with a name', new TypeError('hunter2'), ' (TypeError)'],
+    ['an error with a code', Object.assign(new Error('hunter2'), { code: 'ENOENT' }), ' (ENOENT)'],
+    ['an error whose name is no word', Object.assign(new Error('x'), { name: 'hunter2 !' }), ''],
+    ['a text', 'hunter2', ''],
+    ['nothing', undefined, ''],
+  ])('fail the call when they throw %s, and nothing is sent', async (_what, thrown, why) => {
+    const server = await startRawServer({ answer: () => created });
+    for (const option of ['apiKey', 'apiSecret'] as const) {
+      for (const give of [
+        () => {
+          throw thrown;
+        },
+        () => Promise.reject(thrown),
+      ]) {
+        const client = createClient({ baseUrl: server.url, [option]: give });
+        const error = await failureOf(client.payments.create(order));
+        expect(error).toBeInstanceOf(RequestError);
+        expect(error.toJSON()).toEqual({
+          name: 'SecretUnavailableError',
+          code: 'SECRET_UNAVAILABLE',
+          option,
+          message: `${option} could not be read: its function failed${why}. Nothing was sent: it is safe to try again.`,
+          requestOutcome: 'not-sent',
+          safeToRetry: true,
+        });
+        expect(inspect(error, { showHidden: true })).not.toContain('hunter2');
+      }
+    }
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it.each([
+    ['nothing', undefined, 'is missing; it must be a string that is not empty'],
+    ['a number', 7, 'must be a string that is not empty; received a number'],
+    ['a blank', ' ', 'must be a string that is not empty; received a blank string'],
+    ['a line break', 'hunter2\n', 'must not begin or end with white space'],
+    ['a control character', 'hunter\u00002', 'must not contain control characters'],
+  ])('fail the call when they give %s, without the value', async (_what, value, says) => {
+    const server = await startRawServer({ answer: () => created });
+    for (const option of ['apiKey', 'apiSecret'] as const) {
+      const client = createClient({ baseUrl: server.url, [option]: () => value });
+      const error = await failureOf(client.payments.create(order));
+      expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
+      expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: false });
+      expect(error.message).toContain(`${option} ${says}`);
+      expect(inspect(error, { showHidden: true })).not.toContain('hunter');
+    }
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it('have the deadline of the call', async () => {
+    const client = createClient({ apiSecret: () => new Promise<string>(() => {}), timeoutMs: 20 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent', safeToRetry: true });
+    expect(error.message).toBe(
+      'POST /api/payments did not end within 20 ms: apiKey and apiSecret were not read in time. Nothing was sent: it is safe to try again.',
+    );
+  });
+
+  it('are not waited for once the call is aborted, and may fail later', async () => {
+    const controller = new AbortController();
+    const client = createClient({
+      apiSecret: async () => {
+        controller.abort();
+        await Promise.resolve();
+        throw new Error('later');
+      },
+    });
+    const call = client.payments.create(order, { signal: controller.signal });
+    expect(await failureOf(call)).toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+  });
+
+  it('are taken out of what the service says', async () => {
+    const echo = JSON.stringify({ code: 'X', message: 'got rotating-secret-1' });
+    const client = createClient({
+      apiSecret: () => 'rotating-secret-1',
+      fetch: async () => new Response(echo, { status: 422 }),
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error.message).toContain('got [redacted]');
+  });
+
+  it('show nothing of themselves in the client', async () => {
+    const client = createClient({
+      apiSecret: () => 'rotating-secret-1',
+      fetch: async () => Response.json({}),
+    });
+    await client.payments.create(order);
+    expect(inspect(client, { showHidden: true, depth: 9 })).not.toContain('rotating-secret');
+  });
+});
+
+describe('headers', () => {
+  const sentWith = async (
+    clientHeaders: Record<string, string> | undefined,
+    callHeaders?: Record<string, string>,
+  ) => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient({ baseUrl: server.url, headers: clientHeaders });
+    await client.payments.create(order, { headers: callHeaders });
+    await client.request({ method: 'GET', path: '/x' }, { headers: callHeaders });
+    expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      basic(apiKey, apiSecret),
+      basic(apiKey, apiSecret),
+    ]);
+    expect(server.requests.map(({ headers }) => headers['content-type'])).toEqual([
+      'application/json',
+      undefined,
+    ]);
+    return server.requests[0]?.headers;
+  };
+
+  it('of the client and of a call are sent, a call’s in place of the client’s', async () => {
+    const sent = await sentWith(
+      { 'Api-Version': '2026-01', 'X-Shop': 'one', 'User-Agent': 'shop/1' },
+      { 'x-shop': 'two', 'Idempotency-Key': 'order-1001' },
+    );
+    expect(sent).toMatchObject({
+      'api-version': '2026-01',
+      'x-shop': 'two',
+      'idempotency-key': 'order-1001',
+      'user-agent': 'shop/1',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it('of one call are not those of the next', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient({ baseUrl: server.url });
+    await client.payments.create(order, { headers: { 'idempotency-key': 'a' } });
+    await client.payments.create(order);
+    const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(['a', undefined]);
+  });
+
+  it.each([
+    ['Authorization', 'must not have authorization: the client sets it'],
+    ['Content-Type', 'must not have content-type: the client sets it'],
+    ['content-length', 'must not have content-length: the client sets it'],
+    ['HOST', 'must not have host: the client sets it'],
+    ['Connection', 'must not have connection: it belongs to the connection'],
+    ['transfer-encoding', 'must not have transfer-encoding: it belongs to the connection'],
+    ['Accept-Encoding', 'must not have accept-encoding: it belongs to the connection'],
+    ['', "has a name that is not a header's"],
+    ['hunter2 x', "has a name that is not a header's"],
+    ['x\r\ny', "has a name that is not a header's"],
+    ['x:', "has a name that is not a header's"],
+    ['ü', "has a name that is not a header's"],
+    ['x'.repeat(129), "has a name that is not a header's"],
+  ])('may not be named %j', async (name, says) => {
+    const headers = { [name]: 'value' };
+    expect(() => createClient({ headers })).toThrow(`headers ${says}`);
+    const error = await failureOf(createClient({}).payments.create(order, { headers }));
+    expect(error).toMatchObject({ code: 'INVALID_OPTION', option: 'headers' });
+    expect(error).toMatchObject({ requestOutcome: 'not-sent' });
+    expect(error.message).toContain(`headers ${says}`);
+    expect(error.message).not.toContain('hunter2');
+  });
+
+  it.each([
+    'hunter2\r\nx-injected: 1',
+    'hunter2\n',
+    'hunter2\r',
+    'hunter2\u0000',
+    'hunter2\u007f',
+    'hunter2 €',
+  ])('may not have the value %j, which is not quoted', (value) => {
+    const make = () => createClient({ headers: { 'X-Token': value } });
+    expect(make).toThrow('headers.x-token must not contain line breaks, control characters');
+    expect(make).not.toThrow('hunter2');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'headers must be an object of header names and values; received null'],
+    ['a: b', 'headers must be an object of header names and values; received a string'],
+    [[['a', 'b']], 'headers must be an object of header names and values; received an array'],
+    [new Headers(), 'headers must be an object of header names and values; received an object'],
+    [{ a: 7 }, 'headers.a must be a string; received a number'],
+    [{ a: undefined }, 'headers.a is missing; it must be a string'],
+    [{ a: 'b', A: 'c' }, 'headers has a twice; give it once'],
+  ])('are refused when they are %j', (headers, says) => {
+    expect(() => createClient({ headers: headers as Record<string, string> })).toThrow(says);
+  });
+
+  it('may hold a tab, spaces and characters of Latin-1', async () => {
+    const sent = await sentWith({ 'x-note': 'a\tb c' });
+    expect(sent).toMatchObject({ 'x-note': 'a\tb c' });
+    expect(() => createClient({ headers: { 'x-note': 'é' } })).not.toThrow();
+  });
+});

@@ -1,0 +1,76 @@
+// Runs the samples of README.md and of the testing guide, one after another in one process, as they
+// stand in the folder of the first argument. What a sample declares as the reader's own is a global.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { PGlite } from '@electric-sql/pglite';
+import { PaymentClient } from 'merchant-payments';
+import { startMockServer } from 'merchant-payments/mock-server';
+import { signCallback } from 'merchant-payments/testing';
+import { runCommandLine } from '../../../src/cli/command-line.js';
+import { listen, startMyApplication } from './application.js';
+
+const DOCUMENTED_URL = 'http://127.0.0.1:3000/callbacks/payments';
+const [, , folder = ''] = process.argv;
+const paste = (name: string) => import(pathToFileURL(`${folder}/${name}.ts`).href);
+
+const signingSecret = process.env['MERCHANT_PAYMENTS_SIGNING_SECRET'] ?? '';
+const service = await startMockServer({ signingSecret, retryScheduleMs: [10] });
+const { url: baseUrl, apiKey, apiSecret } = service;
+Object.assign(process.env, {
+  MERCHANT_PAYMENTS_BASE_URL: baseUrl,
+  MERCHANT_PAYMENTS_API_KEY: apiKey,
+  MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+});
+
+// README.md
+const readme = await paste('README-1');
+const pool: PGlite = readme.pool;
+await pool.exec(readFileSync('examples/order/schema.sql', 'utf8'));
+await (await import('merchant-payments/inbox/postgres')).postgresInbox(pool).setup();
+await readme.checkout('order-1001', 2500);
+const endpoint = await listen(readme.handleCallback);
+const second = `${folder}/README-2.ts`;
+writeFileSync(second, readFileSync(second, 'utf8').replace(DOCUMENTED_URL, endpoint.url));
+await paste('README-2');
+const { rows } = await pool.query('SELECT status FROM orders JOIN shipments USING (reference)');
+assert.deepEqual(rows, [{ status: 'paid' }]);
+const checkCommand = readFileSync('README.md', 'utf8').match(
+  /npx merchant-payments (check .*)/,
+)?.[1];
+const exitCode = await runCommandLine(
+  (checkCommand ?? '').replace(DOCUMENTED_URL, endpoint.url).split(' '),
+  process,
+);
+assert.equal(exitCode, 0);
+await endpoint.close();
+await pool.close();
+
+// docs/test-your-integration.md
+const application = await startMyApplication({ signingSecret: 'a secret for tests' });
+Object.assign(globalThis, {
+  application,
+  startMyApplication,
+  onPayment: async () => undefined,
+  orders: { store: application.storeOrder },
+  shipments: { count: application.shipmentsOf },
+  captured: signCallback({ payment: {}, signingSecret: 'another secret' }),
+});
+
+const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+const shop = await startMyApplication({ client, signingSecret });
+service.callbackUrl = shop.callbackUrl;
+await shop.checkout('order-1');
+const referenceNumber = service.payments.list().at(-1)?.referenceNumber ?? '';
+const { checkRetry } = await paste('test-your-integration-2');
+await checkRetry(service, referenceNumber);
+await client.close();
+await shop.close();
+await service.close();
+
+for (const number of [3, 4, 5, 6, 9]) await paste(`test-your-integration-${number}`);
+// Tests of node:test, which runs them once they are imported.
+for (const number of [1, 7, 8]) await paste(`test-your-integration-${number}`);
+after(() => application.close());

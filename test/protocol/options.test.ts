@@ -1,0 +1,280 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { InvalidOptionError } from '../../src/errors.js';
+import {
+  boolean,
+  clock,
+  date,
+  func,
+  listOf,
+  matching,
+  type OptionRules,
+  oneOf,
+  optional,
+  type Rule,
+  resolveOptions,
+  secretText,
+  standardSchema,
+  text,
+  timerMs,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../../src/protocol/options.js';
+
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InvalidOptionError) return `${error.option}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('expected a failure, but it succeeded');
+}
+
+const refusal = (rule: Rule<unknown>, value: unknown, option = 'limit'): string =>
+  messageOf(() => rule(value, option));
+
+interface Sample {
+  timeoutMs?: number | undefined;
+  maxRetries?: number | undefined;
+  onStale?: 'process' | 'acknowledge' | undefined;
+  toleranceSeconds?: number | undefined;
+}
+
+const rules = {
+  timeoutMs: withDefault(30_000, timerMs()),
+  maxRetries: withDefault(2, wholeNumber({ unit: 'retries' })),
+  onStale: withDefault('process', oneOf('process', 'acknowledge')),
+  toleranceSeconds: optional(wholeNumber({ unit: 'seconds' })),
+} satisfies OptionRules<Sample>;
+
+describe('resolveOptions', () => {
+  it('gives values and defaults, frozen, by the types of the rules', () => {
+    const given = Object.freeze({ timeoutMs: 5, onStale: undefined });
+    const resolved = resolveOptions(given, rules);
+    expect(resolved).toEqual({
+      timeoutMs: 5,
+      maxRetries: 2,
+      onStale: 'process',
+      toleranceSeconds: undefined,
+    });
+    expect(Object.isFrozen(resolved)).toBe(true);
+    expectTypeOf(resolved).toEqualTypeOf<{
+      readonly timeoutMs: number;
+      readonly maxRetries: number;
+      readonly onStale: 'process' | 'acknowledge';
+      readonly toleranceSeconds: number | undefined;
+    }>();
+    // @ts-expect-error a rule is missing
+    expect({ timeoutMs: rules.timeoutMs } satisfies OptionRules<Sample>).toBeDefined();
+    // @ts-expect-error a rule without an option
+    expect({ ...rules, retries: text } satisfies OptionRules<Sample>).toBeDefined();
+  });
+
+  it.each([
+    [undefined, 'options is missing; it must be an object with signingSecret'],
+    [null, 'options must be an object with signingSecret; received null'],
+    ['options', 'options must be an object with signingSecret; received a string of 7 characters'],
+    [[], 'options must be an object with signingSecret; received an empty array'],
+    [() => ({}), 'options must be an object with signingSecret; received a function'],
+  ])('refuses %o', (value, message) => {
+    const resolve = () => resolveOptions(value, rules, { holds: 'signingSecret' });
+    expect(messageOf(resolve)).toBe(`options: ${message}`);
+  });
+
+  it('names every option where it is not said which are needed, and their owner', () => {
+    expect(messageOf(() => resolveOptions(7, rules))).toContain(
+      'an object with timeoutMs, maxRetries, onStale, toleranceSeconds',
+    );
+    const fault = (value: unknown) =>
+      messageOf(() => resolveOptions(value, rules, { owner: 'fault' }));
+    expect(fault(7)).toMatch(/^fault: fault must be an object with timeoutMs, /);
+    expect(fault({ maxRetries: -1 })).toBe(
+      'fault.maxRetries: fault.maxRetries must be a whole number of retries from 0; received -1',
+    );
+    expect(fault({ timeout: 1 })).toBe(
+      'fault.timeout: fault.timeout is not a known option; use fault.timeoutMs',
+    );
+  });
+
+  it.each([
+    ['timeout', 'use timeoutMs'],
+    ['retries', 'use maxRetries'],
+    ['onStal', 'use onStale'],
+    ['tolerance', 'use toleranceSeconds'],
+    ['TIMEOUTMS', 'use timeoutMs'],
+    ['ms', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
+    ['xyz', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
+    ['toString', 'the options are timeoutMs, maxRetries, onStale, toleranceSeconds'],
+  ])('refuses %s', (name, remedy) => {
+    expect(messageOf(() => resolveOptions({ [name]: 1 }, rules))).toBe(
+      `${name}: ${name} is not a known option; ${remedy}`,
+    );
+  });
+
+  it('does not quote a name that may be data', () => {
+    const message = messageOf(() => resolveOptions({ sk_live_0123456789: 1 }, rules));
+    expect(message).toMatch(
+      /^one of the names given: one of the names given is not a known option/,
+    );
+    expect(message).not.toContain('sk_live');
+  });
+
+  it('takes an object of a class with fields besides, and one without a prototype', () => {
+    class Settings {
+      timeoutMs = 7;
+      database = 1;
+    }
+    expect(resolveOptions(new Settings(), rules).timeoutMs).toBe(7);
+    const bare = Object.assign(Object.create(null) as object, { timeoutMs: 8 });
+    expect(resolveOptions(bare, rules).timeoutMs).toBe(8);
+    const strange = Object.assign(Object.create(null) as object, { timeout: 8 });
+    expect(messageOf(() => resolveOptions(strange, rules))).toContain('use timeoutMs');
+  });
+});
+
+describe('wholeNumber', () => {
+  const limit = wholeNumber({ min: 1, max: 10, unit: 'bytes' });
+
+  it.each([1, 2, 10])('takes %d from 1 to 10', (value) => {
+    expect(limit(value, 'limit')).toBe(value);
+  });
+
+  it('takes the largest safe integer when there is no maximum, and zero when there is no minimum', () => {
+    const any = wholeNumber({ unit: 'bytes' });
+    expect([any(0, 'limit'), any(Number.MAX_SAFE_INTEGER, 'limit')]).toEqual([
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+    expect(refusal(any, -1)).toBe(
+      'limit: limit must be a whole number of bytes from 0; received -1',
+    );
+    expect(refusal(any, 2 ** 53)).toContain('received 9007199254740992');
+  });
+
+  it.each([
+    [0, '0'],
+    [11, '11'],
+    [-1, '-1'],
+    [1.5, '1.5'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['5', 'a string of 1 characters'],
+    [5n, 'a bigint'],
+    [null, 'null'],
+    [new Number(5), 'an object'],
+  ])('refuses %o', (value, received) => {
+    expect(refusal(limit, value)).toBe(
+      `limit: limit must be a whole number of bytes from 1 to 10; received ${received}`,
+    );
+  });
+
+  it('says when it is missing', () => {
+    expect(refusal(limit, undefined)).toBe(
+      'limit: limit is missing; it must be a whole number of bytes from 1 to 10',
+    );
+  });
+
+  it('may count nothing that has a name', () => {
+    expect(refusal(wholeNumber({ max: 65_535 }), -1, 'port')).toBe(
+      'port: port must be a whole number from 0 to 65535; received -1',
+    );
+  });
+
+  it('goes as far as a timer does', () => {
+    expect(timerMs()(2_147_483_647, 'limit')).toBe(2_147_483_647);
+    expect(timerMs(0)(0, 'limit')).toBe(0);
+    expect(refusal(timerMs(), 0)).toContain('milliseconds from 1 to 2147483647; received 0');
+    expect(refusal(timerMs(), 2_147_483_648)).toContain('received 2147483648');
+  });
+});
+
+describe('the other rules', () => {
+  const schema = { '~standard': { version: 1, vendor: 'me', validate: () => ({ value: 1 }) } };
+  const now = () => 7;
+
+  it.each<[string, Rule<unknown>, unknown]>([
+    ['a boolean', boolean, false],
+    ['a text', text, 'a'],
+    ['a secret', secretText, 'a b'],
+    ['one of some texts', oneOf('a', 'b'), 'b'],
+    ['a function', func('that tells the time'), now],
+    ['a clock', clock, now],
+    ['an object by its methods', withMethods('a logger', 'warn', 'error'), console],
+    ['a Date', date, new Date(0)],
+    ['a schema', standardSchema, schema],
+    ['what a predicate accepts', matching('seven', (value: unknown) => value === 7), 7],
+  ])('take %s as it is', (_what, rule, value) => {
+    expect(rule(value, 'limit')).toBe(value);
+  });
+
+  it.each<[Rule<unknown>, unknown, string]>([
+    [boolean, 1, 'must be true or false; received a number'],
+    [boolean, undefined, 'is missing; it must be true or false'],
+    [text, '', 'must be a string that is not empty; received an empty string'],
+    [text, ' \n', 'must be a string that is not empty; received a blank string'],
+    [text, ['a'], 'must be a string that is not empty; received an array'],
+    [secretText, ' a', 'must not begin or end with white space; trim it where it is read'],
+    [secretText, 'a\n', 'must not begin or end with white space; trim it where it is read'],
+    [secretText, '  ', 'must be a string that is not empty; received a blank string'],
+    [oneOf('a', 'b'), 'c', "must be one of 'a', 'b'; received a string of 1 characters"],
+    [oneOf('a', 'b'), 'toString', "must be one of 'a', 'b'; received a string of 8 characters"],
+    [oneOf('a', 'b'), ['a'], "must be one of 'a', 'b'; received an array"],
+    [func('that tells the time'), {}, 'must be a function that tells the time; received an object'],
+    [clock, 7, 'must be a function that returns epoch milliseconds; received a number'],
+    [
+      withMethods('a logger', 'warn', 'error'),
+      { warn() {} },
+      'must be a logger (with warn, error); received an object',
+    ],
+    [withMethods('a logger', 'warn'), null, 'must be a logger (with warn); received null'],
+    [withMethods('a logger', 'warn'), undefined, 'is missing; it must be a logger (with warn)'],
+    [date, '2026-01-31', 'must be a valid Date; received a string of 10 characters'],
+    [date, new Date(Number.NaN), 'must be a valid Date; received an invalid one'],
+    [
+      standardSchema,
+      { '~standard': {} },
+      'must be a Standard Schema validator (zod, valibot, arktype, …); received an object',
+    ],
+    [
+      standardSchema,
+      null,
+      'must be a Standard Schema validator (zod, valibot, arktype, …); received null',
+    ],
+    [listOf(timerMs(), 'milliseconds'), 7, 'must be an array of milliseconds; received a number'],
+  ])('refuse with a message: %o, %o', (rule, value, says) => {
+    expect(refusal(rule, value)).toBe(`limit: limit ${says}`);
+  });
+
+  it('give the time of the moment by default, also of a clock that is faked later', () => {
+    const rule = clock(undefined, 'now');
+    expect(Math.abs(rule() - Date.now())).toBeLessThan(1000);
+    const real = Date.now;
+    try {
+      Date.now = () => 42;
+      expect(rule()).toBe(42);
+    } finally {
+      Date.now = real;
+    }
+  });
+
+  it('copy a list, and name the entry that is invalid', () => {
+    const rule = listOf(timerMs(0), 'milliseconds');
+    const given = [0, 5];
+    const resolved = rule(given, 'retryScheduleMs');
+    given.push(-1);
+    expect(resolved).toEqual([0, 5]);
+    expect(Object.isFrozen(resolved)).toBe(true);
+    expect(refusal(rule, given, 'retryScheduleMs')).toContain(
+      'retryScheduleMs[2]: retryScheduleMs[2] must be a whole number of milliseconds',
+    );
+  });
+
+  it('are skipped by optional, and not by a default that was passed', () => {
+    expect(optional(boolean)(undefined, 'limit')).toBeUndefined();
+    expect(refusal(optional(boolean), null)).toContain('received null');
+    expect(withDefault(true, boolean)(undefined, 'limit')).toBe(true);
+    expect(withDefault(true, boolean)(false, 'limit')).toBe(false);
+    expect(refusal(withDefault(true, boolean), null)).toContain('received null');
+  });
+});
