@@ -71,6 +71,7 @@ describeInBrowser('payments in the dashboard', () => {
     await server.setStatus(await openPayment(scene), 'paid');
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
     await page.getByText('resent', { exact: true }).waitFor();
+    await page.locator('.attempts summary').nth(1).waitFor();
     expect(await page.locator('.attempts summary').count()).toBe(2);
     expect(endpoint.received.map(({ rawBody }) => JSON.parse(rawBody.toString()).status)).toEqual([
       'paid',

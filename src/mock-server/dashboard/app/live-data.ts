@@ -143,6 +143,8 @@ class LiveData {
     for (const part of parts) this.#stale.add(part);
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
+      // A hidden page follows no events either; all is fetched when it is shown and they are back.
+      if (document.hidden) return;
       for (const part of [...this.#stale]) this.#fetch(part);
     });
   }
