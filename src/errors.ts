@@ -295,7 +295,10 @@ export class CallbackVerificationError extends PackageError {
   }
 }
 
-/** A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`. */
+/**
+ * A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`,
+ * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
+ */
 export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
 }
