@@ -150,7 +150,10 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
   }
 }
 
-/** A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`. */
+/**
+ * A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`,
+ * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
+ */
 export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
 }
