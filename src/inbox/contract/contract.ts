@@ -7,6 +7,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
+import { keptFailureCases } from './cases/kept-failures.js';
 import { orderCases, staleCases } from './cases/order.js';
 import { crashCases, overlapCases } from './cases/overlap.js';
 import { failureCases, nameCases, runCases } from './cases/runs.js';
@@ -21,6 +22,7 @@ const ALL = [
   ...overlapCases,
   ...crashCases,
   ...nameCases,
+  ...keptFailureCases,
 ];
 
 const rules = {
@@ -29,6 +31,8 @@ const rules = {
   concurrent: withDefault(true, boolean),
   leaseMs: optional(wholeNumber({ min: 1, unit: 'milliseconds' })),
   waitMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  keepsFailures: withDefault(false, boolean),
+  keepsBodies: withDefault(false, boolean),
   timeoutMs: withDefault(30_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
 } satisfies OptionRules<InboxContractSubject<unknown>>;
 
@@ -37,6 +41,8 @@ const WHY_SKIPPED: Record<Need, string> = {
   concurrent: 'the store processes one payment at a time (concurrent: false)',
   leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
   waitMs: 'it needs waitMs, how long a delivery waits at most',
+  keepsFailures: 'the inbox keeps no failed changes (keepsFailures)',
+  keepsBodies: 'the inbox keeps no bodies of failed changes (keepsBodies)',
 };
 
 /**
@@ -62,9 +68,8 @@ const WHY_SKIPPED: Record<Need, string> = {
  * @throws {InvalidOptionError} when a field of the subject is invalid
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
-  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs } = resolveOptions(subject, rules, {
-    holds: 'create',
-  });
+  const resolved = resolveOptions(subject, rules, { holds: 'create' });
+  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs, keepsFailures } = resolved;
   const range = { max: Math.floor(timeoutMs / 4), unit: 'milliseconds' };
   optional(wholeNumber({ min: 1, ...range }))(leaseMs, 'leaseMs');
   optional(wholeNumber(range))(waitMs, 'waitMs');
@@ -74,6 +79,8 @@ export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly I
     concurrent: !concurrent,
     leaseMs: leaseMs === undefined,
     waitMs: waitMs === undefined,
+    keepsFailures: !keepsFailures,
+    keepsBodies: !(keepsFailures && resolved.keepsBodies),
   };
   return ALL.map(({ name, needs, run }) => {
     if (needs && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);

@@ -148,7 +148,7 @@ export const failureCases: readonly ContractCase[] = [
 ];
 
 /** Names that a store may take for one another, or stumble over; each begins with `stem`. */
-function oddNames(stem: string): readonly string[] {
+export function oddNames(stem: string): readonly string[] {
   const accented = `${stem}\u00e9`;
   return [
     stem,
