@@ -30,9 +30,11 @@ describe.each(drivers)('a SQLite inbox with $name', ({ open }) => {
   });
 
   runContract({
-    create: () => sqliteInbox(connect(), { leaseMs }),
+    create: () => sqliteInbox(connect(), { leaseMs, keepBodies: true }),
     leaseMs,
     waitMs: 0,
+    keepsFailures: true,
+    keepsBodies: true,
     loseClaim({ paymentReference }) {
       // Another owner: a holder that still lives could renew a claim that has only expired.
       connect()
