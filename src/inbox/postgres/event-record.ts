@@ -13,7 +13,7 @@ interface Claimed {
   readonly found: 'claimed';
   readonly stale: boolean;
   /** The statements that mark the event as processed. */
-  readonly record: string;
+  readonly record: readonly string[];
 }
 
 /** Why the work is not to run, or not yet. */

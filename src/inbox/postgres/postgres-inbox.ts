@@ -8,9 +8,11 @@ import {
   type Queryable,
   type TransactionOf,
 } from '../../storage/postgres/pool.js';
+import { providedTransactions } from '../../storage/postgres/provided-transactions.js';
 import { withSavepoints } from '../../storage/postgres/savepoints.js';
-import { pgliteTransactions } from '../../storage/postgres/transactions.js';
+import { pgliteTransactions, type Transactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import {
   type CallbackInbox,
   type InboxContext,
@@ -20,12 +22,12 @@ import {
 } from '../inbox.js';
 import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
-import { inboxRules, type PostgresInboxOptions, quoteTables } from './options.js';
+import { inboxRules, type PostgresInboxOptions, quoteTables, type Timeouts } from './options.js';
 import { prune, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
 
 /** An inbox in Postgres. */
-export interface PostgresInbox<Tx extends Queryable = Queryable> extends CallbackInbox<Tx> {
+export interface PostgresInbox<Tx = Queryable> extends CallbackInbox<Tx> {
   /**
    * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
    * so at once, and where everything exists it locks nothing and needs no right to create. Where the
@@ -120,32 +122,54 @@ export function postgresInbox<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,
   options?: PostgresInboxOptions,
 ): PostgresInbox<Tx>;
-export function postgresInbox<Tx extends Queryable>(
-  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+/**
+ * The same in the transactions of an ORM, whose own transaction is `tx`.
+ *
+ * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
+ * the ORM's, and the inbox can't close a connection that does not answer. After a deadline the callback
+ * fails in time all the same, the signal aborts, and Postgres is asked to end the session.
+ *
+ * @example
+ * ```ts
+ * import { drizzle } from 'drizzle-orm/node-postgres';
+ * import { fromDrizzle, postgresInbox } from 'merchant-payments/inbox/postgres';
+ *
+ * const db = drizzle(process.env.DATABASE_URL ?? '');
+ * const inbox = postgresInbox(fromDrizzle(db));
+ * await inbox.setup();
+ * ```
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs` gives
+ * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ */
+export function postgresInbox<Tx>(
+  provider: TransactionProvider<Tx>,
+  options?: PostgresInboxOptions,
+): PostgresInbox<Tx>;
+export function postgresInbox(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   options: PostgresInboxOptions = {},
-): PostgresInbox<Tx> {
+): PostgresInbox {
   assertPool(pool);
   const { prefix, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
-  const { lockTimeoutMs, acquireTimeoutMs } = timeouts;
-  const single = isPglite(pool);
-  const transactions = isPglite(pool)
-    ? pgliteTransactions(pool, acquireTimeoutMs)
-    : pgTransactions(pool, timeouts);
+  const { lockTimeoutMs } = timeouts;
+  const { transactions, isSingle, runWork } = open(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
   const turns = new Turns();
 
   const processInTurn = async (
     event: StoredEvent,
     leftMs: number,
-    work: (context: InboxContext<Tx>) => Promise<void>,
+    work: (context: InboxContext<Queryable>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
       async (transaction) => {
         const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
-        await withSavepoints(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
+        await runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
@@ -160,7 +184,7 @@ export function postgresInbox<Tx extends Queryable>(
       const { reference, key } = stored;
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
-      const name = single ? reference : `${reference} ${key}`;
+      const name = isSingle ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
         processInTurn(stored, leftMs, work),
       );
@@ -173,6 +197,29 @@ export function postgresInbox<Tx extends Queryable>(
     },
     prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
   };
+}
+
+interface Opened {
+  readonly transactions: Transactions<Queryable>;
+  /** Whether there is one connection for all. */
+  readonly isSingle: boolean;
+  /** Runs work on what it is to have as `tx`. */
+  readonly runWork: typeof withSavepoints<Queryable>;
+}
+
+function open(
+  database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  timeouts: Timeouts,
+): Opened {
+  if (isProvider(database)) {
+    const transactions = providedTransactions(database, timeouts);
+    return { transactions, isSingle: database.isSingle, runWork: (tx, work) => work(tx) };
+  }
+  const isSingle = isPglite(database);
+  const transactions = isSingle
+    ? pgliteTransactions(database, timeouts.acquireTimeoutMs)
+    : pgTransactions(database, timeouts);
+  return { transactions, isSingle, runWork: withSavepoints };
 }
 
 // The signal is made when it is asked for: it costs more than the rest, and most work never looks.

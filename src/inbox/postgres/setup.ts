@@ -1,9 +1,9 @@
 import { InboxError } from '../../errors.js';
 import { date } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
-import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
+  type OpenTransaction,
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
@@ -23,23 +23,22 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * @throws {InboxError} `INBOX_TIMEOUT` when a table is in use for too long
  */
 export function setup(
-  transactions: Transactions<Queryable>,
+  transactions: Transactions<unknown>,
   tables: QuotedTables,
   { commandTimeoutMs }: Pick<Timeouts, 'commandTimeoutMs'>,
 ): Promise<void> {
   return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
-    await transaction.begin(maintenanceSettings(SETUP_LOCK_TIMEOUT_MS), commandTimeoutMs);
-    const { tx } = transaction;
+    await transaction.begin([maintenanceSettings(SETUP_LOCK_TIMEOUT_MS)], commandTimeoutMs);
     // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to
     // create may not even say it.
-    if ((await findMissing(tx, tables)).length === 0) return done;
+    if ((await findMissing(transaction, tables)).length === 0) return done;
     // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-    await tx.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
-    await tx.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
-    for (const part of await findMissing(tx, tables)) {
+    await transaction.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
+    await transaction.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
+    for (const part of await findMissing(transaction, tables)) {
       const create = schemaParts(tables)[part]?.create ?? '';
-      await tx.query(create).catch((error) => {
+      await transaction.query(create).catch((error) => {
         throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? setupBlocked(error) : error;
       });
     }
@@ -48,11 +47,14 @@ export function setup(
 }
 
 /** Which parts of the schema are not there. */
-async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[]> {
+async function findMissing(
+  transaction: Pick<OpenTransaction<unknown>, 'query'>,
+  tables: QuotedTables,
+): Promise<number[]> {
   const looks = schemaParts(tables).map(
     ({ exists }, part) => `CASE WHEN ${exists} THEN NULL ELSE ${part} END`,
   );
-  const { rows } = await tx.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
+  const rows = await transaction.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
   const missing = onlyText(rows);
   return missing === '' ? [] : missing.split(' ').map(Number);
 }
@@ -66,17 +68,17 @@ const BATCH_SIZE = 1_000;
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
  */
 export async function prune(
-  transactions: Transactions<Queryable>,
+  transactions: Transactions<unknown>,
   { lockTimeoutMs, commandTimeoutMs }: Pick<Timeouts, 'lockTimeoutMs' | 'commandTimeoutMs'>,
   tables: QuotedTables,
   olderThan: Date,
 ): Promise<number> {
   const olderThanSeconds = date(olderThan, 'olderThan').getTime() / 1000;
-  const statement = batchStatement(tables);
+  const statement = batchStatement(tables, olderThanSeconds);
   for (let total = 0; ; ) {
     const deleted = await transactions.run(async (transaction) => {
-      await transaction.begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
-      const { rows } = await transaction.tx.query(statement, [olderThanSeconds]).catch((error) => {
+      await transaction.begin([maintenanceSettings(lockTimeoutMs)], commandTimeoutMs);
+      const rows = await transaction.query(statement).catch((error) => {
         throw explainMissing(error);
       });
       return { end: 'commit', result: Number(onlyText(rows)) };
@@ -89,9 +91,9 @@ export async function prune(
 // Of a payment that was last changed before the time, every event is as old. What is locked is being
 // processed, or pruned by another process, and left out. Of a row that changed since this began,
 // Postgres compares the new time.
-function batchStatement({ payments, events }: QuotedTables): string {
+function batchStatement({ payments, events }: QuotedTables, olderThanSeconds: number): string {
   return `WITH old AS (
-  SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp($1)
+  SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp(${olderThanSeconds})
   ORDER BY processed_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED
 ), deleted AS (
   DELETE FROM ${events} WHERE (payment_reference, key) IN (SELECT payment_reference, key FROM old)
@@ -99,7 +101,7 @@ function batchStatement({ payments, events }: QuotedTables): string {
 ), forgotten AS (
   DELETE FROM ${payments} WHERE payment_reference IN (
     SELECT payment_reference FROM ${payments}
-    WHERE changed_at < to_timestamp($1) AND payment_reference IN (SELECT payment_reference FROM deleted)
+    WHERE changed_at < to_timestamp(${olderThanSeconds}) AND payment_reference IN (SELECT payment_reference FROM deleted)
     FOR UPDATE SKIP LOCKED)
 )
 SELECT count(*)::text FROM deleted`;
