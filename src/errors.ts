@@ -17,6 +17,7 @@ export type {
   ErrorCode,
   InboxErrorCode,
   MockServerErrorCode,
+  OutboxErrorCode,
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
 
@@ -150,9 +151,17 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
   }
 }
 
-/** A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`. */
+/**
+ * A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`,
+ * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
+ */
 export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
+}
+
+/** An outbox refused or could not do what was asked; `code` says why. */
+export class OutboxError extends CodedError<CodeOf<'OutboxError'>> {
+  protected static override readonly brand: string = 'merchant-payments.OutboxError';
 }
 
 /** The mock of the service could not do what was asked; `code` says why. */
@@ -223,6 +232,7 @@ export type MerchantPaymentsError =
   | SecretUnavailableError
   | CallbackVerificationError
   | InboxError
+  | OutboxError
   | RetryLaterError
   | MockServerError;
 
