@@ -615,7 +615,7 @@ describe.each(drivers)('with $name', ({ open }) => {
         };
         const plan = rows.all(0, 0).flatMap((row) => Object.values(row).map(String));
         expect(plan.join('\n')).toMatch(
-          /payment_inbox_payments USING INDEX payment_inbox_payments_by_change \(changed_at_ms<\?\)/,
+          /payments USING INDEX payment_inbox_payments_by_change \(changed_at_ms<\?\)|failures USING INDEX payment_inbox_failures_by_time \(first_failed_at_ms<\?\)/,
         );
       }
     });
