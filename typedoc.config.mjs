@@ -10,6 +10,7 @@ export default {
     'docs/create-payments.md',
     'docs/handle-callbacks.md',
     'docs/inboxes.md',
+    'docs/queues.md',
     'docs/your-own-transaction.md',
     'docs/test-your-integration.md',
     'docs/develop-against-the-mock.md',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { RetryLaterError } from '../../../errors.js';
+import { oddNames } from '../../../storage/contract/odd-names.js';
 import type { FailedChange, FailurePolicy } from '../../failed-changes.js';
 import type { InboxEvent } from '../../inbox.js';
 import { type ContractCase, createPayment, type Stage, seconds } from '../stage.js';
-import { oddNames } from './runs.js';
 
 async function listed(stage: Stage, event: InboxEvent): Promise<FailedChange[]> {
   const { paymentReference } = event;
