@@ -99,7 +99,7 @@ describe('a claim', () => {
     );
     await claim();
     const forget = `DELETE FROM "payment_inbox_failures"`;
-    const last = async () => (await claim()).record?.at(-1);
+    const last = async () => ((await claim()) as { record?: readonly string[] }).record?.at(-1);
     expect(await last()).not.toContain(forget);
     expect(await last()).toContain(forget);
   });
