@@ -1,4 +1,5 @@
 import { InboxError } from '../../errors.js';
+import { literal } from '../../storage/postgres/literal.js';
 import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
@@ -17,7 +18,7 @@ import {
 import { toStoredName } from '../stored-name.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
-import { forgetFailure, isUnprocessed, literal, type StoredEvent } from './statements.js';
+import { forgetFailure, isUnprocessed, type StoredEvent } from './statements.js';
 
 // Another row's lock is held for one statement.
 const LOCK_TIMEOUT_MS = 1_000;

@@ -11,6 +11,7 @@ import {
 import { withSavepoints } from '../../storage/postgres/savepoints.js';
 import { pgliteTransactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
+import { markDatabase } from '../../storage/shared-database.js';
 import { Attempt } from '../attempt.js';
 import {
   type FailureKeepingInbox,
@@ -160,7 +161,7 @@ export function postgresInbox<Tx extends Queryable>(
     return ended.found;
   };
 
-  return {
+  const inbox: PostgresInbox<Tx> = {
     async process(event, work) {
       const stored = toStoredEvent(event);
       const { reference, key } = stored;
@@ -185,6 +186,7 @@ export function postgresInbox<Tx extends Queryable>(
     failedChanges: (listed) => failures.failedChanges(listed),
     discard: (change) => failures.discard(change),
   };
+  return markDatabase(inbox, pool);
 }
 
 // The signal is made when it is asked for: it costs more than the rest, and most work never looks.
