@@ -16,7 +16,7 @@ interface Claimed {
   readonly stale: boolean;
   readonly seen: SeenFailures;
   /** The statements that mark the event as processed. */
-  readonly record: string;
+  readonly record: readonly string[];
 }
 
 /** Why the work is not to run, or not yet. */

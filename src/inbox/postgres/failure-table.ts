@@ -4,6 +4,7 @@ import {
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import type { KeptFailure, NewFailure } from '../attempt.js';
 import {
   assertChangeId,
@@ -20,7 +21,6 @@ import {
   toFailedChange,
   toFullNames,
 } from '../stored-failure.js';
-import { toStoredName } from '../stored-name.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
 import { forgetFailure, isUnprocessed, literal, type StoredEvent } from './statements.js';
@@ -124,7 +124,7 @@ export class FailureTable implements FailedChangeStore {
   /** The only text that the statement gives; undefined when it gives no row. */
   #ask(statement: string): Promise<string | undefined> {
     return this.#transactions.run(async (transaction) => {
-      const statements = `${maintenanceSettings(LOCK_TIMEOUT_MS)};\n${statement}`;
+      const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
       const { commandTimeoutMs } = this.#timeouts;
       const rows = await transaction.begin(statements, commandTimeoutMs).catch((error) => {
         throw explainMissing(error);

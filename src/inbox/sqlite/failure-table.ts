@@ -4,6 +4,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from '../../storage/sqlite/database.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } from '../attempt.js';
 import type { ChangeId, FailedChange } from '../failed-changes.js';
 import {
@@ -14,7 +15,6 @@ import {
   toFailedChange,
   toFullNames,
 } from '../stored-failure.js';
-import { toStoredName } from '../stored-name.js';
 
 /** A change by its stored names. */
 export interface StoredChange {

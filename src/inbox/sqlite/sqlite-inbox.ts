@@ -19,11 +19,11 @@ import {
   isLocked,
   type SqliteDatabase,
 } from '../../storage/sqlite/database.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
 import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { toStoredName } from '../stored-name.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */

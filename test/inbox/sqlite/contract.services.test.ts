@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
-import { toStoredName } from '../../../src/inbox/stored-name.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
 import { runContract } from '../contract/run-contract.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 
