@@ -5,7 +5,7 @@ export interface KyselyLike<Tx> {
   /** Takes a connection. */
   connection(): {
     /** Runs `body` on it. */
-    execute<Result>(body: (db: KyselyLike<Tx>) => Promise<Result>): Promise<Result>;
+    execute(body: (db: KyselyLike<Tx>) => Promise<void>): Promise<unknown>;
   };
   /** Begins a transaction. */
   startTransaction(): KyselyTransactionBuilder<Tx>;
@@ -68,9 +68,8 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
         const tx = await builder.execute();
         const { commit, rollback } = controlsOf(tx);
         try {
-          const result = await body(tx);
+          await body(tx);
           await commit();
-          return result;
         } catch (error) {
           // What failed first matters more.
           await rollback().catch(() => undefined);
