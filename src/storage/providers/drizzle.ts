@@ -1,4 +1,11 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  rowsOf,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
@@ -32,11 +39,11 @@ const WANTED = {
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
-  if (hasMethods(db, ['rollback'])) refuse(WANTED, 'a transaction', 'pass the database itself');
+  if (hasMethods(db, ['rollback'])) refuseKind(WANTED, 'a transaction', 'pass the database itself');
   const client = (db as { $client?: unknown }).$client;
   // Two callbacks at once would be in one transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
-    refuse(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
+    refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
   }
   return makeProvider<Tx>({
     orm: 'Drizzle',

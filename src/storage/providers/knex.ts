@@ -1,4 +1,11 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  rowsOf,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A knex. */
 export interface KnexLike<Tx> {
@@ -36,7 +43,7 @@ const WANTED = {
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(knex, ['transaction', 'raw', 'queryBuilder'])) refuse(WANTED, knex);
   const { isTransaction, client } = knex as { isTransaction?: unknown; client?: KnexClient };
-  if (isTransaction === true) refuse(WANTED, 'a transaction', 'pass the knex itself');
+  if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex itself');
   const isPostgres = client?.dialect === 'postgresql';
   return makeProvider<Tx>({
     orm: 'knex',

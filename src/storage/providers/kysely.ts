@@ -1,4 +1,10 @@
-import { hasMethods, makeProvider, refuse, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A Kysely. */
 export interface KyselyLike<Tx> {
@@ -56,7 +62,7 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
   const methods = ['startTransaction', 'connection', 'executeQuery', 'selectFrom'];
   if (!hasMethods(db, methods)) refuse(WANTED, db);
   if ((db as { isTransaction?: unknown }).isTransaction === true) {
-    refuse(WANTED, 'a transaction', 'pass the Kysely itself');
+    refuseKind(WANTED, 'a transaction', 'pass the Kysely itself');
   }
   return makeProvider<Tx>({
     orm: 'Kysely',

@@ -1,4 +1,11 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  rowsOf,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A client of postgres.js, which is its pool. */
 export interface PostgresJsLike<Tx> {
@@ -27,7 +34,7 @@ const WANTED = {
  */
 export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider<Tx> {
   if (hasMethods(sql, ['savepoint', 'unsafe'])) {
-    refuse(WANTED, 'a transaction', 'pass the client itself');
+    refuseKind(WANTED, 'a transaction', 'pass the client itself');
   }
   if (!hasMethods(sql, ['begin', 'unsafe'])) refuse(WANTED, sql);
   return makeProvider<Tx>({

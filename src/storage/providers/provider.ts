@@ -100,11 +100,21 @@ interface Wanted {
   readonly expected: string;
 }
 
-/** @throws {InvalidOptionError} naming what was given to a from… function */
-export function refuse({ by, option, expected }: Wanted, received: unknown, remedy = ''): never {
-  const what = typeof received === 'string' ? received : describeValue(received);
-  const message = `${option} must be ${expected}; ${by} received ${what}`;
-  throw new InvalidOptionError(option, remedy === '' ? message : `${message}; ${remedy}`);
+/** @throws {InvalidOptionError} saying what kind of value was given to a from… function */
+export function refuse(wanted: Wanted, value: unknown): never {
+  throw notWanted(wanted, describeValue(value));
+}
+
+/** @throws {InvalidOptionError} naming what was given to a from… function, and what to do */
+export function refuseKind(wanted: Wanted, kind: string, remedy: string): never {
+  throw notWanted(wanted, `${kind}; ${remedy}`);
+}
+
+function notWanted({ by, option, expected }: Wanted, received: string): InvalidOptionError {
+  return new InvalidOptionError(
+    option,
+    `${option} must be ${expected}; ${by} received ${received}`,
+  );
 }
 
 /** The rows in the answer to a raw statement, which every driver wraps in its own way. */
