@@ -3,7 +3,6 @@ import { InboxError } from '../../errors.js';
 import {
   clock,
   date,
-  matching,
   type OptionRules,
   resolveOptions,
   timerMs,
@@ -18,6 +17,7 @@ import {
   isLocked,
   type SqliteDatabase,
 } from '../../storage/sqlite/database.js';
+import { tablePrefix } from '../../storage/sqlite/names.js';
 import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
 import { toStoredName } from '../stored-name.js';
@@ -241,17 +241,9 @@ export interface SqliteInboxOptions {
   now?: (() => number) | undefined;
 }
 
-const PLAIN = /^(?!sqlite_)[a-z_][a-z0-9_]{0,39}$/i;
-
 /** One rule for each option. */
 export const sqliteInboxRules = {
-  prefix: withDefault(
-    'payment_inbox_',
-    matching<string>(
-      '1 to 40 ASCII letters, digits and underscores, not starting with a digit or sqlite_',
-      (prefix: unknown) => typeof prefix === 'string' && PLAIN.test(prefix),
-    ),
-  ),
+  prefix: withDefault('payment_inbox_', tablePrefix),
   leaseMs: withDefault(30_000, timerMs(100)),
   renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
   now: clock,
