@@ -13,6 +13,7 @@ import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import type { PaymentOutbox } from '../outbox/outbox.js';
 import {
+  boolean,
   func,
   matching,
   type OptionRules,
@@ -24,6 +25,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 
 /** A value, or a promise of it. */
@@ -111,6 +113,22 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
+   * After how many failures of a change it is parked: a whole number from 1. The last of them is answered
+   * 200 (outcome `failed`), so the service stops to retry; `onError` gets an `InboxError` `CHANGE_PARKED`
+   * after the error itself. The inbox keeps the change, further deliveries of it are answered 200 without
+   * `onPayment`, and `replay` runs it. Needs an inbox that keeps failures: memory, Postgres or SQLite. A
+   * {@link RetryLaterError} is no failure.
+   * @default none: a failure is always answered 500
+   */
+  parkAfter?: number | undefined;
+  /**
+   * Whether the later changes of a payment wait for its parked one: each is acknowledged and parked
+   * without `onPayment`, `onError` gets an `InboxError` `CHANGE_BLOCKED`, and all are replayed in their order.
+   * Otherwise they run. Needs `parkAfter`.
+   * @default false
+   */
+  blockParked?: boolean | undefined;
+  /**
    * The largest body that is read, in bytes: a whole number from 1. More gives 413.
    * @default 65_536
    */
@@ -159,6 +177,8 @@ const receiverRules = {
   ),
   onSecondPayment: optional(func<Handler<'onSecondPayment'>>('that handles one payment callback')),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
+  parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
+  blockParked: withDefault(false, boolean),
   maxBodyBytes: withDefault(65_536, wholeNumber({ min: 1, unit: 'bytes' })),
   bodyTimeoutMs: withDefault(10_000, timerMs()),
   onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
@@ -178,8 +198,18 @@ export function resolveReceiverOptions<Tx>(
 ) {
   const rules = { ...adapterRules, ...receiverRules };
   const holds = 'signingSecret and onPayment';
-  const { onPayment, onSecondPayment, inbox, outbox, onStale, onError, onRejected, ...rest } =
-    resolveOptions(options, rules as typeof receiverRules, { holds });
+  const {
+    onPayment,
+    onSecondPayment,
+    outbox,
+    inbox: given,
+    onStale,
+    onError,
+    onRejected,
+    ...rest
+  } = resolveOptions(options, rules as typeof receiverRules, { holds });
+  const inbox = given ?? memoryInbox();
+  assertParking(rest, inbox);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
   if (onSecondPayment !== undefined && outbox === undefined) {
     const message = 'onSecondPayment needs outbox, which knows the payments of a reference';
@@ -189,7 +219,7 @@ export function resolveReceiverOptions<Tx>(
     ...limits,
     /** How callbacks are verified, but for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
-    inbox: (inbox ?? memoryInbox()) as CallbackInbox<Tx>,
+    inbox: inbox as CallbackInbox<Tx>,
     outbox,
     onSecondPayment: onSecondPayment?.bind(
       options,
@@ -200,4 +230,23 @@ export function resolveReceiverOptions<Tx>(
     onError: onError.bind(options),
     onRejected: (onRejected ?? createRejectionLog()).bind(options),
   });
+}
+
+/** @throws {InvalidOptionError} when a change would be acknowledged that nothing keeps */
+function assertParking(
+  { parkAfter, blockParked }: { parkAfter: number | undefined; blockParked: boolean },
+  inbox: CallbackInbox<unknown>,
+): void {
+  if (parkAfter !== undefined && !keepsFailures(inbox)) {
+    throw new InvalidOptionError(
+      'parkAfter',
+      'parkAfter needs an inbox that keeps failed changes: postgresInbox, sqliteInbox or memoryInbox; leave it out, so that the service retries',
+    );
+  }
+  if (blockParked && parkAfter === undefined) {
+    throw new InvalidOptionError(
+      'blockParked',
+      'blockParked needs parkAfter, without which no change is parked',
+    );
+  }
 }

@@ -68,6 +68,11 @@ export class PaymentWork<Tx> {
     this.#caller = caller;
   }
 
+  /** Whether the inbox has run it. */
+  get hasBegun(): boolean {
+    return this.#state !== 'not begun';
+  }
+
   /**
    * What the inbox is to run.
    *

@@ -18,12 +18,16 @@ class Raw {
 
 type Part = SqliteValue | undefined | Raw | Statement;
 
+function isStatement(part: Part): part is Statement {
+  return typeof part === 'object' && part !== null && 'values' in part && 'text' in part;
+}
+
 function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Statement {
   let text = texts[0] as string;
   const values: SqliteValue[] = [];
   for (const [index, part] of parts.entries()) {
     if (part instanceof Raw) text += part.text;
-    else if (typeof part === 'object' && part !== null) {
+    else if (isStatement(part)) {
       text += part.text;
       values.push(...part.values);
     } else {
