@@ -11,6 +11,7 @@ export type {
   Queryable,
   TransactionOf,
 } from '../../storage/postgres/pool.js';
+export type { TransactionLimits, TransactionProvider } from '../../storage/providers/provider.js';
 export type { PostgresOutboxOptions, PostgresOutboxSchemaOptions } from './options.js';
 export type { PostgresOutbox } from './postgres-outbox.js';
 export { postgresOutbox } from './postgres-outbox.js';

@@ -1,6 +1,5 @@
 import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
-import { describeValue } from '../../protocol/describe-value.js';
-import type { Queryable } from '../../storage/postgres/pool.js';
+import { databaseErrorOf } from '../../storage/postgres/failures.js';
 import type { Runner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/postgres/transactions.js';
@@ -27,7 +26,7 @@ const SETUP_LOCK = 7_161_998_226_002;
 const PRUNED_AT_ONCE = 1_000;
 
 /** The tables of an outbox in Postgres. */
-export class PostgresStore<Tx extends Queryable> implements OutboxStore<Tx> {
+export class PostgresStore<Tx> implements OutboxStore<Tx> {
   readonly #runner: Runner<Tx>;
   readonly #tables: QuotedTables;
   readonly #statements: Statements;
@@ -130,12 +129,12 @@ export class PostgresStore<Tx extends Queryable> implements OutboxStore<Tx> {
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
-    assertTransaction(tx);
     try {
       return onlyText(await this.#runner.runIn(tx, statement));
     } catch (error) {
       // Otherwise the transaction's owner knows best what its driver says.
-      throw isMissingTable(error) ? missingTables(error) : error;
+      const answer = databaseErrorOf(error);
+      throw isMissingTable(answer) ? missingTables(error) : error;
     }
   }
 
@@ -157,14 +156,6 @@ function onlyText(rows: readonly Row[]): string | undefined {
   throw new OutboxError(
     'STORE_FAILED',
     'The pool does not give the text that Postgres answered; look for a type parser, or a wrapper of the pool, that changes what queries return',
-  );
-}
-
-function assertTransaction(tx: unknown): void {
-  if (typeof (tx as Partial<Queryable>).query === 'function') return;
-  throw new InvalidOptionError(
-    'tx',
-    `tx must be a client of the outbox's pool with your transaction open, or the tx of an inbox; received ${describeValue(tx)} without query()`,
   );
 }
 
