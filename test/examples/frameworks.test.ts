@@ -33,7 +33,7 @@ describe('the example for Next.js', () => {
     vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line));
     // Loaded as in a build, where the secret is not there yet.
     const { POST } = await import('../../examples/nextjs/route.js');
-    const { checkout } = await import('../../examples/shop.js');
+    const { checkout } = await import('../../examples/memory-shop.js');
     await using service = await startService();
     for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
     const server = createServer(getRequestListener(POST));
@@ -59,7 +59,7 @@ describe('the shop of the examples', () => {
     await using service = await startService();
     // Its client is that of the test before.
     vi.resetModules();
-    const { checkout } = await import('../../examples/shop.js');
+    const { checkout } = await import('../../examples/memory-shop.js');
     for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
     service.faults.add({ on: 'request', type: 'lost-answer' });
     const order = await checkout(orderInput('order-lost'));

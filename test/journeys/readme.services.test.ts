@@ -42,7 +42,7 @@ async function startReadme(service: MockServer): Promise<Readme> {
     await pool.end();
   });
   await pool.query(`CREATE SCHEMA ${schema}`);
-  await pool.query(await readFile('examples/order/schema.sql', 'utf8'));
+  await pool.query(await readFile('examples/shop/schema.sql', 'utf8'));
   await postgresInbox(pool).setup();
 
   const endpoint = createServer(readme.handleCallback);

@@ -28,7 +28,7 @@ Object.assign(process.env, {
 // README.md
 const readme = await paste('README-1');
 const pool: PGlite = readme.pool;
-await pool.exec(readFileSync('examples/order/schema.sql', 'utf8'));
+await pool.exec(readFileSync('examples/shop/schema.sql', 'utf8'));
 await (await import('merchant-payments/inbox/postgres')).postgresInbox(pool).setup();
 await readme.checkout('order-1001', 2500);
 const endpoint = await listen(readme.handleCallback);
