@@ -55,8 +55,8 @@ module.exports = {
     {
       name: 'errors-import-nothing',
       severity: 'error',
-      from: { path: '^src/(errors|error-codes)\\.ts$' },
-      to: { path: '.', pathNot: '^src/error-codes\\.ts$' },
+      from: { path: '^src/error(s|-base|-codes)\\.ts$' },
+      to: { path: '.', pathNot: '^src/error-(base|codes)\\.ts$' },
     },
     only('protocol', 'errors\\.ts$'),
     only('client', 'errors\\.ts$', 'protocol/'),
@@ -135,7 +135,7 @@ module.exports = {
         'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(inbox|memory)|receiver/(body|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|errors)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(inbox|memory)|receiver/(body|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

@@ -31,6 +31,9 @@ const codes = {
     'CONTRACT_VIOLATION',
     'WORK_TIMEOUT',
     'STALE_CHANGE',
+    'CHANGE_PARKED',
+    'CHANGE_BLOCKED',
+    'REPLAY_IMPOSSIBLE',
   ],
   RetryLaterError: ['RETRY_LATER'],
   MockServerError: [
@@ -71,6 +74,10 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
  * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
  * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
+ * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
+ * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment is
+ *   parked (`blockParked`).
+ * - `REPLAY_IMPOSSIBLE`: a change can't be replayed: nothing of it, or not its body, is kept.
  */
 export type InboxErrorCode = CodeOf<'InboxError'>;
 

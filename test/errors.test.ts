@@ -262,6 +262,41 @@ describe('instanceof', () => {
     for (const { copy } of copies) expect(own).toBeInstanceOf(copy.ConnectionError);
   });
 
+  it.each([
+    [
+      'by a field',
+      () =>
+        class extends errors.RetryLaterError {
+          override name = 'OrderMissingError';
+        },
+    ],
+    [
+      'by an accessor',
+      () =>
+        class extends errors.RetryLaterError {
+          static {
+            Object.defineProperty(this.prototype, 'name', { get: () => 'OrderMissingError' });
+          }
+        },
+    ],
+  ])("keeps its meaning for a user's own subclass that is named %s", (_how, define) => {
+    const OrderMissingError = define();
+    const own = new OrderMissingError('m', { retryAfterSeconds: 5 });
+    expect(own.name).toBe('OrderMissingError');
+    expect(String(own)).toBe('OrderMissingError: m');
+    expect(inspect(own)).toMatch(/OrderMissingError/);
+    expect(own.toJSON()).toEqual({
+      name: 'OrderMissingError',
+      code: 'RETRY_LATER',
+      message: 'm',
+      retryAfterSeconds: 5,
+    });
+    expect(own).toBeInstanceOf(OrderMissingError);
+    expect(own).not.toBeInstanceOf(ConnectionError);
+    expect(new errors.RetryLaterError('m')).not.toBeInstanceOf(OrderMissingError);
+    for (const { copy } of copies) expect(own).toBeInstanceOf(copy.RetryLaterError);
+  });
+
   it('of RequestError holds for each error with a requestOutcome, in every copy', () => {
     for (const { copy: one } of [{ copy: errors }, ...copies]) {
       for (const { copy: other } of [{ copy: errors }, ...copies]) {

@@ -4,6 +4,7 @@ import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/option
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
 import { CallbackVerificationError, InboxError, RetryLaterError } from '../errors.js';
 import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { causesOf } from '../protocol/causes.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
@@ -17,7 +18,7 @@ import {
 } from './options.js';
 import { Activity, type Caller, PaymentWork } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
-import { causesOf, createStaleReport, report } from './report.js';
+import { createStaleReport, report } from './report.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request as an adapter has it. */

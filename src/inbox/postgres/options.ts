@@ -1,4 +1,5 @@
 import {
+  boolean,
   matching,
   type OptionRules,
   type Resolved,
@@ -44,13 +45,19 @@ export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;
+  /**
+   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
+   * personal data: see to it that `prune()` runs.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
 }
 
 /** The names of the tables of a `postgresInbox`. */
 export interface PostgresInboxSchemaOptions {
   /**
-   * What the names of the tables (`payments`, `events`), their indexes and functions begin with: 1 to
-   * 40 ASCII letters, digits and underscores, not starting with a digit; with a schema in front if it
+   * What the names of the tables (`payments`, `events`, `failures`), their indexes and functions begin
+   * with: 1 to 40 ASCII letters, digits and underscores, not starting with a digit; with a schema in front if it
    * is not on the `search_path`: `'billing.payment_inbox_'`. Case matters.
    * @default 'payment_inbox_'
    */
@@ -61,6 +68,7 @@ export interface PostgresInboxSchemaOptions {
 export interface QuotedTables {
   readonly payments: string;
   readonly events: string;
+  readonly failures: string;
   /** The function that claims an event, in the schema of `events`. */
   readonly claim: string;
   /** The function that records one. */
@@ -89,10 +97,11 @@ export const inboxRules = {
   commandTimeoutMs: withDefault(5_000, timerMs()),
   transactionTimeoutMs: withDefault(600_000, timerMs()),
   idleTimeoutMs: withDefault(60_000, timerMs()),
+  keepBodies: withDefault(false, boolean),
 } satisfies OptionRules<PostgresInboxOptions>;
 
 /** How long the inbox waits, in milliseconds. */
-export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix'>;
+export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix' | 'keepBodies'>;
 
 // A later release that changes a function gives it another version: instances of both then run side by
 // side, each with its own, and setup() makes what is missing.
@@ -103,6 +112,7 @@ export function quoteTables(prefix: string): QuotedTables {
   return {
     payments: quote(`${prefix}payments`),
     events: quote(`${prefix}events`),
+    failures: quote(`${prefix}failures`),
     claim: quote(`${prefix}claim_${FUNCTIONS_VERSION}`),
     record: quote(`${prefix}record_${FUNCTIONS_VERSION}`),
   };

@@ -11,8 +11,9 @@ import {
 import { withSavepoints } from '../../storage/postgres/savepoints.js';
 import { pgliteTransactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
+import { Attempt } from '../attempt.js';
 import {
-  type CallbackInbox,
+  type FailureKeepingInbox,
   type InboxContext,
   type InboxEvent,
   type InboxOutcome,
@@ -20,12 +21,13 @@ import {
 } from '../inbox.js';
 import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
+import { FailureTable } from './failure-table.js';
 import { inboxRules, type PostgresInboxOptions, quoteTables } from './options.js';
 import { prune, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
 
 /** An inbox in Postgres. */
-export interface PostgresInbox<Tx extends Queryable = Queryable> extends CallbackInbox<Tx> {
+export interface PostgresInbox<Tx extends Queryable = Queryable> extends FailureKeepingInbox<Tx> {
   /**
    * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
    * so at once, and where everything exists it locks nothing and needs no right to create. Where the
@@ -44,10 +46,11 @@ export interface PostgresInbox<Tx extends Queryable = Queryable> extends Callbac
    * Deletes events that were processed before `olderThan`, and payments of which no change was
    * processed since. Both are forgotten then: a later delivery of such an event runs
    * again, and with the payment goes the mark by which an older change is known as stale. So keep
-   * events for longer than the service retries, and than a callback may be replayed. Works in small
+   * events for longer than the service retries, and than a callback may be replayed. Deletes failed
+   * changes too, parked ones and their bodies included, that last failed before `olderThan`. Works in small
    * batches and leaves out what is being processed.
    *
-   * @returns how many events were deleted
+   * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    */
   prune(olderThan: Date): Promise<number>;
@@ -125,7 +128,7 @@ export function postgresInbox<Tx extends Queryable>(
   options: PostgresInboxOptions = {},
 ): PostgresInbox<Tx> {
   assertPool(pool);
-  const { prefix, ...timeouts } = resolveOptions(options, inboxRules);
+  const { prefix, keepBodies, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
   const { lockTimeoutMs, acquireTimeoutMs } = timeouts;
   const single = isPglite(pool);
@@ -133,11 +136,13 @@ export function postgresInbox<Tx extends Queryable>(
     ? pgliteTransactions(pool, acquireTimeoutMs)
     : pgTransactions(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
+  const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
   const turns = new Turns();
 
   const processInTurn = async (
     event: StoredEvent,
     leftMs: number,
+    attempt: Attempt,
     work: (context: InboxContext<Tx>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
@@ -145,12 +150,13 @@ export function postgresInbox<Tx extends Queryable>(
         const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
+        attempt.begin(claim.seen);
         await withSavepoints(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
     // From now on the record does without them.
-    if (ended.found === 'no functions') return processInTurn(event, leftMs, work);
+    if (ended.found === 'no functions') return processInTurn(event, leftMs, attempt, work);
     return ended.found;
   };
 
@@ -158,11 +164,15 @@ export function postgresInbox<Tx extends Queryable>(
     async process(event, work) {
       const stored = toStoredEvent(event);
       const { reference, key } = stored;
+      const { paymentReference, key: fullKey } = event;
+      const attempt = new Attempt(event, (failure) =>
+        failures.keep(stored, { paymentReference, key: fullKey }, failure),
+      );
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
       const name = single ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
-        processInTurn(stored, leftMs, work),
+        attempt.run(() => processInTurn(stored, leftMs, attempt, work)),
       );
       return outcome ?? 'busy';
     },
@@ -172,6 +182,8 @@ export function postgresInbox<Tx extends Queryable>(
       record.expectFunctions();
     },
     prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
+    failedChanges: (listed) => failures.failedChanges(listed),
+    discard: (change) => failures.discard(change),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   schemaRules,
   withoutSchema,
 } from './options.js';
-import { claimAnswer, lockKey, recordEvent } from './statements.js';
+import { claimAnswer, forgetFailure, lockKey, recordEvent } from './statements.js';
 
 /**
  * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
@@ -33,7 +33,7 @@ export interface SchemaPart {
 
 /** What the schema consists of, in the order in which it is made. */
 export function schemaParts(tables: QuotedTables): SchemaPart[] {
-  const { payments, events } = tables;
+  const { payments, events, failures } = tables;
   return [
     {
       exists: tableExists(payments),
@@ -64,6 +64,33 @@ CREATE TABLE IF NOT EXISTS ${events} (
 CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
   ON ${events} (processed_at)`,
     },
+    {
+      exists: tableExists(failures),
+      create: `-- One row for each change whose work failed and has not completed since.
+CREATE TABLE IF NOT EXISTS ${failures} (
+  payment_reference text NOT NULL,
+  key text NOT NULL,
+  -- Both as JSON, where another text stands for one of them above.
+  full_names text,
+  -- When the change happened, in microseconds since 1970.
+  occurred_at_us bigint NOT NULL,
+  attempts integer NOT NULL,
+  first_failed_at timestamptz NOT NULL DEFAULT now(),
+  last_failed_at timestamptz NOT NULL DEFAULT now(),
+  parked boolean NOT NULL,
+  -- JSON with name, code and message.
+  error text NOT NULL,
+  -- With keepBodies.
+  raw_body bytea,
+  PRIMARY KEY (payment_reference, key)
+)`,
+    },
+    {
+      exists: indexExists(failures, 'by_time'),
+      create: `-- For failedChanges() and prune().
+CREATE INDEX IF NOT EXISTS ${indexName(failures, 'by_time')}
+  ON ${failures} (first_failed_at)`,
+    },
     { exists: functionsExist(tables), create: createFunctions(tables) },
   ];
 }
@@ -73,8 +100,8 @@ function tableExists(table: string): string {
   return `to_regclass('${table}') IS NOT NULL`;
 }
 
-function indexExists(table: string, column: string): string {
-  const name = indexName(table, column).slice(1, -1);
+function indexExists(table: string, suffix: string): string {
+  const name = indexName(table, suffix).slice(1, -1);
   return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
   WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
 }
@@ -89,8 +116,8 @@ function functionsExist({ events, claim, record }: QuotedTables): string {
 }
 
 // Without the schema: an index lives in that of its table.
-function indexName(table: string, column: string): string {
-  return `${withoutSchema(table).slice(0, -1)}_${column}"`;
+function indexName(table: string, suffix: string): string {
+  return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
 }
 
 // Named apart from the columns.
@@ -102,20 +129,27 @@ const PARAMETERS = {
 const DECLARED = 'of_payment text, with_key text, happened_at_us bigint';
 
 // Filled in by format(): the tables with their schemas, and the schema of the second.
-const TABLES = { payments: '%1$s', events: '%2$s' } as const;
+const TABLES = { payments: '%1$s', events: '%2$s', failures: '%4$s' } as const;
 const HOME = '%3$s';
 
 /**
  * The statement that makes both functions. They are beside the table of events and name the tables in
  * full: their caller may have another search_path.
  */
-export function createFunctions({ payments, events, claim, record }: QuotedTables): string {
+export function createFunctions({
+  payments,
+  events,
+  failures,
+  claim,
+  record,
+}: QuotedTables): string {
   const [outsideClaim] = OUTSIDE_CLAIM;
   return `-- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
 DO $do$
 DECLARE
   payments text := (${inFull(payments)});
   events text := (${inFull(events)});
+  failures text := (${inFull(failures)});
   home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '${events}'::regclass);
 BEGIN
   -- Has the changes of a payment wait for each other, and looks what is known of this one.
@@ -142,20 +176,23 @@ BEGIN
   ignored := set_config('lock_timeout', lock_timeout_before, true);
   RETURN answer;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 
   -- Marks a change as processed, in the transaction that claimed it and in no other.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(record)}(
-  ${DECLARED}, claimed_by bigint
+  ${DECLARED}, claimed_by bigint, has_failed boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = '${outsideClaim}';
   END IF;
   ${recordEvent(TABLES, PARAMETERS).replaceAll('\n', '\n  ')};
+  IF has_failed THEN
+    ${forgetFailure(TABLES, PARAMETERS)};
+  END IF;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 END $do$`;
 }
 
