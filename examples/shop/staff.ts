@@ -21,15 +21,14 @@ staff.post('/resolve', (request, response) =>
     const { reference, referenceNumber } = request.body;
     const finding = referenceNumber ? { created: { referenceNumber } } : 'not-created';
     await outbox.resolve(reference, finding);
+    return undefined;
   }),
 );
 
 /** Runs a failed change again, from the bytes that were received. */
 staff.post('/replay', (request, response) =>
   act(response, async () => {
-    const change = await findChange(request.body);
-    if (change === undefined) return undefined;
-    const { outcome } = await handleCallback.replay(change);
+    const { outcome } = await handleCallback.replay(changeOf(request));
     return outcome === 'processed' || outcome === 'duplicate' ? undefined : `It is ${outcome}.`;
   }),
 );
@@ -37,26 +36,23 @@ staff.post('/replay', (request, response) =>
 /** Somebody has done by hand what the change asks for. */
 staff.post('/discard', (request, response) =>
   act(response, async () => {
-    const change = await findChange(request.body);
-    if (change !== undefined) await inbox.discard(change);
+    await inbox.discard(changeOf(request));
+    return undefined;
   }),
 );
 
-async function findChange({ key, paymentReference }: Record<string, string>) {
-  for await (const change of inbox.failedChanges({ paymentReference })) {
-    if (change.key === key) return change;
-  }
-  return undefined; // it has been processed meanwhile
+function changeOf({ body }: Request) {
+  return { key: body.key, paymentReference: body.paymentReference };
 }
 
 /** Back to the lists. What went wrong is said above them. */
-async function act(response: Response, action: () => Promise<unknown>) {
+async function act(response: Response, action: () => Promise<string | undefined>) {
   const problem = await action().catch((error: unknown) => {
     // Such as OUTBOX_STATE: a callback has settled the payment meanwhile.
     if (error instanceof MerchantPaymentsError) return error.message;
     throw error;
   });
-  if (typeof problem === 'string') response.status(409).send(await staffPage(problem));
+  if (problem) response.status(409).send(await staffPage(problem));
   else response.redirect(303, '/staff');
 }
 

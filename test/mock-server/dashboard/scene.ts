@@ -45,8 +45,11 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
     server,
     page,
     async [Symbol.asyncDispose]() {
-      // The page first: it must not see its server go.
-      await watched[Symbol.asyncDispose]().finally(() => server.close());
+      try {
+        await watched[Symbol.asyncDispose]();
+      } finally {
+        await server.close(); // after the page, which must not see it go
+      }
     },
   };
 }
