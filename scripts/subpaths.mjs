@@ -23,6 +23,8 @@ export const subpaths = [
   'inbox/postgres',
   'inbox/redis',
   'inbox/sqlite',
+  'outbox',
+  'outbox/contract',
   'mock-server',
   'msw',
   'testing',
@@ -32,7 +34,7 @@ export const subpaths = [
 export const singleFile = ['callback', 'callback/web'];
 
 /** For development alone: one implementation, in CommonJS, which the ES module re-exports. */
-export const developmentOnly = ['inbox/contract', 'mock-server', 'testing'];
+export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-server', 'testing'];
 
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {

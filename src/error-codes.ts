@@ -35,6 +35,16 @@ const codes = {
     'CHANGE_BLOCKED',
     'REPLAY_IMPOSSIBLE',
   ],
+  OutboxError: [
+    'REFERENCE_CONFLICT',
+    'UNKNOWN_REFERENCE',
+    'OUTBOX_STATE',
+    'SECOND_PAYMENT',
+    'OUTBOX_TIMEOUT',
+    'TRANSACTION_LOST',
+    'MISSING_TABLES',
+    'STORE_FAILED',
+  ],
   RetryLaterError: ['RETRY_LATER'],
   MockServerError: [
     'PORT_IN_USE',
@@ -55,7 +65,8 @@ export type ErrorCode = CodeOf<ClassName>;
 
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
 export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
-  /* @__PURE__ */ Object.values(codes).flat(),
+  // Two classes share a code where the reason is the same.
+  /* @__PURE__ */ [.../* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(codes).flat())],
 );
 
 /** The `code` of a `CallbackVerificationError`: docs/errors.md says when each is set. */
@@ -80,6 +91,21 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `REPLAY_IMPOSSIBLE`: a change can't be replayed: nothing of it, or not its body, is kept.
  */
 export type InboxErrorCode = CodeOf<'InboxError'>;
+
+/**
+ * The `code` of an `OutboxError`.
+ *
+ * - `REFERENCE_CONFLICT`: another payment was asked for under this `merchantPaymentReference`; nothing was
+ *   sent.
+ * - `UNKNOWN_REFERENCE`: the outbox has no payment of this `merchantPaymentReference`.
+ * - `OUTBOX_STATE`: the payment's state does not allow it.
+ * - `SECOND_PAYMENT`: the service has a second payment for one reference; refund it.
+ * - `OUTBOX_TIMEOUT`: the store did not answer in time.
+ * - `TRANSACTION_LOST`: the connection was lost, or the transaction had ended.
+ * - `MISSING_TABLES`: the database lacks the outbox's tables; call `setup()` or run the migration.
+ * - `STORE_FAILED`: the store gave no usable answer; `cause` has its error.
+ */
+export type OutboxErrorCode = CodeOf<'OutboxError'>;
 
 /**
  * The `code` of a `MockServerError`.

@@ -17,6 +17,7 @@ export type {
   ErrorCode,
   InboxErrorCode,
   MockServerErrorCode,
+  OutboxErrorCode,
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
 
@@ -158,6 +159,11 @@ export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
 }
 
+/** An outbox refused or could not do what was asked; `code` says why. */
+export class OutboxError extends CodedError<CodeOf<'OutboxError'>> {
+  protected static override readonly brand: string = 'merchant-payments.OutboxError';
+}
+
 /** The mock of the service could not do what was asked; `code` says why. */
 export class MockServerError extends CodedError<CodeOf<'MockServerError'>> {
   protected static override readonly brand: string = 'merchant-payments.MockServerError';
@@ -226,6 +232,7 @@ export type MerchantPaymentsError =
   | SecretUnavailableError
   | CallbackVerificationError
   | InboxError
+  | OutboxError
   | RetryLaterError
   | MockServerError;
 

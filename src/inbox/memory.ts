@@ -6,6 +6,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { createMemoryWarning } from '../storage/memory-warning.js';
 import { Attempt } from './attempt.js';
 import {
   type FailureKeepingInbox,
@@ -166,32 +167,8 @@ class LazyContext implements InboxContext<undefined> {
   }
 }
 
-const WARNING =
-  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.';
-
-let warned = false;
-
-interface ProcessLike {
-  readonly env?: Record<string, string | undefined>;
-  emitWarning?(message: string, options: { code: string }): void;
-}
-
-/**
- * Warns once per process what a memory inbox does not do. At the first callback, not at construction: a
- * build that loads the module runs with NODE_ENV=production too.
- */
-export function warnInProduction(): void {
-  if (warned) return;
-  warned = true;
-  const { process } = globalThis as { process?: ProcessLike };
-  if (!isDeployed(process?.env)) return;
-  const code = 'MERCHANT_PAYMENTS_MEMORY_INBOX';
-  if (process?.emitWarning) process.emitWarning(WARNING, { code });
-  else console.warn(WARNING);
-}
-
-// Instances of functions and Workers come and go by the minute; many Workers have no environment.
-function isDeployed(env: ProcessLike['env']): boolean {
-  if (env === undefined) return true;
-  return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;
-}
+/** Warns once per process what a memory inbox does not do. */
+export const warnInProduction = /* @__PURE__ */ createMemoryWarning(
+  'MERCHANT_PAYMENTS_MEMORY_INBOX',
+  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.',
+);

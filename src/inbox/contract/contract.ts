@@ -7,10 +7,11 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
+import { toRunnableCases } from '../../storage/contract/guard.js';
 import { orderCases, staleCases } from './cases/order.js';
 import { crashCases, overlapCases } from './cases/overlap.js';
 import { failureCases, nameCases, runCases } from './cases/runs.js';
-import { type Need, runUnderGuard, Stage } from './stage.js';
+import { type Need, Stage } from './stage.js';
 import type { InboxContractCase, InboxContractSubject } from './subject.js';
 
 const ALL = [
@@ -38,6 +39,9 @@ const WHY_SKIPPED: Record<Need, string> = {
   leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
   waitMs: 'it needs waitMs, how long a delivery waits at most',
 };
+
+const HINT =
+  "a call of process has not settled, or a signal that should abort has not. The store may hang, or let a delivery wait for one that can't end before it";
 
 /**
  * What a `CallbackInbox` promises (interface section 6), as tests for your own store and
@@ -69,26 +73,15 @@ export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly I
   optional(wholeNumber({ min: 1, ...range }))(leaseMs, 'leaseMs');
   optional(wholeNumber(range))(waitMs, 'waitMs');
 
-  const lacks: Record<Need, boolean> = {
-    loseClaim: loseClaim === undefined,
-    concurrent: !concurrent,
-    leaseMs: leaseMs === undefined,
-    waitMs: waitMs === undefined,
-  };
-  return ALL.map(({ name, needs, run }) => {
-    if (needs && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);
-    return {
-      name,
-      run: () => runUnderGuard(new Stage(subject, { concurrent }), { name, run, timeoutMs }),
-    };
+  return toRunnableCases(ALL, {
+    createStage: () => new Stage(subject, { concurrent }),
+    lacks: {
+      loseClaim: loseClaim === undefined && WHY_SKIPPED.loseClaim,
+      concurrent: !concurrent && WHY_SKIPPED.concurrent,
+      leaseMs: leaseMs === undefined && WHY_SKIPPED.leaseMs,
+      waitMs: waitMs === undefined && WHY_SKIPPED.waitMs,
+    },
+    timeoutMs,
+    hint: HINT,
   });
-}
-
-function skippedCase(name: string, skipped: string): InboxContractCase {
-  // Resolving would count as a promise kept.
-  return {
-    name,
-    skipped,
-    run: () => Promise.reject(new Error(`"${name}" can't be run: ${skipped}`)),
-  };
 }
