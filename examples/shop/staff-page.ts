@@ -9,7 +9,7 @@ export async function staffPage(problem = ''): Promise<string> {
     const { merchantPaymentReference: reference, input, sentAt, failure } = payment;
     return html`<article class="card">
       <h3>${reference}</h3>
-      <p class="faint">${input.amount} ${input.currency}, sent ${ago(sentAt)}, ${failure?.code ?? 'no answer'}</p>
+      <p class="faint">${(input.amount / 100).toFixed(2)} ${input.currency}, sent ${ago(sentAt)}, ${failure?.code ?? 'no answer'}</p>
       <div class="actions">
         ${button('resolve', { reference }, 'The service has no payment')}
         <form method="post" action="/staff/resolve">
@@ -32,7 +32,7 @@ export async function staffPage(problem = ''): Promise<string> {
     const id = { key, paymentReference };
     return html`<article class="card">
       <h3>${key}</h3>
-      <p class="faint">failed ${attempts} times, last ${ago(lastFailedAt)}</p>
+      <p class="faint">attempts: ${attempts}, last ${ago(lastFailedAt)}</p>
       <p class="error">${error.code ?? error.name}: ${error.message}</p>
       <div class="actions">${button('replay', id, 'Replay')} ${button('discard', id, 'Discard')}</div>
     </article>`;
@@ -65,7 +65,7 @@ export async function staffPage(problem = ''): Promise<string> {
 }
 
 function list(title: string, meaning: string, rows: readonly unknown[]) {
-  return html`<section>
+  return html`<section aria-label="${title}">
     <h2>${title}</h2>
     <p class="faint">${rows.length === 0 ? 'None.' : meaning}</p>
     ${rows}

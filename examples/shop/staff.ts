@@ -29,7 +29,9 @@ staff.post('/resolve', (request, response) =>
 staff.post('/replay', (request, response) =>
   act(response, async () => {
     const { outcome } = await handleCallback.replay(changeOf(request));
-    return outcome === 'processed' || outcome === 'duplicate' ? undefined : `It is ${outcome}.`;
+    return outcome === 'processed' || outcome === 'duplicate'
+      ? undefined
+      : `The replay: ${outcome}.`;
   }),
 );
 
