@@ -8,6 +8,7 @@ import {
   withDefault,
 } from '../../protocol/options.js';
 import { toRunnableCases } from '../../storage/contract/guard.js';
+import { keptFailureCases } from './cases/kept-failures.js';
 import { orderCases, staleCases } from './cases/order.js';
 import { crashCases, overlapCases } from './cases/overlap.js';
 import { failureCases, nameCases, runCases } from './cases/runs.js';
@@ -22,6 +23,7 @@ const ALL = [
   ...overlapCases,
   ...crashCases,
   ...nameCases,
+  ...keptFailureCases,
 ];
 
 const rules = {
@@ -30,6 +32,8 @@ const rules = {
   concurrent: withDefault(true, boolean),
   leaseMs: optional(wholeNumber({ min: 1, unit: 'milliseconds' })),
   waitMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  keepsFailures: withDefault(false, boolean),
+  keepsBodies: withDefault(false, boolean),
   timeoutMs: withDefault(30_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
 } satisfies OptionRules<InboxContractSubject<unknown>>;
 
@@ -38,6 +42,8 @@ const WHY_SKIPPED: Record<Need, string> = {
   concurrent: 'the store processes one payment at a time (concurrent: false)',
   leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
   waitMs: 'it needs waitMs, how long a delivery waits at most',
+  keepsFailures: 'the inbox keeps no failed changes (keepsFailures)',
+  keepsBodies: 'the inbox keeps no bodies of failed changes (keepsBodies)',
 };
 
 const HINT =
@@ -66,9 +72,8 @@ const HINT =
  * @throws {InvalidOptionError} when a field of the subject is invalid
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
-  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs } = resolveOptions(subject, rules, {
-    holds: 'create',
-  });
+  const resolved = resolveOptions(subject, rules, { holds: 'create' });
+  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs, keepsFailures } = resolved;
   const range = { max: Math.floor(timeoutMs / 4), unit: 'milliseconds' };
   optional(wholeNumber({ min: 1, ...range }))(leaseMs, 'leaseMs');
   optional(wholeNumber(range))(waitMs, 'waitMs');
@@ -80,6 +85,8 @@ export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly I
       concurrent: !concurrent && WHY_SKIPPED.concurrent,
       leaseMs: leaseMs === undefined && WHY_SKIPPED.leaseMs,
       waitMs: waitMs === undefined && WHY_SKIPPED.waitMs,
+      keepsFailures: !keepsFailures && WHY_SKIPPED.keepsFailures,
+      keepsBodies: !(keepsFailures && resolved.keepsBodies) && WHY_SKIPPED.keepsBodies,
     },
     timeoutMs,
     hint: HINT,

@@ -3,6 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createGate } from '../../storage/contract/gate.js';
 import type { ContractCase as AnyContractCase } from '../../storage/contract/guard.js';
+import type {
+  ChangeId,
+  FailedChange,
+  FailedChangeStore,
+  FailedChangesOptions,
+} from '../failed-changes.js';
 import type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
 import type { InboxContractSubject } from './subject.js';
 
@@ -48,6 +54,29 @@ export class Stage {
     const delivery = this.hold(inbox, event);
     delivery.fail(error);
     return delivery;
+  }
+
+  /** The failed changes that the inbox lists. */
+  async failedChanges(options: FailedChangesOptions): Promise<AsyncIterable<FailedChange>> {
+    return (await this.#openKeeping()).failedChanges(options);
+  }
+
+  /** Forgets the failures of a change. */
+  async discard({ key, paymentReference }: ChangeId): Promise<boolean> {
+    return (await this.#openKeeping()).discard({ key, paymentReference });
+  }
+
+  async #openKeeping(): Promise<FailedChangeStore> {
+    const inbox = await this.open();
+    const { failedChanges, discard } = inbox;
+    assert.ok(
+      failedChanges !== undefined && discard !== undefined,
+      'an inbox that keeps failures must have failedChanges and discard',
+    );
+    return {
+      failedChanges: (options) => failedChanges.call(inbox, options),
+      discard: (change) => discard.call(inbox, change),
+    };
   }
 
   /** Makes the store take the holder of this event's claim for dead. */
@@ -202,7 +231,13 @@ export function createPayment(paymentReference: string = randomUUID()): Payment 
 }
 
 /** What not every store can do. */
-export type Need = 'loseClaim' | 'concurrent' | 'leaseMs' | 'waitMs';
+export type Need =
+  | 'loseClaim'
+  | 'concurrent'
+  | 'leaseMs'
+  | 'waitMs'
+  | 'keepsFailures'
+  | 'keepsBodies';
 
 /** A case before it has a store. */
 export type ContractCase = AnyContractCase<Stage, Need>;

@@ -2,7 +2,8 @@ import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
 import { type OpenTransaction, onlyText } from '../../storage/postgres/transactions.js';
-import { NOTHING_SEEN, type SeenFailures } from '../attempt.js';
+import type { SeenFailures } from '../attempt.js';
+import { parseSeen } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
 import { callFunctions, type HeldClaim, type StoredEvent, withoutFunctions } from './statements.js';
@@ -15,7 +16,7 @@ interface Claimed {
   readonly stale: boolean;
   readonly seen: SeenFailures;
   /** The statements that mark the event as processed. */
-  readonly record: string;
+  readonly record: readonly string[];
 }
 
 /** Why the work is not to run, or not yet. */
@@ -105,13 +106,6 @@ function parseAnswer(answer: string): Answer {
   if (words === undefined || more.length > 0) throw unknownAnswer();
   const seen = parseSeen(words);
   return { found, held: { transactionId, role, home, hasFailed: seen.own !== undefined }, seen };
-}
-
-function parseSeen(words: string): SeenFailures {
-  if (words === '') return NOTHING_SEEN;
-  const all = words.split(' ');
-  const own = (['parked', 'failed'] as const).find((word) => all.includes(word));
-  return { own, behindParked: all.includes('blocked') };
 }
 
 function parseList(answer: string): readonly (string | undefined)[] {

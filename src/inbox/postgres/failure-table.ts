@@ -1,10 +1,10 @@
-import { InboxError } from '../../errors.js';
 import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import type { KeptFailure, NewFailure } from '../attempt.js';
 import {
   assertChangeId,
@@ -14,15 +14,19 @@ import {
   type FailedChangesOptions,
   resolveListOptions,
 } from '../failed-changes.js';
-import { toStoredName } from '../stored-name.js';
+import {
+  FAILURES_PAGE_SIZE,
+  parseJson,
+  type StoredFailure,
+  toFailedChange,
+  toFullNames,
+} from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
 import { forgetFailure, isUnprocessed, literal, type StoredEvent } from './statements.js';
 
 // Another row's lock is held for one statement.
 const LOCK_TIMEOUT_MS = 1_000;
-// A page of bodies is a few megabytes at most.
-const PAGE_SIZE = 100;
 
 type FailureTimeouts = Pick<Timeouts, 'commandTimeoutMs'>;
 
@@ -58,7 +62,7 @@ export class FailureTable implements FailedChangeStore {
       parkFrom === undefined ? 'false' : `${attempts} >= ${parkFrom}`;
     const answer = await this.#ask(`INSERT INTO ${failures} AS failure
     (payment_reference, key, full_names, occurred_at_us, attempts, parked, error, raw_body)
-  SELECT ${reference}, ${key}, ${fullNames(event, names)}, ${event.occurredAtUs}, ${added}, ${isParked(`${added}`)},
+  SELECT ${reference}, ${key}, ${toLiteral(toFullNames(event, names))}, ${event.occurredAtUs}, ${added}, ${isParked(`${added}`)},
     ${literal(JSON.stringify(error))}, ${rawBody === undefined ? 'NULL' : `decode('${toHex(rawBody)}', 'hex')`}
   WHERE NOT EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key})
   ON CONFLICT (payment_reference, key) DO UPDATE SET
@@ -93,13 +97,13 @@ export class FailureTable implements FailedChangeStore {
     }
     let after: readonly string[] = [];
     for (let left = limit; left > 0; ) {
-      const size = Math.min(left, PAGE_SIZE);
+      const size = Math.min(left, FAILURES_PAGE_SIZE);
       const rows = await this.#readPage([...conditions, ...after], size);
       for (const row of rows) yield toFailedChange(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < size) return;
       left -= rows.length;
-      const cursor = [last.firstFailedAt, last.reference, last.storedKey].map(literal);
+      const cursor = [String(last.firstFailedAt), last.reference, last.storedKey].map(literal);
       after = [`(first_failed_at, payment_reference, key) > (${cursor.join(', ')})`];
     }
   }
@@ -120,7 +124,7 @@ export class FailureTable implements FailedChangeStore {
   /** The only text that the statement gives; undefined when it gives no row. */
   #ask(statement: string): Promise<string | undefined> {
     return this.#transactions.run(async (transaction) => {
-      const statements = `${maintenanceSettings(LOCK_TIMEOUT_MS)};\n${statement}`;
+      const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
       const { commandTimeoutMs } = this.#timeouts;
       const rows = await transaction.begin(statements, commandTimeoutMs).catch((error) => {
         throw explainMissing(error);
@@ -128,41 +132,6 @@ export class FailureTable implements FailedChangeStore {
       return { end: 'commit', result: rows.length === 0 ? undefined : onlyText(rows) };
     });
   }
-}
-
-interface StoredFailure {
-  readonly reference: string;
-  readonly storedKey: string;
-  readonly fullNames: string | null;
-  readonly occurredAtUs: string;
-  readonly attempts: number;
-  readonly parked: boolean;
-  readonly error: string;
-  /** To the microsecond, as a Date does not hold it. */
-  readonly firstFailedAt: string;
-  readonly lastFailedAt: string;
-  readonly rawBody: string | null;
-}
-
-function toFailedChange(row: StoredFailure): FailedChange {
-  const names = row.fullNames === null ? [row.reference, row.storedKey] : parseJson(row.fullNames);
-  const [paymentReference, key] = names as [string, string];
-  return {
-    key,
-    paymentReference,
-    occurredAt: new Date(Math.floor(Number(row.occurredAtUs) / 1000)),
-    attempts: row.attempts,
-    firstFailedAt: new Date(row.firstFailedAt),
-    lastFailedAt: new Date(row.lastFailedAt),
-    parked: row.parked,
-    error: parseJson(row.error) as FailedChange['error'],
-    ...(row.rawBody === null ? {} : { rawBody: new Uint8Array(Buffer.from(row.rawBody, 'hex')) }),
-  };
-}
-
-function fullNames({ reference, key }: StoredEvent, names: ChangeId): string {
-  if (reference === names.paymentReference && key === names.key) return 'NULL';
-  return literal(JSON.stringify([names.paymentReference, names.key]));
 }
 
 // Whatever DateStyle and time zone the session has.
@@ -174,14 +143,6 @@ function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text.
-    throw new InboxError(
-      'STORE_FAILED',
-      'The table of failures holds a text that this version has not written; look for what else writes to it',
-    );
-  }
+function toLiteral(text: string | null): string {
+  return text === null ? 'NULL' : literal(text);
 }

@@ -8,9 +8,12 @@ import {
   type Queryable,
   type TransactionOf,
 } from '../../storage/postgres/pool.js';
+import { providedTransactions } from '../../storage/postgres/provided-transactions.js';
 import { withSavepoints } from '../../storage/postgres/savepoints.js';
-import { pgliteTransactions } from '../../storage/postgres/transactions.js';
+import { pgliteTransactions, type Transactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import { Attempt } from '../attempt.js';
 import {
   type FailureKeepingInbox,
@@ -19,15 +22,14 @@ import {
   type InboxOutcome,
   toEpochMicroseconds,
 } from '../inbox.js';
-import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
 import { FailureTable } from './failure-table.js';
-import { inboxRules, type PostgresInboxOptions, quoteTables } from './options.js';
+import { inboxRules, type PostgresInboxOptions, quoteTables, type Timeouts } from './options.js';
 import { prune, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
 
 /** An inbox in Postgres. */
-export interface PostgresInbox<Tx extends Queryable = Queryable> extends FailureKeepingInbox<Tx> {
+export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
   /**
    * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
    * so at once, and where everything exists it locks nothing and needs no right to create. Where the
@@ -123,18 +125,40 @@ export function postgresInbox<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,
   options?: PostgresInboxOptions,
 ): PostgresInbox<Tx>;
-export function postgresInbox<Tx extends Queryable>(
-  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+/**
+ * The same in the transactions of an ORM, whose own transaction is `tx`.
+ *
+ * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
+ * the ORM's, and the inbox can't close a connection that does not answer. After a deadline the callback
+ * fails in time all the same, the signal aborts, and Postgres is asked to end the session.
+ *
+ * @example
+ * ```ts
+ * import { drizzle } from 'drizzle-orm/node-postgres';
+ * import { fromDrizzle, postgresInbox } from 'merchant-payments/inbox/postgres';
+ *
+ * const db = drizzle(process.env.DATABASE_URL ?? '');
+ * const inbox = postgresInbox(fromDrizzle(db));
+ * await inbox.setup();
+ * ```
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs` gives
+ * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ */
+export function postgresInbox<Tx>(
+  provider: TransactionProvider<Tx>,
+  options?: PostgresInboxOptions,
+): PostgresInbox<Tx>;
+export function postgresInbox(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   options: PostgresInboxOptions = {},
-): PostgresInbox<Tx> {
+): PostgresInbox {
   assertPool(pool);
   const { prefix, keepBodies, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
-  const { lockTimeoutMs, acquireTimeoutMs } = timeouts;
-  const single = isPglite(pool);
-  const transactions = isPglite(pool)
-    ? pgliteTransactions(pool, acquireTimeoutMs)
-    : pgTransactions(pool, timeouts);
+  const { lockTimeoutMs } = timeouts;
+  const { transactions, isSingle, runWork } = open(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
   const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
   const turns = new Turns();
@@ -143,7 +167,7 @@ export function postgresInbox<Tx extends Queryable>(
     event: StoredEvent,
     leftMs: number,
     attempt: Attempt,
-    work: (context: InboxContext<Tx>) => Promise<void>,
+    work: (context: InboxContext<Queryable>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
       async (transaction) => {
@@ -151,7 +175,7 @@ export function postgresInbox<Tx extends Queryable>(
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
         attempt.begin(claim.seen);
-        await withSavepoints(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
+        await runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
@@ -170,7 +194,7 @@ export function postgresInbox<Tx extends Queryable>(
       );
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
-      const name = single ? reference : `${reference} ${key}`;
+      const name = isSingle ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
         attempt.run(() => processInTurn(stored, leftMs, attempt, work)),
       );
@@ -185,6 +209,29 @@ export function postgresInbox<Tx extends Queryable>(
     failedChanges: (listed) => failures.failedChanges(listed),
     discard: (change) => failures.discard(change),
   };
+}
+
+interface Opened {
+  readonly transactions: Transactions<Queryable>;
+  /** Whether there is one connection for all. */
+  readonly isSingle: boolean;
+  /** Runs work on what it is to have as `tx`. */
+  readonly runWork: typeof withSavepoints<Queryable>;
+}
+
+function open(
+  database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  timeouts: Timeouts,
+): Opened {
+  if (isProvider(database)) {
+    const transactions = providedTransactions(database, timeouts);
+    return { transactions, isSingle: database.isSingle, runWork: (tx, work) => work(tx) };
+  }
+  const isSingle = isPglite(database);
+  const transactions = isSingle
+    ? pgliteTransactions(database, timeouts.acquireTimeoutMs)
+    : pgTransactions(database, timeouts);
+  return { transactions, isSingle, runWork: withSavepoints };
 }
 
 // The signal is made when it is asked for: it costs more than the rest, and most work never looks.

@@ -187,7 +187,7 @@ BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = '${outsideClaim}';
   END IF;
-  ${recordEvent(TABLES, PARAMETERS).replaceAll('\n', '\n  ')};
+  ${recordEvent(TABLES, PARAMETERS).join(';\n').replaceAll('\n', '\n  ')};
   IF has_failed THEN
     ${forgetFailure(TABLES, PARAMETERS)};
   END IF;

@@ -32,21 +32,23 @@ export interface ClaimTimeouts {
  * `stale`; the transaction, the role and the home of a {@link HeldClaim}; and what is kept of failures,
  * in words: `failed` or `parked` for the event itself, `blocked` for each earlier one that is parked.
  */
-export type ClaimStatements = (event: StoredEvent, timeouts: ClaimTimeouts) => string;
+export type ClaimStatements = (event: StoredEvent, timeouts: ClaimTimeouts) => readonly string[];
 
 /** Statements that record a claimed event, or fail. */
-export type RecordStatements = (event: StoredEvent, held: HeldClaim) => string;
+export type RecordStatements = (event: StoredEvent, held: HeldClaim) => readonly string[];
 
 /** By the functions of the schema, which Postgres plans once for each connection. */
 export function callFunctions({ payments, claim, record }: QuotedTables) {
   const recordName = withoutSchema(record);
   return {
-    claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) =>
+    claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) => [
       `SELECT ${claim}('${payments}', ${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${lockTimeoutMs}', '${idleTimeoutMs}')`,
+    ],
     // With no column: pg takes as long to prepare for one as for the rest of the answer.
-    record: ({ reference, key, occurredAtUs }, { role, home, transactionId, hasFailed }) =>
-      `SET LOCAL ROLE ${literal(role)};
-SELECT FROM ${home}.${recordName}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${hasFailed})`,
+    record: ({ reference, key, occurredAtUs }, { role, home, transactionId, hasFailed }) => [
+      `SET LOCAL ROLE ${literal(role)}`,
+      `SELECT FROM ${home}.${recordName}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${hasFailed})`,
+    ],
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
 
@@ -58,22 +60,26 @@ export function withoutFunctions({ payments, events, failures }: QuotedTables) {
     // before the wait.
     claim: (stored, { lockTimeoutMs, idleTimeoutMs }) => {
       const event = quoteEvent(stored);
-      return `SELECT set_config('merchant_payments.lock_timeout', current_setting('lock_timeout'), true),
+      return [
+        `SELECT set_config('merchant_payments.lock_timeout', current_setting('lock_timeout'), true),
   set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true),
-  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true);
-SELECT pg_advisory_xact_lock(${lockKey(event.reference, `'${payments}'::regclass`)});
-SELECT ${claimAnswer(tables, event, "current_setting('search_path')")},
-  set_config('lock_timeout', current_setting('merchant_payments.lock_timeout'), true)`;
+  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true)`,
+        `SELECT pg_advisory_xact_lock(${lockKey(event.reference, `'${payments}'::regclass`)})`,
+        `SELECT ${claimAnswer(tables, event, "current_setting('search_path')")},
+  set_config('lock_timeout', current_setting('merchant_payments.lock_timeout'), true)`,
+      ];
     },
     record: (stored, held) => {
       const event = quoteEvent(stored);
-      const forget = held.hasFailed ? `;\n${forgetFailure(tables, event)}` : '';
       // Of the path the role decides what `$user` is.
-      return `SET LOCAL ROLE ${literal(held.role)};
-SELECT set_config('search_path', ${literal(held.home)}, true);
-SELECT width_bucket(0, 0, 1, (txid_current() = '${held.transactionId}')::int);
-${recordEvent(tables, event)}${forget}`;
+      return [
+        `SET LOCAL ROLE ${literal(held.role)}`,
+        `SELECT set_config('search_path', ${literal(held.home)}, true)`,
+        `SELECT width_bucket(0, 0, 1, (txid_current() = '${held.transactionId}')::int)`,
+        ...recordEvent(tables, event),
+        ...(held.hasFailed ? [forgetFailure(tables, event)] : []),
+      ];
     },
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
@@ -145,14 +151,16 @@ export function forgetFailure(
 export function recordEvent(
   { payments, events }: Pick<Tables, 'payments' | 'events'>,
   { reference, key, occurredAtUs }: EventExpressions,
-): string {
-  return `INSERT INTO ${events} (payment_reference, key, occurred_at_us)
-  VALUES (${reference}, ${key}, ${occurredAtUs});
-INSERT INTO ${payments} AS payment (payment_reference, occurred_at_us)
+): readonly string[] {
+  return [
+    `INSERT INTO ${events} (payment_reference, key, occurred_at_us)
+  VALUES (${reference}, ${key}, ${occurredAtUs})`,
+    `INSERT INTO ${payments} AS payment (payment_reference, occurred_at_us)
   VALUES (${reference}, ${occurredAtUs})
   ON CONFLICT (payment_reference) DO UPDATE SET
     occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
-    changed_at = GREATEST(payment.changed_at, excluded.changed_at)`;
+    changed_at = GREATEST(payment.changed_at, excluded.changed_at)`,
+  ];
 }
 
 /**

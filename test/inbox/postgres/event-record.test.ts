@@ -16,8 +16,8 @@ function claimWithin(timeouts: typeof TIMEOUTS, ...answers: unknown[]) {
   const record = new EventRecord(quoteTables('payment_inbox_'), timeouts);
   const sent: { statements: string; timeoutMs: number }[] = [];
   const transaction = {
-    async begin(statements: string, timeoutMs: number) {
-      sent.push({ statements, timeoutMs });
+    async begin(statements: readonly string[], timeoutMs: number) {
+      sent.push({ statements: statements.join('; '), timeoutMs });
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
       return [{ answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }];
@@ -67,8 +67,10 @@ describe('a claim', () => {
   it('records with the role and the functions that it found', async () => {
     const { claim } = claimWith(['claimed', '12', "o'role", '"s"']);
     expect(await claim()).toMatchObject({
-      record: `SET LOCAL ROLE 'o''role';
-SELECT FROM "s"."payment_inbox_record_v1"('PAY-1', 'k', '7', '12')`,
+      record: [
+        "SET LOCAL ROLE 'o''role'",
+        `SELECT FROM "s"."payment_inbox_record_v1"('PAY-1', 'k', '7', '12')`,
+      ],
     });
   });
 

@@ -28,7 +28,12 @@ async function setUp(looks: string[], failure?: Error) {
     },
   };
   const signal = new AbortController().signal;
-  const transaction = { tx, signal, begin: async () => [] };
+  const transaction = {
+    tx,
+    signal,
+    begin: async () => [],
+    query: async (statement: string) => (await tx.query<object>(statement)).rows,
+  };
   const transactions = { run: async (body: Body) => (await body(transaction)).result };
   await setup(transactions as Transactions<Queryable>, TABLES, TIMEOUTS);
   return statements;

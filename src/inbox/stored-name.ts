@@ -1,1 +1,0 @@
-export { toStoredName } from '../storage/stored-name.js';
