@@ -29,8 +29,9 @@ Object.assign(process.env, {
 const readme = await paste('README-1');
 const pool: PGlite = readme.pool;
 await pool.exec(readFileSync('examples/shop/schema.sql', 'utf8'));
-await (await import('merchant-payments/inbox/postgres')).postgresInbox(pool).setup();
-await readme.checkout('order-1001', 2500);
+await readme.inbox.setup();
+await readme.outbox.setup();
+assert.equal(await readme.checkout('order-1001', 2500), 'created');
 const endpoint = await listen(readme.handleCallback);
 const second = `${folder}/README-2.ts`;
 writeFileSync(second, readFileSync(second, 'utf8').replace(DOCUMENTED_URL, endpoint.url));
