@@ -6,8 +6,8 @@ const INTERVAL_MS = 500;
 
 const streams = new Set<AbortController>();
 
-/** What the customer's page shows. */
-async function readOrder(reference: string) {
+/** What the customer's page shows. Undefined for a reference without an order. */
+export async function readOrder(reference: string) {
   const { rows } = await pool.query(
     `SELECT status, shipments.reference IS NOT NULL AS "isPaid"
      FROM orders LEFT JOIN shipments USING (reference) WHERE reference = $1`,

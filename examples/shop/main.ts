@@ -15,7 +15,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { handleCallback } from './callbacks.js';
 import { checkout } from './checkout.js';
 import { client, inbox, outbox, pool } from './database.js';
-import { endStreams, streamOrder } from './events.js';
+import { endStreams, readOrder, streamOrder } from './events.js';
 import { staff } from './staff.js';
 
 const PRICE = 2500;
@@ -34,7 +34,7 @@ app.all('/callbacks/payments', handleCallback); // before anything parses its bo
 app.use((_request, response, next) => {
   response.set({
     'content-security-policy':
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer', // who has an order's address may see the order
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
@@ -64,8 +64,10 @@ app.param('reference', (_request, response, next, reference) => {
   if (UUID.test(reference)) next();
   else response.sendStatus(404);
 });
-app.get('/orders/:reference', (request, response) => {
-  response.send(page.replaceAll('REFERENCE', request.params.reference));
+app.get('/orders/:reference', async (request, response) => {
+  const { reference } = request.params;
+  if (await readOrder(reference)) response.send(page.replaceAll('REFERENCE', reference));
+  else response.sendStatus(404);
 });
 app.get('/orders/:reference/events', streamOrder);
 app.use('/staff', staff);
@@ -88,6 +90,7 @@ process.once('SIGTERM', async () => {
   setTimeout(() => process.exit(1), 25_000).unref(); // before the platform's SIGKILL
   clearInterval(recovery);
   endStreams();
+  server.keepAliveTimeout = 1; // a connection ends with its answer
   await new Promise((resolve) => server.close(resolve)); // answers what has begun
   await handleCallback.idle(); // and waits for an onPayment that outlived its timeout
   await client.close();

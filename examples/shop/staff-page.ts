@@ -49,11 +49,13 @@ export async function staffPage(problem = ''): Promise<string> {
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <title>Payments for staff</title>
+  <link rel="icon" href="/icon.svg">
   <link rel="stylesheet" href="/style.css">
 </head>
 <body>
-  <header>Payments for staff</header>
+  <header>The tea shop</header>
   <main>
+    <h1>Payments for staff</h1>
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
     ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
     ${list('Second payments', 'The customer may have paid twice: refund one at the service.', second)}

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type MockServer, startMockServer } from 'merchant-payments/mock-server';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -169,6 +170,7 @@ describeInBrowser('the shop', () => {
       return (await fetch(`${address}${path}`, { method, headers: { authorization } })).status;
     };
     expect((await fetch(`${address}/staff`)).status).toBe(401);
+    expect((await fetch(`${address}/orders/${randomUUID()}`)).status).toBe(404);
     expect(await ask('GET', 'a wrong token')).toBe(401);
     expect(await ask('GET', STAFF_TOKEN)).toBe(200);
     expect(await ask('POST', STAFF_TOKEN)).toBe(403); // not from a page of the shop

@@ -22,15 +22,23 @@ function show({ payment, isPaid }) {
   find('pay').hidden = isPaid || payment !== 'rejected';
 }
 
-// The customer is back from paying, or was sent here by the click on "Pay".
-if (location.pathname !== '/') {
-  find('offer').hidden = true;
-  find('pay').hidden = true;
-  find('order').hidden = false;
+function listen() {
   const events = new EventSource(`${location.pathname}/events`);
   events.onmessage = ({ data }) => {
     const order = JSON.parse(data);
     show(order);
     if (order.isPaid) events.close();
   };
+  events.onerror = () => {
+    // The browser connects again by itself, but for an answer that is an error.
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5_000);
+  };
+}
+
+// The customer is back from paying, or was sent here by the click on "Pay".
+if (location.pathname !== '/') {
+  find('offer').hidden = true;
+  find('pay').hidden = true;
+  find('order').hidden = false;
+  listen();
 }
