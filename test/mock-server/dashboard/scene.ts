@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import {
   type MockServer,
   type MockServerOptions,
@@ -53,6 +54,10 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
     },
   };
 }
+
+/** `await eventually(() => …).toBe(…)`: the page draws, and moves the focus, after what it answers to. */
+export const eventually = <Value>(read: () => Value | Promise<Value>) =>
+  expect.poll(read, { timeout: 10_000 });
 
 export interface Merchant extends AsyncDisposable {
   readonly url: string;
