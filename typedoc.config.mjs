@@ -16,6 +16,7 @@ export default {
     'docs/develop-against-the-mock.md',
     'docs/openapi.md',
     'docs/go-to-production.md',
+    'docs/on-call.md',
     'docs/errors.md',
     'docs/open-points.md',
     'docs/security.md',

@@ -25,6 +25,7 @@ export const subpaths = [
   'inbox/sqlite',
   'outbox',
   'outbox/contract',
+  'outbox/postgres',
   'mock-server',
   'msw',
   'testing',
@@ -39,6 +40,7 @@ export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-serve
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {
   'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
+  'outbox/postgres/schema.sql': 'src/outbox/postgres/schema.sql',
   'mock-server/dashboard.html': undefined,
   'openapi.json': 'src/openapi/openapi.json',
 };

@@ -61,7 +61,7 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  * An inbox may also keep the changes whose work failed (`failedChanges`, `discard`), and then heeds
  * `event.failures`. Those in memory, Postgres and SQLite do.
  */
-export interface CallbackInbox<Tx = undefined> extends Partial<FailedChangeStore> {
+export interface CallbackInbox<Tx = undefined> {
   /**
    * Runs `work` unless the event was processed before, is stale, or is being processed.
    *
@@ -73,6 +73,10 @@ export interface CallbackInbox<Tx = undefined> extends Partial<FailedChangeStore
     event: InboxEvent,
     work: (context: InboxContext<Tx>) => Promise<void>,
   ): Promise<InboxOutcome>;
+  /** Lists the changes whose work failed, in an inbox that keeps them. */
+  failedChanges?: FailedChangeStore['failedChanges'] | undefined;
+  /** Forgets the failures of a change, in an inbox that keeps them. */
+  discard?: FailedChangeStore['discard'] | undefined;
 }
 
 /** An inbox that keeps the changes whose work failed, and lists them. */

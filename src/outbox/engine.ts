@@ -121,7 +121,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const stored = await this.#store.read(key);
     if (stored === undefined) throw unknownReference(reference);
     // Its callback came meanwhile, and says the same.
-    if (referenceNumber !== undefined && stored.referenceNumber === referenceNumber) return;
+    const found = result.state === 'created' ? result.finding.referenceNumber : undefined;
+    if (found !== undefined && stored.referenceNumber === found) return;
     throw notUnresolved(reference, stored.state);
   }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { parseInstant } from '../protocol/instant.js';
 import { isDateTime, type PaymentStatusRecord } from '../protocol/payment.js';
+import { toStoredName } from '../storage/stored-name.js';
 import type { OutboxFailure, OutboxPayment, SecondPayment } from './outbox.js';
 import type { Finding, Intent, StoredPayment, StoredSecondPayment } from './store.js';
 
@@ -31,7 +32,7 @@ export function readBody(body: string): Pick<OutboxPayment, 'input' | 'extraBody
 export function toFinding(payment: PaymentFields): Finding {
   const { referenceNumber, updatedAt } = payment;
   return {
-    referenceNumber: isText(referenceNumber) ? referenceNumber : undefined,
+    referenceNumber: isText(referenceNumber) ? toStoredName(referenceNumber) : undefined,
     payment: Object.keys(payment).length === 0 ? undefined : JSON.stringify(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
@@ -70,11 +71,12 @@ export function toOutboxPayment(
 
 /** What users see of a second payment. */
 export function toSecondPayment(stored: StoredSecondPayment): SecondPayment {
-  const { body, referenceNumber, payment, foundAtMs } = stored;
+  const { body, foundAtMs } = stored;
+  const payment = JSON.parse(stored.payment);
   return {
     merchantPaymentReference: readBody(body).input.merchantPaymentReference,
-    referenceNumber,
-    payment: JSON.parse(payment),
+    referenceNumber: payment.referenceNumber,
+    payment,
     foundAt: new Date(foundAtMs),
   };
 }

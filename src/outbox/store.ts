@@ -15,7 +15,7 @@ export interface StoredPayment {
   /** When it was last claimed. */
   readonly sentAtMs: number | undefined;
   readonly changedAtMs: number;
-  /** The service's identifier of the payment, where it is known. */
+  /** The service's identifier of the payment, where it is known; as `key`, or a digest of it. */
   readonly referenceNumber: string | undefined;
   /** JSON of the payment's record. */
   readonly payment: string | undefined;
@@ -50,6 +50,7 @@ export interface Claimed {
 
 /** What is known of a payment at the service. */
 export interface Finding {
+  /** As that of {@link StoredPayment}. */
   readonly referenceNumber: string | undefined;
   /** JSON of its record. */
   readonly payment: string | undefined;
@@ -92,6 +93,7 @@ export interface StoredSecondPayment {
   readonly key: string;
   /** JSON of what was sent for that payment. */
   readonly body: string;
+  /** As that of {@link StoredPayment}. */
   readonly referenceNumber: string;
   /** JSON of its record. */
   readonly payment: string;
@@ -104,7 +106,7 @@ export interface StoredSecondPayment {
  *
  * `key` is the merchant's reference, or a digest of it where a store could stumble over the reference: at
  * most 128 printable characters of ASCII, case and all of which count. References are told apart by it. The
- * text itself is in the body.
+ * text itself is in the body. A `referenceNumber` is made in the same way.
  *
  * A `tx` is the merchant's own transaction, in which the step is to be taken; undefined for one of the
  * store's own. No other method may run inside somebody's transaction.

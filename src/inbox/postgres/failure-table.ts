@@ -1,3 +1,4 @@
+import { literal } from '../../storage/postgres/literal.js';
 import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
@@ -23,7 +24,7 @@ import {
 } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
-import { forgetFailure, isUnprocessed, literal, type StoredEvent } from './statements.js';
+import { forgetFailure, isUnprocessed, type StoredEvent } from './statements.js';
 
 // Another row's lock is held for one statement.
 const LOCK_TIMEOUT_MS = 1_000;

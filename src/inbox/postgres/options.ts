@@ -1,11 +1,12 @@
 import {
   boolean,
-  matching,
   type OptionRules,
   type Resolved,
   timerMs,
   withDefault,
 } from '../../protocol/options.js';
+import { quoteName as quote, tablePrefix } from '../../storage/postgres/names.js';
+
 /** Options of {@link postgresInbox}. */
 export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {
   /**
@@ -75,18 +76,9 @@ export interface QuotedTables {
   readonly record: string;
 }
 
-// Postgres cuts a name at 63 bytes, and the longest here has 19 more than the prefix.
-const PREFIX = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,39}$/i;
-
 /** One rule for each option of the schema. */
 export const schemaRules = {
-  prefix: withDefault(
-    'payment_inbox_',
-    matching<string>(
-      "1 to 40 ASCII letters, digits and underscores, not starting with a digit, with a schema in front if need be ('billing.payment_inbox_')",
-      (prefix: unknown) => typeof prefix === 'string' && PREFIX.test(prefix),
-    ),
-  ),
+  prefix: withDefault('payment_inbox_', tablePrefix),
 } satisfies OptionRules<PostgresInboxSchemaOptions>;
 
 /** One rule for each option of the inbox. */
@@ -116,14 +108,4 @@ export function quoteTables(prefix: string): QuotedTables {
     claim: quote(`${prefix}claim_${FUNCTIONS_VERSION}`),
     record: quote(`${prefix}record_${FUNCTIONS_VERSION}`),
   };
-}
-
-/** The name alone, quoted. */
-export function withoutSchema(table: string): string {
-  const [name = table] = table.split('.').reverse();
-  return name;
-}
-
-function quote(name: string): string {
-  return `"${name.replace('.', '"."')}"`;
 }

@@ -13,6 +13,7 @@ import { withSavepoints } from '../../storage/postgres/savepoints.js';
 import { pgliteTransactions, type Transactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
+import { markDatabase } from '../../storage/shared-database.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import { Attempt } from '../attempt.js';
 import {
@@ -184,7 +185,7 @@ export function postgresInbox(
     return ended.found;
   };
 
-  return {
+  const inbox: PostgresInbox<Queryable> = {
     async process(event, work) {
       const stored = toStoredEvent(event);
       const { reference, key } = stored;
@@ -209,6 +210,7 @@ export function postgresInbox(
     failedChanges: (listed) => failures.failedChanges(listed),
     discard: (change) => failures.discard(change),
   };
+  return markDatabase(inbox, isProvider(pool) ? pool.database : pool);
 }
 
 interface Opened {

@@ -1,12 +1,19 @@
 import { InboxError } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
-import { OUTSIDE_CLAIM, sqlStateOf } from '../../storage/postgres/failures.js';
+import { OUTSIDE_CLAIM } from '../../storage/postgres/failures.js';
+import { withoutSchema } from '../../storage/postgres/names.js';
+import {
+  indexExists,
+  indexName,
+  isMissingTable,
+  type SchemaPart,
+  tableExists,
+} from '../../storage/postgres/schema-parts.js';
 import {
   type PostgresInboxSchemaOptions,
   type QuotedTables,
   quoteTables,
   schemaRules,
-  withoutSchema,
 } from './options.js';
 import { claimAnswer, forgetFailure, lockKey, recordEvent } from './statements.js';
 
@@ -21,14 +28,6 @@ export function postgresInboxSchema(options: PostgresInboxSchemaOptions = {}): s
   const { prefix } = resolveOptions(options, schemaRules);
   const statements = schemaParts(quoteTables(prefix)).map(({ create }) => create);
   return `${statements.join(';\n\n')};\n`;
-}
-
-/** A table, an index or a function. */
-export interface SchemaPart {
-  /** An SQL condition: whether it is there, or may be left out. */
-  readonly exists: string;
-  /** The statement that makes it where it is not. */
-  readonly create: string;
 }
 
 /** What the schema consists of, in the order in which it is made. */
@@ -95,17 +94,6 @@ CREATE INDEX IF NOT EXISTS ${indexName(failures, 'by_time')}
   ];
 }
 
-// Names are plain, so no quote needs to be doubled.
-function tableExists(table: string): string {
-  return `to_regclass('${table}') IS NOT NULL`;
-}
-
-function indexExists(table: string, suffix: string): string {
-  const name = indexName(table, suffix).slice(1, -1);
-  return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-  WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
-}
-
 // Without them the same is done by longer messages, so a role that may not make them does without.
 function functionsExist({ events, claim, record }: QuotedTables): string {
   const names = [claim, record].map((name) => `'${withoutSchema(name).slice(1, -1)}'`);
@@ -113,11 +101,6 @@ function functionsExist({ events, claim, record }: QuotedTables): string {
   (SELECT count(DISTINCT proname) FROM pg_proc
     WHERE pronamespace = relnamespace AND proname IN (${names.join(', ')})) = ${names.length}
   OR NOT has_schema_privilege(relnamespace, 'CREATE')))`;
-}
-
-// Without the schema: an index lives in that of its table.
-function indexName(table: string, suffix: string): string {
-  return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
 }
 
 // Named apart from the columns.
@@ -199,15 +182,6 @@ END $do$`;
 function inFull(table: string): string {
   return `SELECT format('%s.%I', relnamespace::regnamespace, relname)
     FROM pg_class WHERE oid = '${table}'::regclass`;
-}
-
-const UNDEFINED_SCHEMA = '3F000';
-const UNDEFINED_TABLE = '42P01';
-
-/** Whether a statement failed because there is no such table. */
-export function isMissingTable(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === UNDEFINED_TABLE || state === UNDEFINED_SCHEMA;
 }
 
 /** What to do about a statement on our own tables that failed: another error when there are none. */

@@ -1,4 +1,6 @@
-import { type QuotedTables, withoutSchema } from './options.js';
+import { literal } from '../../storage/postgres/literal.js';
+import { withoutSchema } from '../../storage/postgres/names.js';
+import type { QuotedTables } from './options.js';
 
 /** An event as the tables keep it. */
 export interface StoredEvent {
@@ -161,14 +163,4 @@ export function recordEvent(
     occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
     changed_at = GREATEST(payment.changed_at, excluded.changed_at)`,
   ];
-}
-
-/**
- * Text as a literal of SQL. With a backslash in it as E'…', which means the same whether
- * `standard_conforming_strings` is on or off.
- */
-export function literal(text: string): string {
-  if (!/['\\]/.test(text)) return `'${text}'`;
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  return text.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
 import { quoteTables } from '../../../src/inbox/postgres/options.js';
-import { literal } from '../../../src/inbox/postgres/statements.js';
+import { literal } from '../../../src/storage/postgres/literal.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
