@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { onTestFinished } from 'vitest';
 
-/** Tables of the shop for one test, in a schema of Postgres that is dropped after it. */
-export interface ShopSchema {
+/** Tables of the shop, in a schema of Postgres that is dropped in the end. */
+export interface ShopSchema extends AsyncDisposable {
   /** The address of the database, with the schema as its search path. */
   readonly url: string;
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -18,12 +17,12 @@ export async function createShopSchema(): Promise<ShopSchema> {
   await client.connect();
   await client.query(`CREATE SCHEMA ${name}`);
   await client.query(readFileSync('examples/shop/schema.sql', 'utf8'));
-  onTestFinished(async () => {
-    await client.query(`DROP SCHEMA ${name} CASCADE`);
-    await client.end();
-  });
   return {
     url: url.href,
     query: async (sql, values) => (await client.query(sql, values)).rows,
+    async [Symbol.asyncDispose]() {
+      await client.query(`DROP SCHEMA ${name} CASCADE`);
+      await client.end();
+    },
   };
 }

@@ -70,6 +70,7 @@ interface Scene extends Shop {
 async function openShop(): Promise<Scene> {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const schema = await createShopSchema();
+  onTestFinished(() => schema[Symbol.asyncDispose]());
   const clock = createRunningClock();
   const service = await startMockServer({
     clock,
@@ -296,7 +297,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       });
 
     it('that is killed after sending leaves one payment, and its callback ships', async () => {
-      const schema = await createShopSchema();
+      await using schema = await createShopSchema();
       await using service = await startMockServer({ signingSecret, retryScheduleMs: [] });
       service.faults.add({ on: 'request', type: 'hang' });
       {
@@ -316,7 +317,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
     });
 
     it('that is asked to end stores the answer of a call that is under way', async () => {
-      const schema = await createShopSchema();
+      await using schema = await createShopSchema();
       await using service = await startMockServer({ signingSecret, retryScheduleMs: [] });
       service.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
       await using example = await start(service, schema);
