@@ -47,7 +47,7 @@ const MAX_CLAIMS = 5;
  */
 export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
   const { store } = sender;
-  const { key, intent, timeoutMs, leaseMs, reference } = wanted;
+  const { key, intent, timeoutMs, leaseMs } = wanted;
   for (let count = 0; count < MAX_CLAIMS; count += 1) {
     const owner = randomUUID();
     const askedAtMs = performance.now();
@@ -64,7 +64,7 @@ export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Tur
     if (isGood) return send(sender, wanted, { owner, stored });
     await store.finish(key, owner, NOT_SENT);
   }
-  throw notSentInTime(reference);
+  throw notSentInTime();
 }
 
 const NOT_SENT: Result = { state: 'recorded', failure: undefined };
@@ -158,7 +158,7 @@ async function storeResult(
       cause = error;
     }
   }
-  throw outcomeNotStored(reference, what, cause);
+  throw outcomeNotStored(what, cause);
 }
 
 /**

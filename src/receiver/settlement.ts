@@ -47,15 +47,15 @@ export class Settlement<Tx> {
   /** Has a person told of a second payment. */
   async reportSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
     const { onSecondPayment, onError } = this.#options;
-    if (onSecondPayment === undefined) await report(onError, secondPayment(callback), callback);
+    if (onSecondPayment === undefined) await report(onError, secondPayment(), callback);
     else await onSecondPayment(callback, context);
   }
 }
 
-function secondPayment({ payment }: VerifiedCallback): OutboxError {
-  const { referenceNumber, merchantPaymentReference } = payment;
+// Without the references, which may name a customer: onError is given the callback.
+function secondPayment(): OutboxError {
   return new OutboxError(
     'SECOND_PAYMENT',
-    `The service has a second payment, ${JSON.stringify(referenceNumber)}, for merchantPaymentReference ${JSON.stringify(merchantPaymentReference)}: refund one of the two. outbox.secondPayments() lists it, and onPayment gets it with secondPayment: true`,
+    'The service has a second payment for the merchantPaymentReference of this callback: refund one of the two. outbox.secondPayments() lists it, and onPayment gets it with secondPayment: true',
   );
 }
