@@ -2,9 +2,15 @@ import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { DEADLOCK, errnoOf } from '../../storage/mysql/failures.js';
 import type { OpenConnection } from '../../storage/mysql/mysql-transactions.js';
-import type { QuotedTables, Timeouts } from './options.js';
+import { inDatabase, type QuotedTables, type Timeouts } from './options.js';
 import { explainMissing, missingTables } from './schema.js';
-import { callProcedures, type StoredEvent, WAIT, withoutProcedures } from './statements.js';
+import {
+  callProcedures,
+  DATABASE,
+  type StoredEvent,
+  WAIT,
+  withoutProcedures,
+} from './statements.js';
 
 /** What a claim found. With `claimed` the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;
@@ -41,15 +47,14 @@ type Asking = Pick<OpenConnection<unknown>, 'ask'>;
 
 /** Claims and records events in the table. */
 export class EventRecord {
-  readonly #called: ReturnType<typeof callProcedures>;
-  readonly #written: ReturnType<typeof withoutProcedures>;
+  readonly #tables: QuotedTables;
   readonly #timeouts: EventTimeouts;
+  #statements: Statements | undefined;
   #hasProcedures = true;
 
   constructor(tables: QuotedTables, timeouts: EventTimeouts) {
+    this.#tables = tables;
     this.#timeouts = timeouts;
-    this.#called = callProcedures(tables);
-    this.#written = withoutProcedures(tables);
   }
 
   /** Has the procedures tried again: they may have been made. */
@@ -62,13 +67,16 @@ export class EventRecord {
    * `no procedures`, another call on another connection does without them.
    */
   async claim(connection: Asking, event: StoredEvent, lockTimeoutMs: number): Promise<Claim> {
+    const limits = { ...this.#timeouts, lockTimeoutMs };
     const isCalled = this.#hasProcedures;
     try {
-      const limits = { ...this.#timeouts, lockTimeoutMs };
-      const { home, rows } = isCalled
-        ? await this.#call(connection, event, limits)
-        : await this.#write(connection, event, limits);
-      return this.#judge(event, rows, home);
+      const statements = this.#statements ?? (await this.#locate(connection));
+      const rows = isCalled
+        ? await call(statements, connection, event, limits)
+        : await write(statements, connection, event, limits);
+      // The tables were there: what the work sets for a session it shall not set for all.
+      this.#statements = statements;
+      return judge(event, rows, isCalled ? statements.called : statements.written);
     } catch (error) {
       const errno = errnoOf(error);
       if (BUSY.includes(errno)) return { found: 'busy' };
@@ -80,57 +88,73 @@ export class EventRecord {
     }
   }
 
-  async #call(connection: Asking, event: StoredEvent, limits: Limits): Promise<Known> {
-    let rows: readonly string[] = [];
-    for (const statement of this.#called.claim(event, limits)) {
-      rows = await connection.ask(statement, answerTime(limits));
-    }
-    return rows[0] === WAIT ? this.#wait(connection, event, limits) : { rows };
+  // In full, as the work may change the session's database.
+  async #locate(connection: Asking): Promise<Statements> {
+    const [database = ''] = await connection.ask(DATABASE, this.#timeouts.commandTimeoutMs);
+    const tables = inDatabase(this.#tables, database);
+    return { called: callProcedures(tables), written: withoutProcedures(tables) };
   }
+}
 
-  async #write(connection: Asking, event: StoredEvent, limits: Limits): Promise<Known> {
-    for (const statement of this.#written.begin(limits)) {
-      await connection.ask(statement, limits.commandTimeoutMs);
-    }
-    return this.#wait(connection, event, limits);
-  }
+interface Statements {
+  readonly called: ReturnType<typeof callProcedures>;
+  readonly written: ReturnType<typeof withoutProcedures>;
+}
 
-  // The look is a statement beside the lock's, so that it sees what the one before has committed.
-  async #wait(connection: Asking, event: StoredEvent, limits: Limits): Promise<Known> {
-    const { lock, look } = this.#written;
-    const [home] = await connection.ask(lock(event, limits.lockTimeoutMs), answerTime(limits));
-    if (home === undefined) throw missingTables();
-    return { home, rows: await connection.ask(look(event), limits.commandTimeoutMs) };
-  }
+async function call(
+  { called, written }: Statements,
+  connection: Asking,
+  event: StoredEvent,
+  limits: Limits,
+): Promise<readonly string[]> {
+  const rows = await connection.ask(called.claim(event, limits), answerTime(limits));
+  return rows[0] === WAIT ? waitAndLook(written, connection, event, limits) : rows;
+}
 
-  #judge(event: StoredEvent, rows: readonly string[], home = ''): Claim {
-    const occurredAtUs = BigInt(event.occurredAtUs);
-    let latestUs = occurredAtUs;
-    for (const row of rows) {
-      const [, latest, key] = /^(-?\d+) (.*)$/s.exec(row) ?? [];
-      if (latest === undefined) throw unknownAnswer();
-      if (key === event.key) return { found: 'duplicate' };
-      if (BigInt(latest) > latestUs) latestUs = BigInt(latest);
-    }
-    const stale = latestUs > occurredAtUs;
-    if (stale && !event.processStale) return { found: 'stale' };
-    const form = this.#hasProcedures ? this.#called : this.#written;
-    return {
-      found: 'claimed',
-      stale,
-      record: form.record(event, { latestUs: String(latestUs), home }),
-    };
+async function write(
+  { written }: Statements,
+  connection: Asking,
+  event: StoredEvent,
+  limits: Limits,
+): Promise<readonly string[]> {
+  for (const statement of written.begin(limits)) {
+    await connection.ask(statement, limits.commandTimeoutMs);
   }
+  return waitAndLook(written, connection, event, limits);
+}
+
+// The look is a statement beside the lock's, so that it sees what the one before has committed.
+async function waitAndLook(
+  { lock, look }: Statements['written'],
+  connection: Asking,
+  event: StoredEvent,
+  limits: Limits,
+): Promise<readonly string[]> {
+  const locked = await connection.ask(lock(event, limits.lockTimeoutMs), answerTime(limits));
+  if (locked.length === 0) throw missingTables();
+  return connection.ask(look(event), limits.commandTimeoutMs);
+}
+
+/** @param rows a text for each change of the payment that was processed */
+function judge(
+  event: StoredEvent,
+  rows: readonly string[],
+  { record }: Pick<Statements['written'], 'record'>,
+): Claim {
+  const occurredAtUs = BigInt(event.occurredAtUs);
+  let latestUs = occurredAtUs;
+  for (const row of rows) {
+    const [, latest, key] = /^(-?\d+) (.*)$/s.exec(row) ?? [];
+    if (latest === undefined) throw unknownAnswer();
+    if (key === event.key) return { found: 'duplicate' };
+    if (BigInt(latest) > latestUs) latestUs = BigInt(latest);
+  }
+  const stale = latestUs > occurredAtUs;
+  if (stale && !event.processStale) return { found: 'stale' };
+  return { found: 'claimed', stale, record: record(event, { latestUs: String(latestUs) }) };
 }
 
 type Limits = EventTimeouts & { readonly lockTimeoutMs: number };
-
-/** What is known of a payment: a row for each of its changes. */
-interface Known {
-  readonly rows: readonly string[];
-  /** The session's database, where the statements are written out. */
-  readonly home?: string;
-}
 
 function answerTime({ lockTimeoutMs, commandTimeoutMs }: Limits): number {
   return Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);

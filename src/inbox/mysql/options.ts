@@ -98,6 +98,18 @@ export function quoteTables(prefix: string): QuotedTables {
   };
 }
 
+/** The same, in the database that is named, where they are not in another one. */
+export function inDatabase(tables: QuotedTables, database: string): QuotedTables {
+  if (tables.events.includes('.') || database === '') return tables;
+  const home = `\`${database.replaceAll('`', '``')}\``;
+  return {
+    events: `${home}.${tables.events}`,
+    locks: `${home}.${tables.locks}`,
+    claim: `${home}.${tables.claim}`,
+    record: `${home}.${tables.record}`,
+  };
+}
+
 function quote(name: string): string {
   return `\`${name.replace('.', '`.`')}\``;
 }

@@ -6,6 +6,7 @@ import {
   beginStatements,
   COMMIT,
   RESTORE,
+  ROLLBACK,
   type SessionLimits,
 } from '../../storage/mysql/session.js';
 import type { QuotedTables, Timeouts } from './options.js';
@@ -23,21 +24,31 @@ export function setup(
   return transactions.run(async (connection) => {
     // One deadline for all of it: a statement may wait for that of another process, which does the same.
     const ask: Ask = (statement) => connection.ask(statement, transactionTimeoutMs);
-    await makeTables(ask, tables);
-    await makeProcedures(ask, tables);
+    try {
+      await makeTables(ask, tables);
+      await makeProcedures(ask, tables);
+    } finally {
+      // Without autocommit, what was asked has begun one.
+      await ask(ROLLBACK);
+    }
     return { end: 'nothing', result: undefined };
   });
+}
+
+/** Whatever the session's defaults are. */
+async function make(ask: Ask, statement: string): Promise<void> {
+  for (const each of [ROLLBACK, 'SET TRANSACTION READ WRITE', statement, COMMIT]) await ask(each);
 }
 
 async function makeTables(ask: Ask, tables: QuotedTables): Promise<void> {
   const create = createTables(tables);
   // Asked first: a user without the right to create may not even say it.
   const look = `SELECT CONCAT(payment_reference, event_key, occurred_at_us, latest_us, processed_at_us) FROM ${tables.events} LIMIT 0`;
-  if ((await unlessMissing(ask(look))) === undefined) await ask(create.events);
+  if ((await unlessMissing(ask(look))) === undefined) await make(ask, create.events);
   const count = `SELECT CAST(COUNT(*) AS CHAR) FROM ${tables.locks}`;
   const counted = await unlessMissing(ask(count));
-  if (counted === undefined) await ask(create.locks);
-  if (counted?.[0] !== String(LOCKS)) await ask(create.fill);
+  if (counted === undefined) await make(ask, create.locks);
+  if (counted?.[0] !== String(LOCKS)) await make(ask, create.fill);
   // Says so where the table is one of another version.
   await ask(look).catch((error) => {
     throw explainMissing(error);
@@ -60,7 +71,7 @@ async function makeProcedures(ask: Ask, tables: QuotedTables): Promise<void> {
   for (const [name, { create }] of Object.entries(createProcedures(tables))) {
     const [found] = await ask(countProcedures(tables[name as 'claim' | 'record']));
     if (found === '1') continue;
-    await ask(create).catch((error) => {
+    await make(ask, create).catch((error) => {
       if (errnoOf(error) !== ALREADY_EXISTS && !DENIED.includes(errnoOf(error))) throw error;
     });
   }

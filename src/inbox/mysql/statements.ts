@@ -21,8 +21,6 @@ export interface StoredEvent {
 export interface HeldClaim {
   /** When the latest change of the payment happened, this one included, in epoch microseconds. */
   readonly latestUs: string;
-  /** The session's database; empty for none. The work may change it. */
-  readonly home: string;
 }
 
 /** How many rows the payments share to wait for. */
@@ -74,12 +72,8 @@ export function insertEvent(
 export function callProcedures({ claim, record }: QuotedTables) {
   return {
     /** Gives {@link WAIT}, with the transaction begun, or what {@link lookAt} gives. */
-    claim: (
-      { reference }: StoredEvent,
-      { lockTimeoutMs, idleTimeoutMs }: SessionLimits,
-    ): readonly string[] => [
+    claim: ({ reference }: StoredEvent, { lockTimeoutMs, idleTimeoutMs }: SessionLimits): string =>
       `CALL ${claim}(${literal(reference)}, ${toSeconds(lockTimeoutMs)}, ${toSeconds(idleTimeoutMs)})`,
-    ],
     record: (
       { reference, key, occurredAtUs }: StoredEvent,
       { latestUs }: HeldClaim,
@@ -93,17 +87,16 @@ export function callProcedures({ claim, record }: QuotedTables) {
 export function withoutProcedures(tables: QuotedTables) {
   return {
     begin: (limits: SessionLimits): readonly string[] => beginStatements(limits),
-    /** Waits for the payment. Gives the session's database, and nothing where the table lacks the row. */
+    /** Waits for the payment. Gives a text, and nothing where the table lacks the row. */
     lock: ({ reference }: StoredEvent, lockTimeoutMs: number): string =>
-      `${atMost(lockTimeoutMs)} COALESCE(DATABASE(), '') FROM ${tables.locks} WHERE lock_number = ${lockRow(literal(reference))} FOR UPDATE`,
+      `${atMost(lockTimeoutMs)} 'locked' FROM ${tables.locks} WHERE lock_number = ${lockRow(literal(reference))} FOR UPDATE`,
     look: ({ reference }: StoredEvent): string => lookAt(tables, literal(reference)),
     record: (
       { reference, key, occurredAtUs }: StoredEvent,
-      { latestUs, home }: HeldClaim,
+      { latestUs }: HeldClaim,
     ): readonly string[] => {
-      const events = qualify(tables.events, home);
       const event = { reference: literal(reference), key: literal(key), occurredAtUs, latestUs };
-      return [ASSERT_BEGUN, insertEvent({ events }, event), COMMIT, RESTORE];
+      return [ASSERT_BEGUN, insertEvent(tables, event), COMMIT, RESTORE];
     },
   };
 }
@@ -116,9 +109,8 @@ function atMost(timeoutMs: number): string {
   return `/*M!100600 SET STATEMENT max_statement_time = ${timeoutMs / 1000} FOR */SELECT /*+ MAX_EXECUTION_TIME(${timeoutMs}) */`;
 }
 
-function qualify(table: string, home: string): string {
-  return table.includes('.') || home === '' ? table : `\`${home.replaceAll('`', '``')}\`.${table}`;
-}
+/** The session's database; empty for none. */
+export const DATABASE = "SELECT COALESCE(DATABASE(), '')";
 
 /** Text as a literal that means the same in every sql_mode and character set of the connection. */
 export function literal(text: string): string {

@@ -5,7 +5,10 @@ const MAYBE =
   /^\s*(?:alter|analyze|begin|cache|change|check|commit|create|drop|flush|grant|install|load|lock|optimize|rename|repair|reset|revoke|rollback|set|start|stop|truncate|uninstall|unlock|xa|[;#(]|--|\/\*)|;\s*(?:commit|rollback|begin|start)\b/i;
 // What stands in a comment that the server executes is a part of the statement.
 const EXECUTED = /\/\*M?!\d*((?:(?!\*\/)[\s\S])*)\*\//g;
-const COMMENTS = /\/\*[\s\S]*?\*\/|--(?:\s[^\n]*|$)|#[^\n]*/g;
+const COMMENTS = /\/\*[\s\S]*?\*\/|--(?:\s[^\n]*|$)|#[^\n]*/;
+// What looks like a comment, or the end of a statement, may stand in a text or a name.
+const TEXTS = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`[^`]*`/;
+const IGNORED = new RegExp(`${COMMENTS.source}|${TEXTS.source}`, 'g');
 
 const END = /(?: WORK)?(?: AND NO CHAIN)?(?: NO RELEASE)?$/.source;
 const KINDS: readonly (readonly [Command['kind'] | undefined, RegExp])[] = [
@@ -33,7 +36,7 @@ export function commandIn(config: unknown): Command | undefined {
   if (text === undefined || !MAYBE.test(text)) return undefined;
   const statements = text
     .replaceAll(EXECUTED, ' $1 ')
-    .replaceAll(COMMENTS, ' ')
+    .replaceAll(IGNORED, keepName)
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '');
@@ -45,6 +48,11 @@ export function commandIn(config: unknown): Command | undefined {
   return (
     command && { kind: command.kind === 'implicit' ? 'implicit' : 'other', words: command.words }
   );
+}
+
+// SET `autocommit` = 1.
+function keepName(ignored: string): string {
+  return ignored.startsWith('`') ? ignored.replaceAll(';', ' ') : ' ';
 }
 
 function toCommand(statement = ''): Command | undefined {

@@ -163,7 +163,7 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
     const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
     try {
       // Whatever the pool is set to.
-      const query = { sql, rowsAsArray: true, nestTables: false, typeCast: true };
+      const query = { sql, rowsAsArray: true, nestTables: false, typeCast: asIs };
       const [given] = await this.tx.query(query as unknown as string);
       return given;
     } catch (error) {
@@ -173,6 +173,11 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
       clearTimeout(timer);
     }
   }
+}
+
+// The pool's own holds unless a query has one.
+function asIs(_field: unknown, next: () => unknown): unknown {
+  return next();
 }
 
 function textsOf(given: unknown): readonly string[] {

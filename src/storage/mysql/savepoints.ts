@@ -121,9 +121,13 @@ function coreView(
         command?.once('error', answered);
         command?.once('end', () => answered(undefined));
       }
-      return command;
+      // It has a then() that throws.
+      return new Sent(command);
     };
-    view[name] = (...args: unknown[]) => nested.send(send, args, inPlace);
+    view[name] = (...args: unknown[]) => {
+      const sent = nested.send(send, args, inPlace);
+      return sent instanceof Sent ? sent.command : sent;
+    };
   }
   for (const [name, sql] of Object.entries(TRANSACTION_METHODS)) {
     view[name] = (...args: unknown[]) => nested.send(inPlace, [sql, ...args], inPlace);
@@ -138,6 +142,14 @@ function coreView(
   }
   view['promise'] = () => promised;
   return view;
+}
+
+class Sent {
+  readonly command: unknown;
+
+  constructor(command: unknown) {
+    this.command = command;
+  }
 }
 
 interface Emitter {
