@@ -1,7 +1,7 @@
 import { runCrashTest } from './crash-run.js';
 
 // The crash test at full size: `npm run test:chaos`. CHAOS_PAYMENTS, CHAOS_KILL_EVERY_MS and
-// CHAOS_SEED change it, CHAOS_INBOX=redis, postgres or sqlite runs one of them.
+// CHAOS_SEED change it, CHAOS_INBOX=redis, postgres, mysql or sqlite runs one of them.
 
 const {
   CHAOS_PAYMENTS = '2000',
@@ -10,7 +10,7 @@ const {
   CHAOS_INBOX,
 } = process.env;
 
-for (const inbox of ['postgres', 'redis', 'sqlite'] as const) {
+for (const inbox of ['postgres', 'mysql', 'redis', 'sqlite'] as const) {
   if (CHAOS_INBOX && CHAOS_INBOX !== inbox) continue;
   const { text, mistakes } = await runCrashTest({
     inbox,

@@ -85,7 +85,7 @@ WHERE routine_schema = ${schema} AND routine_name = '${name}' AND routine_type =
 }
 
 // A callback for one of a batch's payments waits until the batch is deleted.
-const BATCH_SIZE = 500;
+const BATCH_SIZE = 200;
 
 /**
  * Deletes what was processed before `olderThan`, and gives the number of events. Reads the table once, in
@@ -109,7 +109,7 @@ export async function prune(
         throw explainMissing(error);
       });
       const keys = rows.map(toKey);
-      if (keys.length > 0) await ask(`DELETE FROM ${events} WHERE ${keys.map(isKey).join(' OR ')}`);
+      if (keys.length > 0) await ask(deleteAll(events, keys));
       return { end: 'commit', result: keys, statements: [ASSERT_BEGUN, COMMIT, RESTORE] };
     });
     total += batch.length;
@@ -138,8 +138,15 @@ function toKey(row: string): Key {
   return { reference, key };
 }
 
-function isKey({ reference, key }: Key): string {
-  return `(payment_reference = ${literal(reference)} AND event_key = ${literal(key)})`;
+// Joined in this order: by a list of conditions a small table is read as a whole, which waits for the rows of
+// another process.
+function deleteAll(events: string, keys: readonly Key[]): string {
+  const old = keys.map(
+    ({ reference, key }) => `SELECT ${literal(reference)} AS reference, ${literal(key)} AS name`,
+  );
+  return `DELETE event FROM (${old.join(' UNION ALL ')}) AS old
+STRAIGHT_JOIN ${events} AS event ON payment_reference = CONVERT(old.reference USING ascii) COLLATE ascii_bin
+  AND event_key = CONVERT(old.name USING ascii) COLLATE ascii_bin`;
 }
 
 // What is locked is pruned by another process, and left out.

@@ -7,6 +7,13 @@ export function errnoOf(error: unknown): number | undefined {
   return typeof errno === 'number' && typeof sqlState === 'string' ? errno : undefined;
 }
 
+/** The driver's error without what was sent, which it adds to those of the server. */
+export function withoutStatement(error: unknown): unknown {
+  if (errnoOf(error) === undefined) return error;
+  const { code, errno, sqlState, sqlMessage } = error as Record<string, unknown>;
+  return Object.assign(new Error(String(sqlMessage)), { code, errno, sqlState, sqlMessage });
+}
+
 // The server is a replica now, or refuses to write: the next connection may be of another server.
 const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
 
@@ -103,6 +110,6 @@ export function rolledBackByDeadlock(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
     'A statement of the work met a deadlock and the work went on, but the database undoes the whole transaction then; nothing was recorded, and a later delivery runs the work again. Let the error through',
-    { cause },
+    { cause: withoutStatement(cause) },
   );
 }

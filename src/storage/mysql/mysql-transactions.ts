@@ -9,6 +9,7 @@ import {
   noEndInTime,
   noEndOfWorkInTime,
   spoilsConnection,
+  withoutStatement,
 } from './failures.js';
 import {
   assertConnection,
@@ -167,8 +168,10 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
       const [given] = await this.tx.query(query as unknown as string);
       return given;
     } catch (error) {
-      if (losesConnection(error)) this.#loss.report(connectionLost(error));
-      throw error;
+      // It has references and keys.
+      const failure = withoutStatement(error);
+      if (losesConnection(failure)) this.#loss.report(connectionLost(failure));
+      throw failure;
     } finally {
       clearTimeout(timer);
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
-import { inDatabase } from '../mysql/server.js';
+import { inDatabase } from '../../services/mysql-url.js';
 import { runContract } from './run-contract.js';
 
 const waitMs = 1_000;

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { inDatabase } from '../../services/mysql-url.js';
 import { change, deferred, heldWork, nothing } from '../postgres/payment-change.js';
 import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
-import { inDatabase, terminate, useDatabase } from './server.js';
+import { terminate, useDatabase } from './server.js';
 
 const { openPool, observer, query, waitForBlocked, database } = useDatabase('mp_inbox_connection');
 const url = process.env['MYSQL_URL'] ?? '';

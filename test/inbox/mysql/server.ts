@@ -2,15 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { inDatabase } from '../../services/mysql-url.js';
 
 const uri = process.env['MYSQL_URL'] ?? 'mysql://127.0.0.1';
-
-/** The URL with another database. */
-export function inDatabase(url: string, database: string): string {
-  const named = new URL(url);
-  named.pathname = `/${database}`;
-  return named.href;
-}
 
 /** A database of the server for one test file, with the inbox's tables and `orders`; dropped after it. */
 export function useDatabase(database: string) {

@@ -2,8 +2,9 @@ import mysql, { type PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { mysqlInboxSchema, toScript } from '../../../src/inbox/mysql/schema.js';
+import { inDatabase } from '../../services/mysql-url.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';
-import { inDatabase, useDatabase } from './server.js';
+import { useDatabase } from './server.js';
 
 const { openPool, query, database } = useDatabase('mp_inbox_setup');
 const url = process.env['MYSQL_URL'] ?? '';
