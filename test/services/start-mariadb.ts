@@ -1,27 +1,23 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { cleanUpAtExit, findFreePort, type ThrowawayServer } from './throwaway-server.js';
 
 const run = promisify(execFile);
 
-/** Debian has it where only root looks. */
-const program = ['mariadbd', '/usr/sbin/mariadbd'].find(
-  (path) => spawnSync(path, ['--no-defaults', '--version']).status === 0,
-);
+const program = find('mariadbd');
+const installer = find('mariadb-install-db');
 
 /** Whether the MariaDB server is installed. */
-export const hasMariadb =
-  program !== undefined &&
-  spawnSync('mariadb-install-db', ['--no-defaults', '--help']).status === 0;
+export const hasMariadb = program !== undefined && installer !== undefined;
 
 /** Starts a MariaDB server of the tests' own. It has a user `root`, who needs no password, and a database `test`. */
 export async function startMariadb(): Promise<ThrowawayServer> {
-  if (!hasMariadb || program === undefined) {
+  if (program === undefined || installer === undefined) {
     throw new Error('MariaDB is not installed: there is no mariadbd, or no mariadb-install-db');
   }
   const port = await findFreePort();
@@ -66,7 +62,7 @@ export async function startMariadb(): Promise<ThrowawayServer> {
   };
 
   try {
-    await run('mariadb-install-db', [
+    await run(installer, [
       '--no-defaults',
       `--datadir=${data}`,
       '--auth-root-authentication-method=normal',
@@ -100,6 +96,21 @@ async function isReady({ stderr }: ChildProcess): Promise<void> {
   // What it says from now on is not kept, and must not fill the pipe.
   stderr.resume();
   if (ended) throw new Error(`MariaDB did not start. It said:\n${said.join('\n')}`);
+}
+
+/** Debian has the server where only root looks. */
+function find(name: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, name)).find(isThere);
+}
+
+function isThere(file: string): boolean {
+  try {
+    accessSync(file);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whom the server runs as: it refuses to run as root. */
