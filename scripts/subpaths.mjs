@@ -24,6 +24,9 @@ export const subpaths = [
   'inbox/mysql',
   'inbox/redis',
   'inbox/sqlite',
+  'outbox',
+  'outbox/contract',
+  'outbox/postgres',
   'mock-server',
   'msw',
   'testing',
@@ -33,12 +36,13 @@ export const subpaths = [
 export const singleFile = ['callback', 'callback/web'];
 
 /** For development alone: one implementation, in CommonJS, which the ES module re-exports. */
-export const developmentOnly = ['inbox/contract', 'mock-server', 'testing'];
+export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-server', 'testing'];
 
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {
   'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
   'inbox/mysql/schema.sql': 'src/inbox/mysql/schema.sql',
+  'outbox/postgres/schema.sql': 'src/outbox/postgres/schema.sql',
   'mock-server/dashboard.html': undefined,
   'openapi.json': 'src/openapi/openapi.json',
 };

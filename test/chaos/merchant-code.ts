@@ -112,7 +112,7 @@ function createMysqlHandler(
   { storeUrl, signingSecret }: WorkerConfig,
   { onError }: Listeners,
 ): Handler {
-  const pool = mysql.createPool({ uri: storeUrl, connectionLimit: 5 });
+  const pool = mysql.createPool({ uri: storeUrl, connectionLimit: 5, connectTimeout: 2_000 });
   const timeouts = { lockTimeoutMs: LOCK_TIMEOUT_MS, acquireTimeoutMs: 2_000 };
   return callbackHandler({
     signingSecret,

@@ -8,6 +8,8 @@ import {
 } from '../../storage/mysql/pool.js';
 import { withSavepoints } from '../../storage/mysql/savepoints.js';
 import { Turns } from '../../storage/postgres/turns.js';
+import { markDatabase } from '../../storage/shared-database.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import {
   type CallbackInbox,
   type InboxContext,
@@ -15,7 +17,6 @@ import {
   type InboxOutcome,
   toEpochMicroseconds,
 } from '../inbox.js';
-import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
 import { inboxRules, type MysqlInboxOptions, quoteTables } from './options.js';
 import { prune, setup } from './setup.js';
@@ -136,7 +137,7 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
     return ended.found;
   };
 
-  return {
+  const inbox: MysqlInbox<Tx> = {
     async process(event, work) {
       const stored = toStoredEvent(event);
       // Other changes of the payment wait at the server, where those of all processes are in one order.
@@ -153,6 +154,7 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
     },
     prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
   };
+  return markDatabase(inbox, pool);
 }
 
 // The signal is made when it is asked for: it costs more than the rest, and most work never looks.

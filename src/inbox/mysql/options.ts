@@ -1,5 +1,5 @@
 import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
-import { schemaRules as tableRules } from '../postgres/options.js';
+import { tablePrefix } from '../../storage/postgres/names.js';
 
 /** Options of {@link mysqlInbox}. */
 export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
@@ -68,7 +68,7 @@ export interface QuotedTables {
 
 /** One rule for each option of the schema. */
 export const schemaRules = {
-  prefix: tableRules.prefix,
+  prefix: withDefault('payment_inbox_', tablePrefix),
 } satisfies OptionRules<MysqlInboxSchemaOptions>;
 
 /** One rule for each option of the inbox. */

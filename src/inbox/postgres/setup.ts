@@ -1,14 +1,15 @@
 import { InboxError } from '../../errors.js';
 import { date } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
-import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
+  type OpenTransaction,
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing, schemaParts } from './schema.js';
+import { isUnprocessed } from './statements.js';
 
 // Any number that the application does not lock.
 const SETUP_LOCK = 7_161_998_226_001;
@@ -23,23 +24,22 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * @throws {InboxError} `INBOX_TIMEOUT` when a table is in use for too long
  */
 export function setup(
-  transactions: Transactions<Queryable>,
+  transactions: Transactions<unknown>,
   tables: QuotedTables,
   { commandTimeoutMs }: Pick<Timeouts, 'commandTimeoutMs'>,
 ): Promise<void> {
   return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
-    await transaction.begin(maintenanceSettings(SETUP_LOCK_TIMEOUT_MS), commandTimeoutMs);
-    const { tx } = transaction;
+    await transaction.begin([maintenanceSettings(SETUP_LOCK_TIMEOUT_MS)], commandTimeoutMs);
     // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to
     // create may not even say it.
-    if ((await findMissing(tx, tables)).length === 0) return done;
+    if ((await findMissing(transaction, tables)).length === 0) return done;
     // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-    await tx.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
-    await tx.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
-    for (const part of await findMissing(tx, tables)) {
+    await transaction.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
+    await transaction.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
+    for (const part of await findMissing(transaction, tables)) {
       const create = schemaParts(tables)[part]?.create ?? '';
-      await tx.query(create).catch((error) => {
+      await transaction.query(create).catch((error) => {
         throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? setupBlocked(error) : error;
       });
     }
@@ -48,11 +48,14 @@ export function setup(
 }
 
 /** Which parts of the schema are not there. */
-async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[]> {
+async function findMissing(
+  transaction: Pick<OpenTransaction<unknown>, 'query'>,
+  tables: QuotedTables,
+): Promise<number[]> {
   const looks = schemaParts(tables).map(
     ({ exists }, part) => `CASE WHEN ${exists} THEN NULL ELSE ${part} END`,
   );
-  const { rows } = await tx.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
+  const rows = await transaction.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
   const missing = onlyText(rows);
   return missing === '' ? [] : missing.split(' ').map(Number);
 }
@@ -61,37 +64,56 @@ async function findMissing(tx: Queryable, tables: QuotedTables): Promise<number[
 const BATCH_SIZE = 1_000;
 
 /**
- * Deletes what was last touched before `olderThan`, and gives the number of events.
+ * Deletes what was last touched before `olderThan`, and gives the number of events and of failed changes.
  *
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
  */
 export async function prune(
-  transactions: Transactions<Queryable>,
+  transactions: Transactions<unknown>,
   { lockTimeoutMs, commandTimeoutMs }: Pick<Timeouts, 'lockTimeoutMs' | 'commandTimeoutMs'>,
   tables: QuotedTables,
   olderThan: Date,
 ): Promise<number> {
   const olderThanSeconds = date(olderThan, 'olderThan').getTime() / 1000;
-  const statement = batchStatement(tables);
-  for (let total = 0; ; ) {
-    const deleted = await transactions.run(async (transaction) => {
-      await transaction.begin(maintenanceSettings(lockTimeoutMs), commandTimeoutMs);
-      const { rows } = await transaction.tx.query(statement, [olderThanSeconds]).catch((error) => {
-        throw explainMissing(error);
+  let total = 0;
+  // Failures first: one of a processed change is known by its event.
+  for (const statement of [
+    failureBatch(tables, olderThanSeconds),
+    eventBatch(tables, olderThanSeconds),
+  ]) {
+    for (let deleted = BATCH_SIZE; deleted === BATCH_SIZE; ) {
+      deleted = await transactions.run(async (transaction) => {
+        await transaction.begin([maintenanceSettings(lockTimeoutMs)], commandTimeoutMs);
+        const rows = await transaction.query(statement).catch((error) => {
+          throw explainMissing(error);
+        });
+        return { end: 'commit', result: Number(onlyText(rows)) };
       });
-      return { end: 'commit', result: Number(onlyText(rows)) };
-    });
-    total += deleted;
-    if (deleted < BATCH_SIZE) return total;
+      total += deleted;
+    }
   }
+  return total;
+}
+
+// What has first failed later has last failed later too. Those of a processed change go at any age.
+function failureBatch({ events, failures }: QuotedTables, olderThanSeconds: number): string {
+  return `WITH old AS (
+  SELECT payment_reference, key FROM ${failures} AS failure
+  WHERE (first_failed_at < to_timestamp(${olderThanSeconds}) AND last_failed_at < to_timestamp(${olderThanSeconds})) OR NOT ${isUnprocessed(events)}
+  ORDER BY first_failed_at LIMIT ${BATCH_SIZE} FOR UPDATE OF failure SKIP LOCKED
+), deleted AS (
+  DELETE FROM ${failures} WHERE (payment_reference, key) IN (SELECT payment_reference, key FROM old)
+  RETURNING payment_reference
+)
+SELECT count(*)::text FROM deleted`;
 }
 
 // Of a payment that was last changed before the time, every event is as old. What is locked is being
 // processed, or pruned by another process, and left out. Of a row that changed since this began,
 // Postgres compares the new time.
-function batchStatement({ payments, events }: QuotedTables): string {
+function eventBatch({ payments, events }: QuotedTables, olderThanSeconds: number): string {
   return `WITH old AS (
-  SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp($1)
+  SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp(${olderThanSeconds})
   ORDER BY processed_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED
 ), deleted AS (
   DELETE FROM ${events} WHERE (payment_reference, key) IN (SELECT payment_reference, key FROM old)
@@ -99,7 +121,7 @@ function batchStatement({ payments, events }: QuotedTables): string {
 ), forgotten AS (
   DELETE FROM ${payments} WHERE payment_reference IN (
     SELECT payment_reference FROM ${payments}
-    WHERE changed_at < to_timestamp($1) AND payment_reference IN (SELECT payment_reference FROM deleted)
+    WHERE changed_at < to_timestamp(${olderThanSeconds}) AND payment_reference IN (SELECT payment_reference FROM deleted)
     FOR UPDATE SKIP LOCKED)
 )
 SELECT count(*)::text FROM deleted`;

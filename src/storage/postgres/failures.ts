@@ -28,6 +28,41 @@ const CONNECTION_ENDED = /^(?:08|57P0)/;
  */
 export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
 
+/** The innermost error that Postgres answered with, of those that ORMs wrap in their own; else what was thrown. */
+export function databaseErrorOf(error: unknown): unknown {
+  let found = error;
+  let inner = error;
+  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
+    if (isPrismas(inner)) return withState(inner);
+    if (sqlStateOf(inner) !== undefined) found = inner;
+    const { driverError, cause } = inner as { driverError?: unknown; cause?: unknown };
+    inner = driverError ?? cause;
+  }
+  return found;
+}
+
+interface PrismaError extends Error {
+  readonly clientVersion: string;
+  readonly meta?: {
+    readonly code?: unknown;
+    readonly message?: unknown;
+    readonly driverAdapterError?: { readonly cause?: { readonly originalCode?: unknown } };
+  };
+}
+
+function isPrismas(error: object): error is PrismaError {
+  return 'clientVersion' in error && error instanceof Error;
+}
+
+// Prisma's own codes look like a SQLSTATE.
+function withState(error: PrismaError): Error {
+  const { code, message, driverAdapterError } = error.meta ?? {};
+  const state = driverAdapterError?.cause?.originalCode ?? code;
+  const found = new Error(typeof message === 'string' ? message : error.message, { cause: error });
+  return sqlStateOf({ code: state }) === undefined ? found : Object.assign(found, { code: state });
+}
+
+const IDLE_TOO_LONG = '25P03';
 const IN_FAILED_TRANSACTION = '25P02';
 
 /** What it means for the callback that the record, or the COMMIT behind it, failed. */
@@ -37,6 +72,14 @@ export function explainFailedEnd(error: unknown): unknown {
   if (state === undefined || CONNECTION_ENDED.test(state)) return endUnknown(error);
   if (state === IN_FAILED_TRANSACTION) return transactionAborted(error);
   return OUTSIDE_CLAIM.includes(state) ? transactionEnded() : error;
+}
+
+/** What it means for the callback that the transaction was not at READ COMMITTED. */
+export function wrongIsolation(orm: string, isolation: string): InboxError {
+  return new InboxError(
+    'STORE_FAILED',
+    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a callback that waited for another would not see what that one did. Look for an option of the ORM that sets the level of every transaction`,
+  );
 }
 
 export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
@@ -49,14 +92,14 @@ export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
 export function noAnswerInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+    `Postgres gave no answer within ${timeoutMs} ms, so the connection was given up and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
 export function noEndOfWorkInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
+    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was given up; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
   );
 }
 
@@ -66,7 +109,7 @@ const UNKNOWN_END =
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was given up; ${UNKNOWN_END}`,
   );
 }
 
@@ -79,11 +122,34 @@ function endUnknown(cause: unknown): InboxError {
   );
 }
 
+/** Postgres does not say that a transaction was committed whose ORM says so. */
+export function unconfirmedEnd(cause?: unknown): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `Postgres did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
+    { cause },
+  );
+}
+
+/** What it means for the callback that a statement of the record failed, before COMMIT was sent. */
+export function explainFailedRecord(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  const isLost = state === undefined || CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG;
+  return isLost ? connectionLost(error) : explainFailedEnd(error);
+}
+
 export function connectionLost(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
     'The connection to Postgres was lost while the callback was being processed, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
     { cause },
+  );
+}
+
+export function transactionGone(): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'The transaction ended at Postgres while the work was running: its connection was lost, or a statement failed and the work went on; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
   );
 }
 

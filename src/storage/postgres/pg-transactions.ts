@@ -84,13 +84,17 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
     }
   }
 
-  async begin(statements: string, timeoutMs: number): Promise<readonly Row[]> {
-    return (await this.#ask(`${BEGIN}; ${statements}`, timeoutMs, noAnswerInTime)).rows;
+  async begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]> {
+    return (await this.#ask(inOneText([BEGIN, ...statements]), timeoutMs, noAnswerInTime)).rows;
   }
 
-  async commit(statements: string | undefined, timeoutMs: number): Promise<void> {
+  async query(statement: string): Promise<readonly Row[]> {
+    return (await this.tx.query<Row>(statement)).rows;
+  }
+
+  async commit(statements: readonly string[] | undefined, timeoutMs: number): Promise<void> {
     if (this.#loss.reason !== undefined) throw this.#loss.reason;
-    const text = statements === undefined ? 'COMMIT' : `${statements}; COMMIT`;
+    const text = inOneText([...(statements ?? []), 'COMMIT']);
     let command: string | undefined;
     try {
       ({ command } = await this.#loss.orSettled(this.#ask(text, timeoutMs, noEndInTime)));
@@ -133,12 +137,16 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 }
 
+function inOneText(statements: readonly string[]): string {
+  return statements.join('; ');
+}
+
 interface LastResult {
   readonly rows: readonly Row[];
   readonly command?: string;
 }
 
-function toError(reason: unknown): Error {
+export function toError(reason: unknown): Error {
   if (reason instanceof Error) return reason;
   return new Error('the driver rejected with no Error', { cause: reason });
 }

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { hasMethods, isProvider } from '../providers/provider.js';
 
 /** What the merchant's work writes through: `pg`'s PoolClient and PGlite's Transaction both are one. */
 export interface Queryable {
@@ -89,11 +90,12 @@ export function isPglite<Tx extends Queryable>(
   return hasMethods(pool, ['transaction', 'query', 'exec']);
 }
 
-/** @throws {InvalidOptionError} when `pool` is neither a pool nor PGlite */
+/** @throws {InvalidOptionError} when `pool` is neither a pool, nor PGlite, nor a provider */
 export function assertPool(pool: unknown): void {
-  // TypeORM 0.3 has a connect() as well, which would be noticed at the first callback only.
+  if (isProvider(pool)) return;
+  // Some have a connect() as well, which would be noticed at the first callback only.
   const orm = describeOrm(pool);
-  if (orm !== undefined) throw invalidPool(orm);
+  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
   // Only a client of pg escapes: a pool has no connection to ask.
   if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
   if (hasMethods(pool, ['transaction', 'query', 'exec']) || hasMethods(pool, ['connect'])) return;
@@ -106,34 +108,44 @@ export function assertClient(client: unknown): void {
   throw invalidPool(`something whose connect() does not give a client with query and release`);
 }
 
-function invalidPool(received: string): InvalidOptionError {
+function invalidPool(
+  received: string,
+  remedy = 'Every callback needs its own connection: new pg.Pool({ connectionString })',
+): InvalidOptionError {
   return new InvalidOptionError(
     'pool',
-    `pool must be a Pool of pg or a PGlite; received ${received}. Every callback needs its own connection: new pg.Pool({ connectionString })`,
+    `pool must be a Pool of pg, a PGlite, or an ORM by its from… function; received ${received}. ${remedy}`,
   );
 }
 
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+interface Orm {
+  /** What it alone has. */
+  readonly has: readonly string[];
+  readonly name: string;
+  /** What to pass in its place. */
+  readonly by: string;
 }
 
-/** An ORM's own object, by what it alone has, and what to pass in its place. */
-const ORMS: readonly { readonly has: readonly string[]; readonly name: string }[] = [
-  { has: ['$client', 'select', 'insert'], name: 'a Drizzle database (pass its pool: db.$client)' },
-  { has: ['selectFrom', 'updateTable'], name: 'a Kysely (pass the pool of its dialect)' },
+const ORMS: readonly Orm[] = [
+  {
+    has: ['select', 'insert', 'transaction', 'execute'],
+    name: 'a Drizzle database',
+    by: 'fromDrizzle(db)',
+  },
+  { has: ['selectFrom', 'updateTable'], name: 'a Kysely', by: 'fromKysely(db)' },
   {
     has: ['createQueryRunner', 'getRepository'],
-    name: 'a DataSource of TypeORM (pass the pool of its driver: dataSource.driver.master)',
+    name: 'a DataSource of TypeORM',
+    by: 'fromTypeOrm(dataSource)',
   },
-  { has: ['$transaction', '$connect'], name: 'a client of Prisma' },
-  { has: ['raw', 'queryBuilder'], name: 'a knex (its own pool cannot be shared)' },
-  { has: ['begin', 'unsafe'], name: 'a client of postgres.js' },
+  { has: ['$transaction', '$connect'], name: 'a client of Prisma', by: 'fromPrisma(prisma)' },
+  { has: ['raw', 'queryBuilder'], name: 'a knex', by: 'fromKnex(knex)' },
+  { has: ['begin', 'unsafe'], name: 'a client of postgres.js', by: 'fromPostgresJs(sql)' },
 ];
 
-/** What kind of ORM or driver `value` is, when it is one whose pool was meant. */
-export function describeOrm(value: unknown): string | undefined {
+/** What kind of ORM or driver `value` is, when it is one. */
+function describeOrm(value: unknown): Orm | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
     return undefined;
-  return ORMS.find(({ has }) => has.every((name) => name in value))?.name;
+  return ORMS.find(({ has }) => has.every((name) => name in value));
 }

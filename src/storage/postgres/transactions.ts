@@ -8,12 +8,15 @@ export interface OpenTransaction<Tx> {
   /** Aborts when the connection is lost, with an InboxError as its reason. */
   readonly signal: AbortSignal;
   /**
-   * Begins the READ COMMITTED transaction and runs the statements, in one message. To be called
-   * once, before anything else is sent. Gives the rows of the last statement.
+   * Begins the READ COMMITTED transaction and runs the statements, in as few messages as possible. To
+   * be called once, before anything else is sent. Gives the rows of the last statement.
    *
+   * @param statements the first is a SELECT without FROM, to which columns may be added
    * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`
    */
-  begin(statements: string, timeoutMs: number): Promise<readonly Row[]>;
+  begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]>;
+  /** Runs one statement. */
+  query(statement: string): Promise<readonly Row[]>;
 }
 
 /** How a body wants its transaction to end when it does not throw, and what it gives. */
@@ -22,11 +25,11 @@ export type Ending<Result> =
   | {
       readonly end: 'commit';
       readonly result: Result;
-      /** Statements that are sent in one message with COMMIT, which none of them gets to if one fails. */
-      readonly statements?: string;
+      /** What runs just before COMMIT, which is not sent if one of them fails. */
+      readonly statements?: readonly string[];
     };
 
-/** Runs bodies in transactions of their own: what pg's pool and PGlite are reduced to. */
+/** Runs bodies in transactions of their own: what pg's pool, PGlite and an ORM are reduced to. */
 export interface Transactions<Tx> {
   /**
    * Runs `body` in a transaction, which is committed or rolled back as `body` says, and rolled back
@@ -74,14 +77,15 @@ export function pgliteTransactions<Tx extends Queryable>(
           tx,
           signal: new AbortController().signal,
           async begin(statements) {
-            const results = await tx.exec(statements);
+            const results = await tx.exec(statements.join(';'));
             return results.at(-1)?.rows ?? [];
           },
+          query: async (statement) => (await tx.query<Row>(statement)).rows,
         });
         if (ending.end === 'rollback') await tx.rollback();
         else if (ending.statements !== undefined) {
           if (tx.closed) throw transactionEnded();
-          await tx.exec(ending.statements).catch((error) => {
+          await tx.exec(ending.statements.join(';')).catch((error) => {
             throw explainFailedEnd(error);
           });
         }

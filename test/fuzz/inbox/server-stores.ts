@@ -9,7 +9,7 @@ import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
-import { toStoredName } from '../../../src/inbox/stored-name.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
 import type { ClientKind } from '../../inbox/redis/clients.js';
 import type { SqliteDriver } from '../../inbox/sqlite/open-database.js';
 import { inDatabase } from '../../services/mysql-url.js';

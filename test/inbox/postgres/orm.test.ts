@@ -3,6 +3,7 @@ import { drizzle as drizzleOnPglite } from 'drizzle-orm/pglite';
 import makeKnex from 'knex';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import postgres from 'postgres';
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
@@ -11,16 +12,20 @@ const pool = new pg.Pool();
 const typeOrm = new DataSource({ type: 'postgres' });
 
 it.each([
-  ['Drizzle', drizzle(pool), 'a Drizzle database (pass its pool: db.$client)'],
-  ['Drizzle on PGlite', drizzleOnPglite.mock(), 'db.$client'],
-  ['Kysely', new Kysely({ dialect: new PostgresDialect({ pool }) }), 'a Kysely (pass the pool'],
-  ['knex', makeKnex({ client: 'pg' }), 'a knex'],
-  ['TypeORM', typeOrm, 'dataSource.driver.master'],
+  ['Drizzle', drizzle(pool), 'a Drizzle database. Pass fromDrizzle(db)'],
+  ['Drizzle on PGlite', drizzleOnPglite.mock(), 'fromDrizzle(db)'],
+  [
+    'Kysely',
+    new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    'a Kysely. Pass fromKysely(db)',
+  ],
+  ['knex', makeKnex({ client: 'pg' }), 'a knex. Pass fromKnex(knex)'],
+  ['TypeORM', typeOrm, 'a DataSource of TypeORM. Pass fromTypeOrm(dataSource)'],
   // As 0.3 has it.
-  ['an older TypeORM', Object.assign(typeOrm, { connect() {} }), 'dataSource.driver.master'],
-  // Their packages are not installed here.
-  ['Prisma', { $transaction() {}, $connect() {} }, 'a client of Prisma'],
-  ['postgres.js', Object.assign(() => 1, { begin() {}, unsafe() {} }), 'a client of postgres.js'],
+  ['an older TypeORM', Object.assign(typeOrm, { connect() {} }), 'fromTypeOrm(dataSource)'],
+  // Its package is not installed here.
+  ['Prisma', { $transaction() {}, $connect() {} }, 'a client of Prisma. Pass fromPrisma(prisma)'],
+  ['postgres.js', postgres(), 'a client of postgres.js. Pass fromPostgresJs(sql)'],
 ])('an inbox refuses %s, and says what to pass', (_, value, received) => {
   expect(() => postgresInbox(value as never)).toThrow(
     expect.objectContaining({

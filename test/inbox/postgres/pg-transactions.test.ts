@@ -15,8 +15,8 @@ const SHORT = { ...LONG, acquireTimeoutMs: 5 };
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 type Body = (transaction: OpenTransaction<ScriptedClient>) => Promise<Ending<string>>;
 const done: Body = async (transaction) => {
-  await transaction.begin('SELECT 1', LONG_MS);
-  return { end: 'commit', result: 'done', statements: 'SELECT 2' };
+  await transaction.begin(['SELECT 1'], LONG_MS);
+  return { end: 'commit', result: 'done', statements: ['SELECT 2'] };
 };
 const failing = (reason: unknown): Body => {
   return async (transaction) => {
@@ -207,7 +207,7 @@ describe('a transaction on a connection of a pool', () => {
     const client = new ScriptedClient(answers);
     const timeouts = { ...LONG, commandTimeoutMs: 5 };
     const running = over(client, timeouts).run<string>(async (transaction) => {
-      await transaction.begin('SELECT 1', 5);
+      await transaction.begin(['SELECT 1'], 5);
       return { end: 'commit', result: 'done' };
     });
     await expect(running).rejects.toMatchObject({

@@ -1,0 +1,50 @@
+import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+
+/** A Drizzle database. */
+export interface DrizzleLike<Tx> {
+  /** Runs `body` in a transaction. */
+  transaction<Result>(
+    body: (tx: Tx) => Promise<Result>,
+    config?: {
+      /** What a statement sees of other transactions. */
+      isolationLevel?: 'read committed';
+      /** Whether it may write. */
+      accessMode?: 'read write';
+    },
+  ): Promise<Result>;
+  /** Runs a statement. */
+  execute(query: string): PromiseLike<unknown>;
+}
+
+const WANTED = {
+  by: 'fromDrizzle',
+  option: 'db',
+  expected: 'a Drizzle database, as drizzle(pool) gives it',
+};
+
+/**
+ * The transactions of a Drizzle database, for `postgresInbox` and `postgresOutbox`: over node-postgres,
+ * postgres.js, PGlite, Neon's pool, or any other driver of Drizzle that has transactions. `tx` is
+ * Drizzle's own; a `tx.transaction()` in it is a savepoint.
+ *
+ * @param db - what `drizzle(pool)` gives
+ * @throws {InvalidOptionError} when `db` is no Drizzle database, a transaction, or on a single client
+ */
+export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
+  if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
+  if (hasMethods(db, ['rollback'])) refuse(WANTED, 'a transaction', 'pass the database itself');
+  const client = (db as { $client?: unknown }).$client;
+  // Two callbacks at once would be in one transaction.
+  if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
+    refuse(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
+  }
+  return makeProvider<Tx>({
+    orm: 'Drizzle',
+    database: db,
+    isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
+    transaction: (body) =>
+      db.transaction(body, { isolationLevel: 'read committed', accessMode: 'read write' }),
+    query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
+    connectionOf: (tx) => (tx as { _?: { session?: { client?: unknown } } })._?.session?.client,
+  });
+}

@@ -1,0 +1,112 @@
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+
+/** How long the ORM may take, in milliseconds, where it can be told so. */
+export interface TransactionLimits {
+  /** Until a connection is there and the transaction has begun. */
+  readonly acquireTimeoutMs: number;
+  /** From then on, until the transaction is over. */
+  readonly transactionTimeoutMs: number;
+}
+
+/**
+ * An ORM, or a driver, as an inbox and an outbox take it in place of a pool: it owns the transaction,
+ * and `tx` is its own transaction object. Made by `fromDrizzle`, `fromKysely` and the like.
+ */
+export interface TransactionProvider<Tx> {
+  /** The ORM's name, for messages: `Drizzle`. */
+  readonly orm: string;
+  /** What it was made from. Two providers of one object share a database. */
+  readonly database: object;
+  /** Whether the database is one connection, so that every transaction waits for all others. */
+  readonly isSingle: boolean;
+  /**
+   * Runs `body` in a transaction at READ COMMITTED, which is rolled back when it throws, and committed
+   * otherwise.
+   */
+  transaction<Result>(
+    body: (tx: Tx) => Promise<Result>,
+    limits: TransactionLimits,
+  ): Promise<Result>;
+  /** Runs one statement without values: in a transaction, or on {@link database} by itself. */
+  query(on: Tx | object, text: string): Promise<readonly object[]>;
+  /**
+   * Calls `lost` when the connection of a transaction is lost. Gives what ends that; undefined when the
+   * driver does not say.
+   */
+  listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
+  /** Whether the ORM knows that a transaction has ended: it then refuses statements by an error of its own. */
+  hasEnded(tx: Tx): boolean;
+}
+
+// Not a class or a symbol of this module: an application may have loaded the package twice.
+const BRAND = Symbol.for('merchant-payments.transaction-provider');
+
+type Made<Tx> = Omit<TransactionProvider<Tx>, 'isSingle' | 'listen' | 'hasEnded'> & {
+  readonly isSingle?: boolean;
+  readonly hasEnded?: (tx: Tx) => boolean;
+  /** The connection of a transaction, if the driver lets us have it. */
+  readonly connectionOf?: (tx: Tx) => unknown;
+};
+
+export function makeProvider<Tx>({ connectionOf, ...made }: Made<Tx>): TransactionProvider<Tx> {
+  const provider: TransactionProvider<Tx> = {
+    isSingle: false,
+    hasEnded: () => false,
+    ...made,
+    async listen(tx, lost) {
+      const connection = await connectionOf?.(tx);
+      if (!isEmitter(connection)) return undefined;
+      connection.on('error', lost);
+      return () => void connection.removeListener('error', lost);
+    },
+  };
+  Object.defineProperty(provider, BRAND, { value: true });
+  return Object.freeze(provider);
+}
+
+export function isProvider<Tx>(value: unknown): value is TransactionProvider<Tx> {
+  return typeof value === 'object' && value !== null && BRAND in value;
+}
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+function isEmitter(value: unknown): value is Emitter {
+  return hasMethods(value, ['on', 'removeListener']);
+}
+
+/** Whether `value` is an object, or a function, that has all of these methods. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+}
+
+/** What a from… function takes, for its messages. */
+interface Wanted {
+  /** The function: `fromDrizzle`. */
+  readonly by: string;
+  /** Its parameter: `db`. */
+  readonly option: string;
+  /** What it must be: `a Drizzle database, as drizzle(pool) gives it`. */
+  readonly expected: string;
+}
+
+/** @throws {InvalidOptionError} naming what was given to a from… function */
+export function refuse({ by, option, expected }: Wanted, received: unknown, remedy = ''): never {
+  const what = typeof received === 'string' ? received : describeValue(received);
+  const message = `${option} must be ${expected}; ${by} received ${what}`;
+  throw new InvalidOptionError(option, remedy === '' ? message : `${message}; ${remedy}`);
+}
+
+/** The rows in the answer to a raw statement, which every driver wraps in its own way. */
+export function rowsOf(answer: unknown): readonly object[] {
+  if (!Array.isArray(answer)) {
+    const { rows } = (answer ?? {}) as { rows?: unknown };
+    return Array.isArray(rows) ? rows : [];
+  }
+  // mysql2 gives rows and fields.
+  return Array.isArray(answer[0]) && answer.length === 2 ? answer[0] : answer;
+}
