@@ -65,15 +65,23 @@ export class EventRecord {
   /**
    * Begins the transaction, locks the payment and looks whether the event is to run. After
    * `no procedures`, another call on another connection does without them.
+   *
+   * @param onInLine called when the server has been asked for the lock
    */
-  async claim(connection: Asking, event: StoredEvent, lockTimeoutMs: number): Promise<Claim> {
-    const limits = { ...this.#timeouts, lockTimeoutMs };
+  async claim(
+    connection: Asking,
+    event: StoredEvent,
+    lockTimeoutMs: number,
+    onInLine: () => void,
+  ): Promise<Claim> {
+    const limits = { ...this.#timeouts, lockTimeoutMs, onInLine };
     const isCalled = this.#hasProcedures;
     try {
       const statements = this.#statements ?? (await this.#locate(connection));
       const rows = isCalled
         ? await call(statements, connection, event, limits)
         : await write(statements, connection, event, limits);
+      onInLine();
       // The tables were there: what the work sets for a session it shall not set for all.
       this.#statements = statements;
       return judge(event, rows, isCalled ? statements.called : statements.written);
@@ -130,7 +138,9 @@ async function waitAndLook(
   event: StoredEvent,
   limits: Limits,
 ): Promise<readonly string[]> {
-  const locked = await connection.ask(lock(event, limits.lockTimeoutMs), answerTime(limits));
+  const locking = connection.ask(lock(event, limits.lockTimeoutMs), answerTime(limits));
+  limits.onInLine();
+  const locked = await locking;
   if (locked.length === 0) throw missingTables();
   return connection.ask(look(event), limits.commandTimeoutMs);
 }
@@ -154,7 +164,7 @@ function judge(
   return { found: 'claimed', stale, record: record(event, { latestUs: String(latestUs) }) };
 }
 
-type Limits = EventTimeouts & { readonly lockTimeoutMs: number };
+type Limits = EventTimeouts & { readonly lockTimeoutMs: number; onInLine(): void };
 
 function answerTime({ lockTimeoutMs, commandTimeoutMs }: Limits): number {
   return Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);

@@ -119,21 +119,23 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
   const transactions = mysqlTransactions(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
   const turns = new Turns();
+  const entrances = new Turns();
 
   const processInTurn = async (
     event: StoredEvent,
     leftMs: number,
+    onInLine: () => void,
     work: (context: InboxContext<Tx>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(async (connection) => {
-      const claim = await record.claim(connection, event, leftMs);
+      const claim = await record.claim(connection, event, leftMs, onInLine);
       if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
       const { stale } = claim;
       await withSavepoints(connection.tx, (tx) => work(new WorkContext(tx, stale, connection)));
       return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
     });
     // From now on the record does without them.
-    if (ended.found === 'no procedures') return processInTurn(event, leftMs, work);
+    if (ended.found === 'no procedures') return processInTurn(event, leftMs, onInLine, work);
     return ended.found;
   };
 
@@ -142,9 +144,17 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
       const stored = toStoredEvent(event);
       // Other changes of the payment wait at the server, where those of all processes are in one order.
       const name = `${stored.reference} ${stored.key}`;
-      const outcome = await turns.take(name, timeouts.lockTimeoutMs, (leftMs) =>
-        processInTurn(stored, leftMs, work),
-      );
+      const outcome = await turns.take(name, timeouts.lockTimeoutMs, async (leftMs) => {
+        let running: Promise<InboxOutcome> | undefined;
+        // One that is still being connected would be overtaken by the next.
+        await entrances.take(stored.reference, leftMs, (stillLeftMs) => {
+          return new Promise<void>((onInLine) => {
+            running = processInTurn(stored, stillLeftMs, onInLine, work);
+            running.then(() => onInLine(), onInLine);
+          });
+        });
+        return running;
+      });
       return outcome ?? 'busy';
     },
 

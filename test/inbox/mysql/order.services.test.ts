@@ -57,6 +57,25 @@ describe.skipIf(!process.env['MYSQL_URL']).each([
     }
   });
 
+  it('or at once at one that has no connection yet, run in the order of the calls', async () => {
+    for (const round of [1, 2, 3, 4, 5]) {
+      const reference = `at-once-${form}-${round}`;
+      const inbox = mysqlInbox<PoolConnection>(openPool({ connectionLimit: 5 }), { lockTimeoutMs });
+      const ran: number[] = [];
+      const held = heldWork<PoolConnection>();
+      const outcomes = [0, 1, 2, 3, 4].map((minute) =>
+        inbox.process(change(reference, minute), async (context) => {
+          ran.push(minute);
+          if (minute === 0) await held.work(context);
+        }),
+      );
+      await waitForBlocked(4);
+      held.finish();
+      expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'processed'));
+      expect(ran).toEqual([0, 1, 2, 3, 4]);
+    }
+  });
+
   it.each(['commits', 'fails', 'is lost'])(
     'when the first one %s, the next one runs',
     async (end) => {
