@@ -106,6 +106,8 @@ export default defineConfig({
         'src/**/index.ts',
         'src/client/transport/transport.ts',
         // Run on real servers and drivers, by `npm run test:services`.
+        'src/inbox/mysql/**',
+        'src/storage/mysql/**',
         'src/inbox/redis/**',
         'src/inbox/sqlite/**',
         // Run as a process, and in a browser, by `npm run test:browser`.
