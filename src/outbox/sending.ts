@@ -80,7 +80,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
   const ended = await sender.client.payments
     .create(input, { ...options, extraBody, timeoutMs })
     .then(({ payment }): Ended => ({ result: created(toFinding(payment)) }), toEnded);
-  const after = await storeResult(sender.store, wanted, { owner, ended });
+  const after = await storeResult(sender.store, wanted.key, { owner, ended });
   // A callback was faster, and says more than an error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
@@ -142,7 +142,7 @@ const PAUSES_MS = [100, 400, 1_600];
 /** Stores how the call ended, and gives what is stored then. */
 async function storeResult(
   store: OutboxStore<never>,
-  { key, reference }: Wanted,
+  key: string,
   { owner, ended }: { owner: string; ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;
