@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { IN_FLIGHT, inFlight } from './in-flight.mjs';
 import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
 import { cpuClock, measureRatio, wallClock } from './paired-batches.mjs';
 import { atMost, isStarted, plainRow, report } from './report.mjs';
 
-const IN_FLIGHT = 16;
 const PREFIX = 'mp_bench_';
 const databaseUrl =
   process.env.DATABASE_URL ?? `postgres://${userInfo().username}@127.0.0.1:5432/test`;
@@ -51,17 +51,6 @@ async function byHand(pool, key, order) {
   } finally {
     client.release();
   }
-}
-
-/** A function that makes so many calls, sixteen at a time. */
-function inFlight(call) {
-  return async (calls) => {
-    let left = calls;
-    const worker = async () => {
-      while (left-- > 0) await call();
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  };
 }
 
 /** Starts the proxy, and gives the URL by which the server is a millisecond away. */

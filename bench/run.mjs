@@ -1,6 +1,7 @@
 import { measureClient } from './client.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
+import { measureMysql } from './mysql.mjs';
 import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { measureRedaction } from './redaction.mjs';
@@ -14,6 +15,7 @@ report([
   await measureRedaction(),
   await measureReceiver(),
   await measurePostgres(),
+  await measureMysql(),
   await measureMockServer(),
   measureImport(),
   measureSize(),

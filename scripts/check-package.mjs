@@ -11,7 +11,7 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/inbox\/postgres\/schema\.sql$/,
+  /^dist\/inbox\/(?:mysql|postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,
@@ -49,7 +49,12 @@ try {
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
   // Files to read, not modules.
-  const notModules = ['inbox/postgres/schema.sql', 'mock-server/dashboard.html', 'openapi.json'];
+  const notModules = [
+    'inbox/mysql/schema.sql',
+    'inbox/postgres/schema.sql',
+    'mock-server/dashboard.html',
+    'openapi.json',
+  ];
   run('npx', '--no-install', 'attw', tarball, '--exclude-entrypoints', ...notModules);
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {

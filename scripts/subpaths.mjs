@@ -21,6 +21,7 @@ export const subpaths = [
   'inbox',
   'inbox/contract',
   'inbox/postgres',
+  'inbox/mysql',
   'inbox/redis',
   'inbox/sqlite',
   'outbox',
@@ -41,6 +42,7 @@ export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-serve
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {
   'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
+  'inbox/mysql/schema.sql': 'src/inbox/mysql/schema.sql',
   'outbox/postgres/schema.sql': 'src/outbox/postgres/schema.sql',
   'mock-server/dashboard.html': undefined,
   'openapi.json': 'src/openapi/openapi.json',

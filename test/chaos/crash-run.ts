@@ -3,6 +3,7 @@ import { startMockServer } from '../../src/mock-server/server.js';
 import { startBalancer } from './balancer.js';
 import { Disruptions } from './disruptions.js';
 import { Fleet } from './fleet.js';
+import { startMysqlStore } from './mysql-store.js';
 import { startPostgresStore } from './postgres-store.js';
 import { startRedisStore } from './redis-store.js';
 import { createReport, type Report } from './report.js';
@@ -29,6 +30,7 @@ export interface CrashRunOptions {
 
 const STORES: Readonly<Record<InboxKind, () => Promise<Store>>> = {
   postgres: startPostgresStore,
+  mysql: startMysqlStore,
   redis: startRedisStore,
   sqlite: startSqliteStore,
   memory: startPostgresStore,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hasMariadb } from '../services/start-mariadb.js';
 import { hasPostgres } from '../services/start-postgres.js';
 import { hasRedis } from '../services/start-redis.js';
 import { type CrashRunOptions, runCrashTest } from './crash-run.js';
@@ -42,6 +43,18 @@ describe.skipIf(!hasPostgres)('receiver processes on one Postgres', () => {
     const { mistakes } = await run({ inbox: 'memory', processes: 3, payments: 20 });
     expect(mistakes).toContainEqual(expect.stringMatching(/: \d effects of /));
   });
+});
+
+describe.skipIf(!hasMariadb)('receiver processes on one MariaDB', () => {
+  it(
+    'leave each effect exactly once and nothing lost, though they and MariaDB are killed',
+    async () => {
+      const report = await run({ inbox: 'mysql', ...SMALL });
+      expect(report.mistakes).toEqual([]);
+      expectStress(report);
+    },
+    TIMEOUT_MS,
+  );
 });
 
 describe.skipIf(!hasRedis)('receiver processes on one Redis', () => {

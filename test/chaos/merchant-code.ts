@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import mysql, { type PoolConnection, type ResultSetHeader } from 'mysql2/promise';
 import pg from 'pg';
 import type { VerifiedCallback } from '../../src/callback/options.js';
 import type { CallbackInbox, InboxContext } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
+import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { inboxWithLostRenewals } from './lost-renewals.js';
@@ -54,6 +56,7 @@ function givingContext<Tx>(inbox: CallbackInbox<Tx>): CallbackInbox<InboxContext
 /** The handler of one receiver process, with its own connections. */
 export async function createHandler(config: WorkerConfig, listeners: Listeners): Promise<Handler> {
   if (config.inbox === 'redis') return createRedisHandler(config, listeners);
+  if (config.inbox === 'mysql') return createMysqlHandler(config, listeners);
   if (config.inbox === 'sqlite') return createSqliteHandler(config, listeners);
   const { onError } = listeners;
   const pool = new pg.Pool({ connectionString: config.storeUrl, max: 5 });
@@ -103,6 +106,41 @@ ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
     );
   }
   await tx.query('UPDATE effects SET done_at_ms = $2 WHERE id = $1', [rows[0].id, Date.now()]);
+}
+
+function createMysqlHandler(
+  { storeUrl, signingSecret }: WorkerConfig,
+  { onError }: Listeners,
+): Handler {
+  const pool = mysql.createPool({ uri: storeUrl, connectionLimit: 5, connectTimeout: 2_000 });
+  const timeouts = { lockTimeoutMs: LOCK_TIMEOUT_MS, acquireTimeoutMs: 2_000 };
+  return callbackHandler({
+    signingSecret,
+    onStale: 'process',
+    onError,
+    // Less than the service waits for an answer.
+    inbox: givingContext(mysqlInbox<PoolConnection>(pool, timeouts)),
+    onPayment: (callback, { tx: { tx, stale } }) => writeToMysql(tx, callback, stale),
+  });
+}
+
+async function writeToMysql(
+  tx: PoolConnection,
+  { key, payment: { referenceNumber, status } }: VerifiedCallback,
+  stale: boolean,
+): Promise<void> {
+  const [{ insertId }] = await tx.query<ResultSetHeader>(
+    'INSERT INTO effects (`key`, reference, status, stale, began_at_ms) VALUES (?, ?, ?, ?, ?)',
+    [key, referenceNumber, status, stale, Date.now()],
+  );
+  await takeTime(key);
+  if (!stale) {
+    await tx.query(
+      'INSERT INTO orders (reference, status) VALUES (?, ?) ON DUPLICATE KEY UPDATE status = ?',
+      [referenceNumber, status, status],
+    );
+  }
+  await tx.query('UPDATE effects SET done_at_ms = ? WHERE id = ?', [Date.now(), insertId]);
 }
 
 async function createRedisHandler(

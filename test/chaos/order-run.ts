@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import mysql from 'mysql2/promise';
 import pg from 'pg';
 import type { CallbackInbox } from '../../src/inbox/inbox.js';
+import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
 import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
+import { startMysqlStore } from './mysql-store.js';
 import { startPostgresStore } from './postgres-store.js';
 import { startRedisStore } from './redis-store.js';
 import { openSqlite } from './sqlite-file.js';
 import { startSqliteStore } from './sqlite-store.js';
 import type { Store } from './store.js';
 
-export type OrderedInbox = 'postgres' | 'redis' | 'sqlite';
+export type OrderedInbox = 'postgres' | 'mysql' | 'redis' | 'sqlite';
 
 export interface OrderRunOptions {
   readonly inbox: OrderedInbox;
@@ -34,6 +37,7 @@ interface Instance {
 
 const STORES: Readonly<Record<OrderedInbox, () => Promise<Store>>> = {
   postgres: startPostgresStore,
+  mysql: startMysqlStore,
   redis: startRedisStore,
   sqlite: startSqliteStore,
 };
@@ -42,6 +46,10 @@ const OPEN: Readonly<Record<OrderedInbox, (url: string) => Instance>> = {
   postgres(connectionString) {
     const pool = new pg.Pool({ connectionString });
     return { inbox: postgresInbox(pool), close: () => pool.end() };
+  },
+  mysql(url) {
+    const pool = mysql.createPool({ uri: url, connectionLimit: 10 });
+    return { inbox: mysqlInbox(pool), close: () => pool.end() };
   },
   redis(url) {
     const client = new Redis(url);

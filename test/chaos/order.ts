@@ -5,7 +5,7 @@ import { runOrderTest } from './order-run.js';
 
 const { CHAOS_PAYMENTS = '200', CHAOS_INBOX } = process.env;
 
-for (const inbox of ['postgres', 'redis', 'sqlite'] as const) {
+for (const inbox of ['postgres', 'mysql', 'redis', 'sqlite'] as const) {
   if (CHAOS_INBOX && CHAOS_INBOX !== inbox) continue;
   const payments = Number(CHAOS_PAYMENTS);
   const counts = await runOrderTest({ inbox, payments });

@@ -4,7 +4,7 @@
  */
 export const LEASE_MS = 2_000;
 
-/** How long the Postgres inbox lets a callback wait for another of its payment. */
+/** How long the Postgres and the MySQL inbox let a callback wait for another of its payment. */
 export const LOCK_TIMEOUT_MS = 300;
 
 /** Longer than that. */

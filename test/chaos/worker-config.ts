@@ -1,5 +1,5 @@
 /** Which inbox a receiver process uses. */
-export type InboxKind = 'postgres' | 'redis' | 'sqlite' | 'memory';
+export type InboxKind = 'postgres' | 'mysql' | 'redis' | 'sqlite' | 'memory';
 
 /** What a receiver process is started with. */
 export interface WorkerConfig {

@@ -4,6 +4,7 @@ import { drivers } from '../inbox/sqlite/open-database.js';
 import { fuzzInbox } from './inbox/histories.js';
 import {
   type ConnectedStore,
+  openMysqlStore,
   openPostgresStore,
   openRedisStore,
   openSqliteStore,
@@ -14,6 +15,7 @@ import { chooseSeed } from './property-runs.js';
 const seed = chooseSeed();
 console.log(`Fuzzing the inboxes with seed ${seed}; FUZZ_SEED=${seed} repeats it.`);
 const databaseUrl = process.env['DATABASE_URL'] ?? '';
+const mysqlUrl = process.env['MYSQL_URL'] ?? '';
 
 async function fuzz(store: ConnectedStore, cases: number): Promise<void> {
   try {
@@ -32,5 +34,9 @@ describe('any history of deliveries has the outcome of the model', () => {
 
   it.skipIf(!databaseUrl)('in Postgres by pg', async () =>
     fuzz(await openPostgresStore(databaseUrl), 30),
+  );
+
+  it.skipIf(!mysqlUrl)('in MySQL or MariaDB by mysql2', async () =>
+    fuzz(await openMysqlStore(mysqlUrl), 30),
   );
 });

@@ -36,6 +36,15 @@ export const PARTS = {
     tests: ['test/inbox/postgres/**/*.test.ts', 'test/inbox/contract/postgres.services.test.ts'],
     concurrency: 1,
   },
+  mysql: {
+    mutate: ['src/inbox/mysql/**/*.ts', 'src/storage/mysql/**/*.ts'],
+    tests: [
+      'test/inbox/mysql/**/*.test.ts',
+      'test/storage/mysql/**/*.test.ts',
+      'test/inbox/contract/mysql.services.test.ts',
+    ],
+    concurrency: 1,
+  },
   redis: {
     mutate: ['src/inbox/redis/**/*.ts'],
     tests: ['test/inbox/redis/**/*.test.ts', 'test/inbox/contract/redis.services.test.ts'],

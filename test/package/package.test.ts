@@ -263,6 +263,7 @@ describe('the types', () => {
     import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
     import { memoryInbox } from 'merchant-payments/inbox';
     import { inboxContract } from 'merchant-payments/inbox/contract';
+    import { mysqlInbox } from 'merchant-payments/inbox/mysql';
     import { postgresInbox, type Queryable } from 'merchant-payments/inbox/postgres';
     import { redisInbox } from 'merchant-payments/inbox/redis';
     import { sqliteInbox } from 'merchant-payments/inbox/sqlite';
@@ -296,7 +297,7 @@ describe('the types', () => {
       await verifyOnWeb(callback, { signingSecret });
       const options = { signingSecret, inbox: memoryInbox(), onPayment: () => undefined };
       const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
-      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, postgresInbox, redisInbox, sqliteInbox, inboxContract];
+      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlInbox, postgresInbox, redisInbox, sqliteInbox, inboxContract];
       callbackHandler({ ...options, inbox: {} as ReturnType<typeof postgresInbox>, async onPayment({ key }, { tx }) {
         const queryable: Queryable = tx;
         await queryable.query(key);

@@ -26,6 +26,7 @@ const withoutSecrets: Readonly<Record<string, string>> = {
   '. errorCodes': 'a list of constant texts',
   './mock-server createManualClock': 'is given a time',
   './mock-server createRunningClock': 'is given nothing',
+  './inbox/mysql mysqlInboxSchema': 'is given the names of tables',
   './inbox/postgres postgresInboxSchema': 'is given the names of tables',
   './outbox/postgres postgresOutboxSchema': 'is given the names of tables',
   './testing callbackFindingCodes': 'a list of constant texts',

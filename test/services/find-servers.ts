@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import { Redis } from 'ioredis';
+import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { hasMariadb, startMariadb } from './start-mariadb.js';
 import { hasPostgres, startPostgres } from './start-postgres.js';
 import { hasRedis, startRedis } from './start-redis.js';
 
@@ -38,6 +40,22 @@ export async function findPostgres(): Promise<FoundServer | undefined> {
   return { url, stop, source: `started for this run, ${url}` };
 }
 
+/** By MYSQL_URL, on the usual port of this machine, or started here; undefined when there is none. */
+export async function findMysql(): Promise<FoundServer | undefined> {
+  const given = process.env['MYSQL_URL'];
+  if (given) {
+    await answersAsMysql(given).catch((error) => {
+      throw new Error('MYSQL_URL is set, but no MySQL or MariaDB answers there', { cause: error });
+    });
+    return { url: given, source: 'that of MYSQL_URL' };
+  }
+  const usual = 'mysql://root@127.0.0.1:3306/test';
+  if (await succeeds(answersAsMysql(usual))) return { url: usual, source: usual };
+  if (!hasMariadb) return undefined;
+  const { url, stop } = await startMariadb();
+  return { url, stop, source: `started for this run, ${url}` };
+}
+
 /** By REDIS_URL, on the usual port of this machine, or started here; undefined when there is none. */
 export async function findRedis(): Promise<FoundServer | undefined> {
   const given = process.env['REDIS_URL'];
@@ -68,6 +86,17 @@ async function answersAsPostgres(connectionString: string): Promise<void> {
     if (!rows[0].may_create) throw new Error('The user may not create a schema in the database');
   } finally {
     await client.end();
+  }
+}
+
+async function answersAsMysql(uri: string): Promise<void> {
+  const client = await mysql.createConnection({ uri, connectTimeout: CONNECT_TIMEOUT_MS });
+  try {
+    // The tests make databases of their own.
+    await client.query('CREATE DATABASE IF NOT EXISTS mp_may_create');
+    await client.query('DROP DATABASE mp_may_create');
+  } finally {
+    client.destroy();
   }
 }
 

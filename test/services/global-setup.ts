@@ -1,12 +1,14 @@
-import { type FoundServer, findPostgres, findRedis } from './find-servers.js';
+import { type FoundServer, findMysql, findPostgres, findRedis } from './find-servers.js';
+import { hasMariadb } from './start-mariadb.js';
 import { hasPgbouncer } from './start-pgbouncer.js';
 import { hasPostgres } from './start-postgres.js';
 import { hasRedis } from './start-redis.js';
 
-/** Hands the tests their servers in DATABASE_URL and REDIS_URL; those without one skip themselves. */
+/** Hands the tests their servers in DATABASE_URL, MYSQL_URL and REDIS_URL; those without one skip themselves. */
 export default async function setUpServers(): Promise<() => Promise<void>> {
   const servers = {
     Postgres: { variable: 'DATABASE_URL', found: await findPostgres() },
+    'MySQL or MariaDB': { variable: 'MYSQL_URL', found: await findMysql() },
     Redis: { variable: 'REDIS_URL', found: await findRedis() },
   };
   const stop = () => stopAll(Object.values(servers).flatMap(({ found }) => (found ? [found] : [])));
@@ -25,6 +27,7 @@ export default async function setUpServers(): Promise<() => Promise<void>> {
   }
   // The crash test needs the programs, as it kills the servers it starts.
   if (!hasPostgres) missing.push('pg_ctl');
+  if (!hasMariadb) missing.push('mariadbd');
   if (!hasRedis) missing.push('redis-server');
   if (!hasPgbouncer) {
     missing.push('pgbouncer');

@@ -1,4 +1,4 @@
-import { InboxError } from '../../errors.js';
+import { type AnyMethod, type Command, NestedTransactions } from '../nested-transactions.js';
 import type { Queryable } from './pool.js';
 
 /**
@@ -12,7 +12,7 @@ export async function withSavepoints<Tx extends Queryable>(
   client: Tx,
   work: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  const nested = new NestedTransactions();
+  const nested = new NestedTransactions({ commandIn });
   try {
     await work(viewOf(client, nested));
   } finally {
@@ -20,8 +20,6 @@ export async function withSavepoints<Tx extends Queryable>(
   }
   nested.assertEnded();
 }
-
-type AnyMethod = (...args: unknown[]) => unknown;
 
 // They write to fields of the emitter, which must be the client's and not the view's.
 const EMITTER_METHODS = [
@@ -52,99 +50,6 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
   // Kysely and knex release the connection that they are given; this one is the inbox's.
   if (methods['release'] !== undefined) view['release'] = () => undefined;
   return view as unknown as Tx;
-}
-
-/** What work has begun and not ended. */
-class NestedTransactions {
-  #isOpen = false;
-  #running = 0;
-  #closed = false;
-  #refusal: InboxError | undefined;
-
-  /** Sends a query, or what stands in its place. */
-  send(query: AnyMethod, args: unknown[]): unknown {
-    if (this.#closed) return answer(Promise.reject(workHasEnded()), args);
-    const command = commandIn(args[0]);
-    if (command !== undefined) return answer(this.#run(command, query), args);
-    const result = query(...args);
-    return isPromise(result) ? this.#settled(result) : result;
-  }
-
-  close(): void {
-    this.#closed = true;
-  }
-
-  assertEnded(): void {
-    // Even if the work went on after it: what it wanted undone must not be committed.
-    if (this.#refusal !== undefined) throw this.#refusal;
-    if (this.#isOpen) throw notAwaited('a nested transaction of it was open');
-    if (this.#running > 0) throw notAwaited('a query of it was running');
-  }
-
-  async #run({ kind, words }: Command, query: AnyMethod): Promise<unknown> {
-    if (kind === 'isolate') throw this.#refuse(isolationRefused(words));
-    if (kind === 'begin') {
-      // Of two at once, one's ROLLBACK would undo what the other has committed.
-      if (this.#isOpen) throw this.#refuse(beginRefused(words));
-      this.#isOpen = true;
-      return this.#orElse(false, query(`SAVEPOINT ${SAVEPOINT}`));
-    }
-    if (kind === 'other' || !this.#isOpen) throw this.#refuse(endRefused(words));
-    this.#isOpen = false;
-    if (kind === 'rollback') return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`));
-    // A COMMIT that fails is followed by a ROLLBACK, which needs its savepoint.
-    return this.#orElse(true, query(`RELEASE SAVEPOINT ${SAVEPOINT}`));
-  }
-
-  async #orElse(isOpen: boolean, running: unknown): Promise<unknown> {
-    try {
-      return await this.#settled(running);
-    } catch (error) {
-      this.#isOpen = isOpen;
-      throw error;
-    }
-  }
-
-  // By await rather than by then(): the stack of an error still leads to the work.
-  async #settled(running: unknown): Promise<unknown> {
-    this.#running += 1;
-    try {
-      return await running;
-    } finally {
-      this.#running -= 1;
-    }
-  }
-
-  #refuse(refusal: InboxError): InboxError {
-    this.#refusal = refusal;
-    return refusal;
-  }
-}
-
-const SAVEPOINT = 'merchant_payments_1';
-
-function isPromise(value: unknown): boolean {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
-
-/** As pg answers: by a callback when one was given, else by a promise. */
-function answer(running: Promise<unknown>, args: unknown[]): unknown {
-  const [config, ...others] = args;
-  const callback = [...others, (config as { callback?: unknown } | null)?.callback].find(
-    (value) => typeof value === 'function',
-  ) as AnyMethod | undefined;
-  if (callback === undefined) return running;
-  running.then(
-    (result) => callback(null, result),
-    (error) => callback(error),
-  );
-  return undefined;
-}
-
-interface Command {
-  readonly kind: 'begin' | 'isolate' | 'commit' | 'rollback' | 'other';
-  /** The statement in capitals, for the text of an error. */
-  readonly words: string;
 }
 
 // Most statements are ruled out by their first letters.
@@ -188,39 +93,4 @@ function textOf(config: unknown): string | undefined {
   if (typeof config === 'string') return config;
   const { text, submit } = (config ?? {}) as { text?: unknown; submit?: unknown };
   return typeof text === 'string' && submit === undefined ? text : undefined;
-}
-
-function endRefused(words: string): InboxError {
-  return new InboxError(
-    'TRANSACTION_LOST',
-    `${words} was not sent: it would end the inbox's transaction, as the work has begun none. Leave the end to the inbox: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
-  );
-}
-
-function beginRefused(words: string): InboxError {
-  return new InboxError(
-    'TRANSACTION_LOST',
-    `${words} was not sent: another transaction on tx is open. Run the transactions of your work one after another, and use SAVEPOINT, or your ORM's transaction inside a transaction, to nest them`,
-  );
-}
-
-function isolationRefused(words: string): InboxError {
-  return new InboxError(
-    'TRANSACTION_LOST',
-    `${words} was not sent: on tx a nested transaction is a savepoint, at READ COMMITTED like the inbox's transaction. Leave the isolation level out, and lock what must not change (SELECT … FOR UPDATE)`,
-  );
-}
-
-function notAwaited(what: string): InboxError {
-  return new InboxError(
-    'TRANSACTION_LOST',
-    `The work returned while ${what}; nothing was recorded, and a later delivery runs the work again. Await every query and every transaction`,
-  );
-}
-
-function workHasEnded(): InboxError {
-  return new InboxError(
-    'TRANSACTION_LOST',
-    'The query was not sent: the work that was given this tx has ended, and the transaction with it. Await every query before the work returns',
-  );
 }

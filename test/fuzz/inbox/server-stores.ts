@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import mysql, { type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { toStoredName } from '../../../src/storage/stored-name.js';
 import type { ClientKind } from '../../inbox/redis/clients.js';
 import type { SqliteDriver } from '../../inbox/sqlite/open-database.js';
+import { inDatabase } from '../../services/mysql-url.js';
 import type { StoreUnderTest } from './store.js';
 
 /** A store that holds connections until it is ended. */
@@ -147,6 +150,53 @@ export async function openPostgresStore(connectionString: string): Promise<Conne
     async end() {
       await pool.end();
       await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.end();
+    },
+  };
+}
+
+/** Uses a separate database; a holder dies when the server ends its connection. */
+export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
+  const database = `inbox_fuzz_${randomUUID().replaceAll('-', '')}`;
+  const admin = mysql.createPool({ uri, connectionLimit: 1 });
+  await admin.query(`CREATE DATABASE ${database}`);
+  const pool = mysql.createPool({ uri: inDatabase(uri, database), connectionLimit: 12 });
+  // How long a delivery waits for another of its payment before it is `busy`.
+  const inbox = mysqlInbox(pool, { lockTimeoutMs: 5 });
+  await inbox.setup();
+  await admin.query(`CREATE TABLE ${database}.effects (\`key\` text)`);
+  return {
+    name: 'MySQL or MariaDB, mysql2',
+    busyFirst: true,
+    concurrent: true,
+    death: 'dropped',
+    prunes: 'changes',
+    async create() {
+      for (const table of ['payment_inbox_events', 'effects']) {
+        await admin.query(`DELETE FROM ${database}.${table}`);
+      }
+      const ids = new Map<string, number>();
+      return {
+        inboxes: [inbox],
+        async kill({ paymentReference }) {
+          await admin.query(`KILL ${ids.get(paymentReference)}`);
+        },
+        pruneAll: async () => void (await inbox.prune(FAR_FUTURE)),
+        pruneNothing: async () => void (await inbox.prune(FAR_PAST)),
+        async writeEffect({ tx }, { key, paymentReference }) {
+          const connection = tx as PoolConnection;
+          await connection.query('INSERT INTO effects VALUES (?)', [key]);
+          ids.set(paymentReference, connection.threadId);
+        },
+        async readEffects() {
+          const [rows] = await admin.query(`SELECT \`key\` FROM ${database}.effects`);
+          return (rows as { key: string }[]).map(({ key }) => key);
+        },
+      };
+    },
+    async end() {
+      await pool.end();
+      await admin.query(`DROP DATABASE ${database}`);
       await admin.end();
     },
   };

@@ -25,7 +25,7 @@ interface Pair {
 }
 
 export async function startSwallowingProxy(target: string): Promise<SwallowingProxy> {
-  const { hostname, port } = new URL(target);
+  const { hostname, port, protocol } = new URL(target);
   const pairs = new Set<Pair>();
   let swallowing = false;
   let answered = (): void => undefined;
@@ -34,7 +34,7 @@ export async function startSwallowingProxy(target: string): Promise<SwallowingPr
   });
 
   const server = createServer((client) => {
-    const upstream = connect(Number(port || 5432), hostname);
+    const upstream = connect(Number(port || (protocol === 'mysql:' ? 3306 : 5432)), hostname);
     const live: Pair = { client, upstream, mode: swallowing ? 'all' : 'pass' };
     pairs.add(live);
     client.on('data', (bytes) => {

@@ -7,6 +7,7 @@ import { InboxError } from '../../../src/errors.js';
 import { inboxContract } from '../../../src/inbox/contract/index.js';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
+import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
 import { postgresInbox } from '../../../src/inbox/postgres/index.js';
 import { redisInbox } from '../../../src/inbox/redis/index.js';
 import { CLAIM } from '../../../src/inbox/redis/scripts.js';
@@ -172,6 +173,22 @@ const failingDatabase = {
   prepare: () => ({ run: () => ({ changes: 0 }), get: () => undefined }),
 };
 
+/** A pool whose driver adds to its errors what was sent, as mysql2 does. */
+const failingPool = {
+  async getConnection() {
+    return {
+      async query({ sql }: { sql: string }): Promise<never> {
+        const server = { errno: 1406, code: 'ER_DATA_TOO_LONG', sqlState: '22001' };
+        throw Object.assign(new Error('Data too long'), { ...server, sqlMessage: 'too long', sql });
+      },
+      release: () => undefined,
+      destroy: () => undefined,
+      on: () => undefined,
+      removeListener: () => undefined,
+    };
+  },
+};
+
 const wrongOptions: readonly [string, (value: never) => unknown][] = [
   ['memoryInbox', (value) => memoryInbox({ maxEntries: value } as never)],
   ['the options of memoryInbox', (value) => memoryInbox(value)],
@@ -181,6 +198,7 @@ const wrongOptions: readonly [string, (value: never) => unknown][] = [
     (value) => redisInbox(new Redis({ lazyConnect: true }), { prefix: `{${String(value)}}` }),
   ],
   ['the pool of postgresInbox', (value) => postgresInbox(value)],
+  ['the pool of mysqlInbox', (value) => mysqlInbox(value)],
   ['the database of sqliteInbox', (value) => sqliteInbox(value)],
 ];
 
@@ -239,6 +257,14 @@ export const inboxWalks: Walks = {
       }) as never);
     },
     'when it is refused': refusing('postgresInbox'),
+  },
+  './inbox/mysql mysqlInbox': {
+    'with a server that fails': async (see) => {
+      const inbox = mysqlInbox(failingPool as never);
+      see('the error of setup()', await failureOf(() => inbox.setup()));
+      await receiveBy(see, inbox as never);
+    },
+    'when it is refused': refusing('mysqlInbox'),
   },
   './inbox/sqlite sqliteInbox': {
     'with a database that fails': async (see) => {

@@ -1,0 +1,65 @@
+-- One row for each processed change. Without another index, which each change would pay for.
+CREATE TABLE IF NOT EXISTS `payment_inbox_events` (
+  payment_reference varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  event_key varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- When the change happened, in microseconds since 1970.
+  occurred_at_us bigint NOT NULL,
+  -- When the latest change of the payment that was processed by then happened.
+  latest_us bigint NOT NULL,
+  -- When it was processed.
+  processed_at_us bigint NOT NULL,
+  PRIMARY KEY (payment_reference, event_key)
+) ENGINE = InnoDB;
+
+-- What the changes of one payment wait for. Its rows never change.
+CREATE TABLE IF NOT EXISTS `payment_inbox_locks` (
+  lock_number int unsigned NOT NULL PRIMARY KEY
+) ENGINE = InnoDB;
+
+INSERT IGNORE INTO `payment_inbox_locks` (lock_number)
+SELECT a.n + 16 * b.n + 256 * c.n + 4096 * d.n FROM (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10 UNION ALL SELECT 11 UNION ALL SELECT 12 UNION ALL SELECT 13 UNION ALL SELECT 14 UNION ALL SELECT 15) AS a, (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10 UNION ALL SELECT 11 UNION ALL SELECT 12 UNION ALL SELECT 13 UNION ALL SELECT 14 UNION ALL SELECT 15) AS b, (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10 UNION ALL SELECT 11 UNION ALL SELECT 12 UNION ALL SELECT 13 UNION ALL SELECT 14 UNION ALL SELECT 15) AS c, (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10 UNION ALL SELECT 11 UNION ALL SELECT 12 UNION ALL SELECT 13 UNION ALL SELECT 14 UNION ALL SELECT 15) AS d;
+
+DROP PROCEDURE IF EXISTS `payment_inbox_claim_v1`;
+
+DELIMITER //
+-- Begins the transaction of a callback, has it wait for its payment, and gives what is known of that.
+CREATE PROCEDURE `payment_inbox_claim_v1`(IN of_payment varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN lock_seconds int, IN idle_seconds int)
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE locked int unsigned;
+  SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
+  @merchant_payments_lock_wait_timeout = @@SESSION.lock_wait_timeout,
+  SESSION wait_timeout = LEAST(@@SESSION.wait_timeout, idle_seconds),
+  SESSION lock_wait_timeout = LEAST(@@SESSION.lock_wait_timeout, lock_seconds);
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  START TRANSACTION READ WRITE;
+  SAVEPOINT merchant_payments;
+  SELECT lock_number INTO locked FROM `payment_inbox_locks` WHERE lock_number = CRC32(of_payment) & 65535 FOR UPDATE SKIP LOCKED;
+  -- The client waits, by a statement that can have a limit of less than a second.
+  IF locked IS NULL THEN
+    SELECT 'wait';
+  ELSE
+    SELECT CONCAT(latest_us, ' ', event_key) FROM `payment_inbox_events` WHERE payment_reference = of_payment;
+  END IF;
+END //
+DELIMITER ;
+
+DROP PROCEDURE IF EXISTS `payment_inbox_record_v1`;
+
+DELIMITER //
+-- Marks a change as processed and commits, in the transaction that claimed it and in no other.
+CREATE PROCEDURE `payment_inbox_record_v1`(IN of_payment varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN with_key varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN happened_at_us bigint, IN latest_at_us bigint)
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  BEGIN
+    DECLARE EXIT HANDLER FOR 1305
+      SIGNAL SQLSTATE 'MP001' SET MESSAGE_TEXT = 'not in the transaction of the claim';
+    RELEASE SAVEPOINT merchant_payments;
+  END;
+  INSERT INTO `payment_inbox_events` (payment_reference, event_key, occurred_at_us, latest_us, processed_at_us)
+  VALUES (of_payment, with_key, happened_at_us, latest_at_us, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)));
+  COMMIT AND NO CHAIN NO RELEASE;
+  SET SESSION wait_timeout = CAST(COALESCE(@merchant_payments_wait_timeout, @@SESSION.wait_timeout) AS SIGNED),
+  SESSION lock_wait_timeout = CAST(COALESCE(@merchant_payments_lock_wait_timeout, @@SESSION.lock_wait_timeout) AS SIGNED);
+END //
+DELIMITER ;

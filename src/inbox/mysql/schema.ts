@@ -1,0 +1,132 @@
+import { InboxError } from '../../errors.js';
+import { resolveOptions } from '../../protocol/options.js';
+import { errnoOf, OUTSIDE_CLAIM } from '../../storage/mysql/failures.js';
+import { ASSERT_BEGUN, BEGIN, COMMIT, limitSession, RESTORE } from '../../storage/mysql/session.js';
+import {
+  type MysqlInboxSchemaOptions,
+  type QuotedTables,
+  quoteTables,
+  schemaRules,
+} from './options.js';
+import { insertEvent, LOCKS, lockRow, lookAt, WAIT } from './statements.js';
+
+/**
+ * The SQL that makes the tables and procedures of a `mysqlInbox`, for migrations run by another
+ * user than the application: statements to run one after another, without a semicolon. Tables that exist are
+ * kept. With the default prefix it is what `schema.sql` holds, as a script for the command line.
+ *
+ * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
+ */
+export function mysqlInboxSchema(options: MysqlInboxSchemaOptions = {}): string[] {
+  const { prefix } = resolveOptions(options, schemaRules);
+  const tables = quoteTables(prefix);
+  const { events, locks, fill } = createTables(tables);
+  const procedures = Object.values(createProcedures(tables)).flatMap(({ drop, create }) => [
+    drop,
+    create,
+  ]);
+  return [events, locks, fill, ...procedures];
+}
+
+/** The statements as a script for the `mysql` command line, which ends a statement at each semicolon. */
+export function toScript(statements: readonly string[]): string {
+  const parts = statements.map((statement) =>
+    statement.includes(';') ? `DELIMITER //\n${statement} //\nDELIMITER ;` : `${statement};`,
+  );
+  return `${parts.join('\n\n')}\n`;
+}
+
+// What toStoredName gives. Bytes are compared: case counts, and so would blanks.
+const NAME = 'varchar(128) CHARACTER SET ascii COLLATE ascii_bin';
+
+/** The statements that make the tables where they do not exist, and the rows of the second. */
+export function createTables({ events, locks }: QuotedTables) {
+  return {
+    events: `-- One row for each processed change. Without another index, which each change would pay for.
+CREATE TABLE IF NOT EXISTS ${events} (
+  payment_reference ${NAME} NOT NULL,
+  event_key ${NAME} NOT NULL,
+  -- When the change happened, in microseconds since 1970.
+  occurred_at_us bigint NOT NULL,
+  -- When the latest change of the payment that was processed by then happened.
+  latest_us bigint NOT NULL,
+  -- When it was processed.
+  processed_at_us bigint NOT NULL,
+  PRIMARY KEY (payment_reference, event_key)
+) ENGINE = InnoDB`,
+    locks: `-- What the changes of one payment wait for. Its rows never change.
+CREATE TABLE IF NOT EXISTS ${locks} (
+  lock_number int unsigned NOT NULL PRIMARY KEY
+) ENGINE = InnoDB`,
+    fill: `INSERT IGNORE INTO ${locks} (lock_number)
+SELECT a.n + 16 * b.n + 256 * c.n + 4096 * d.n FROM ${['a', 'b', 'c', 'd'].map((name) => `(${SIXTEEN}) AS ${name}`).join(', ')}`,
+  };
+}
+
+const SIXTEEN = Array.from(
+  { length: LOCKS ** (1 / 4) },
+  (_, n) => `SELECT ${n}${n === 0 ? ' AS n' : ''}`,
+).join(' UNION ALL ');
+
+/** The statements that make the procedures, and those that take away what has their names. */
+export function createProcedures(tables: QuotedTables) {
+  const { claim, record, locks } = tables;
+  const reference = 'of_payment';
+  return {
+    claim: {
+      drop: `DROP PROCEDURE IF EXISTS ${claim}`,
+      create: `-- Begins the transaction of a callback, has it wait for its payment, and gives what is known of that.
+CREATE PROCEDURE ${claim}(IN of_payment ${NAME}, IN lock_seconds int, IN idle_seconds int)
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  DECLARE locked int unsigned;
+  ${limitSession('lock_seconds', 'idle_seconds')};
+  ${BEGIN.join(';\n  ')};
+  SELECT lock_number INTO locked FROM ${locks} WHERE lock_number = ${lockRow(reference)} FOR UPDATE SKIP LOCKED;
+  -- The client waits, by a statement that can have a limit of less than a second.
+  IF locked IS NULL THEN
+    SELECT '${WAIT}';
+  ELSE
+    ${lookAt(tables, reference)};
+  END IF;
+END`,
+    },
+    record: {
+      drop: `DROP PROCEDURE IF EXISTS ${record}`,
+      create: `-- Marks a change as processed and commits, in the transaction that claimed it and in no other.
+CREATE PROCEDURE ${record}(IN of_payment ${NAME}, IN with_key ${NAME}, IN happened_at_us bigint, IN latest_at_us bigint)
+MODIFIES SQL DATA SQL SECURITY INVOKER
+BEGIN
+  BEGIN
+    DECLARE EXIT HANDLER FOR 1305
+      SIGNAL SQLSTATE '${OUTSIDE_CLAIM}' SET MESSAGE_TEXT = 'not in the transaction of the claim';
+    ${ASSERT_BEGUN};
+  END;
+  ${insertEvent(tables, { reference, key: 'with_key', occurredAtUs: 'happened_at_us', latestUs: 'latest_at_us' })};
+  ${COMMIT};
+  ${RESTORE};
+END`,
+    },
+  };
+}
+
+// ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE; and ER_BAD_FIELD_ERROR for a table of another version.
+const MISSING: readonly unknown[] = [1049, 1146, 1054];
+
+/** Whether a statement failed because there is no such table, or one with other columns. */
+export function isMissingTable(error: unknown): boolean {
+  return MISSING.includes(errnoOf(error));
+}
+
+/** What to do about a statement on our own tables that failed: another error when there are none. */
+export function explainMissing(error: unknown): unknown {
+  return isMissingTable(error) ? missingTables(error) : error;
+}
+
+export function missingTables(cause?: unknown): InboxError {
+  return new InboxError(
+    'MISSING_TABLES',
+    "A table of the inbox does not exist in the pool's database, or lacks rows or columns; call setup() of the inbox once before its first callback, or run the SQL of mysqlInboxSchema() (with the default prefix: schema.sql of this package)",
+    { cause },
+  );
+}

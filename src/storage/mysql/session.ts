@@ -1,0 +1,52 @@
+/** How long a session waits in a transaction of ours, in milliseconds. */
+export interface SessionLimits {
+  /** For a table that another session changes. */
+  readonly lockTimeoutMs: number;
+  /** For the next statement. */
+  readonly idleTimeoutMs: number;
+}
+
+const SAVEPOINT = 'merchant_payments';
+
+/**
+ * The settings of a transaction of ours, by expressions for whole seconds. The server's own limit for a
+ * silent session is hours, and for a table that is being altered a day or a year.
+ */
+export function limitSession(lockSeconds: string, idleSeconds: string): string {
+  return `SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
+  @merchant_payments_lock_wait_timeout = @@SESSION.lock_wait_timeout,
+  SESSION wait_timeout = LEAST(@@SESSION.wait_timeout, ${idleSeconds}),
+  SESSION lock_wait_timeout = LEAST(@@SESSION.lock_wait_timeout, ${lockSeconds})`;
+}
+
+/** The statement that takes them back. */
+export const RESTORE = `SET SESSION wait_timeout = CAST(COALESCE(@merchant_payments_wait_timeout, @@SESSION.wait_timeout) AS SIGNED),
+  SESSION lock_wait_timeout = CAST(COALESCE(@merchant_payments_lock_wait_timeout, @@SESSION.lock_wait_timeout) AS SIGNED)`;
+
+/**
+ * The statements that begin a transaction, whatever the session's defaults are. READ COMMITTED, as at
+ * REPEATABLE READ a look for what is not there locks the gap where others insert. The savepoint goes with the
+ * transaction: it tells whether the one that is to be committed is the one that was begun.
+ */
+export const BEGIN: readonly string[] = [
+  'SET TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  'START TRANSACTION READ WRITE',
+  `SAVEPOINT ${SAVEPOINT}`,
+];
+
+/** The statement that fails outside the transaction that was begun. */
+export const ASSERT_BEGUN = `RELEASE SAVEPOINT ${SAVEPOINT}`;
+
+/** Whatever the session's `completion_type` is. */
+export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE';
+export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE';
+
+/** Milliseconds as the whole seconds that the server counts in. */
+export function toSeconds(milliseconds: number): string {
+  return String(Math.ceil(milliseconds / 1000));
+}
+
+/** What begins a transaction, and what ends it with the settings back in place. */
+export function beginStatements({ lockTimeoutMs, idleTimeoutMs }: SessionLimits): string[] {
+  return [limitSession(toSeconds(lockTimeoutMs), toSeconds(idleTimeoutMs)), ...BEGIN];
+}

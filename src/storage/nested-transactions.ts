@@ -1,0 +1,195 @@
+import { InboxError } from '../errors.js';
+
+/** Any method of a driver. */
+export type AnyMethod = (...args: unknown[]) => unknown;
+
+/** A statement that begins or ends a transaction. */
+export interface Command {
+  /** `implicit`: it commits as a side effect; `other`: it ends the transaction in a way that is refused. */
+  readonly kind: 'begin' | 'isolate' | 'commit' | 'rollback' | 'implicit' | 'other';
+  /** The statement in capitals, for the text of an error. */
+  readonly words: string;
+}
+
+/** What a driver's statements mean for the transaction that they are sent in. */
+export interface Dialect {
+  /** What the first argument of a query does to the transaction; undefined when it leaves it open. */
+  commandIn(config: unknown): Command | undefined;
+  /** Why the transaction is over, as the answer to a statement, or its error, tells; undefined when it is not. */
+  endedBy?(answer: unknown): InboxError | undefined;
+  /** What a callback is given besides `null` for an answer. Without it, the answer. */
+  valuesOf?(answer: unknown): unknown[];
+}
+
+/** What work has begun and not ended. */
+export class NestedTransactions {
+  readonly #dialect: Dialect;
+  #isOpen = false;
+  #running = 0;
+  #closed = false;
+  #refusal: InboxError | undefined;
+  #end: InboxError | undefined;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /**
+   * Sends a query, or what stands in its place.
+   *
+   * @param inPlace sends a statement of ours; without it, `query` does
+   */
+  send(query: AnyMethod, args: unknown[], inPlace = query): unknown {
+    const refusal = this.#closed ? workHasEnded() : this.#end;
+    if (refusal !== undefined) return this.#answer(Promise.reject(refusal), args);
+    const command = this.#dialect.commandIn(args[0]);
+    if (command !== undefined) return this.#answer(this.#run(command, inPlace), args);
+    const result = query(...args);
+    return isPromise(result) ? this.#settled(result) : result;
+  }
+
+  /** Refuses what would end the transaction in a way that no savepoint stands for. */
+  refuse(words: string): InboxError {
+    return this.#refuse(endRefused(words));
+  }
+
+  /** Counts a query that tells its end by a callback. Gives what is to be called then, with what it gave. */
+  begin(): (answer: unknown) => void {
+    this.#running += 1;
+    return (answer) => {
+      this.#running -= 1;
+      this.#notice(answer);
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  assertEnded(): void {
+    // Even if the work went on after it: what it wanted undone must not be committed.
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#end !== undefined) throw this.#end;
+    if (this.#isOpen) throw notAwaited('a nested transaction of it was open');
+    if (this.#running > 0) throw notAwaited('a query of it was running');
+  }
+
+  async #run({ kind, words }: Command, query: AnyMethod): Promise<unknown> {
+    if (kind === 'isolate') throw this.#refuse(isolationRefused(words));
+    if (kind === 'implicit') throw this.#refuse(commitRefused(words));
+    if (kind === 'begin') {
+      // Of two at once, one's ROLLBACK would undo what the other has committed.
+      if (this.#isOpen) throw this.#refuse(beginRefused(words));
+      this.#isOpen = true;
+      return this.#orElse(false, query(`SAVEPOINT ${SAVEPOINT}`));
+    }
+    if (kind === 'other' || !this.#isOpen) throw this.#refuse(endRefused(words));
+    this.#isOpen = false;
+    if (kind === 'rollback') return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`));
+    // A COMMIT that fails is followed by a ROLLBACK, which needs its savepoint.
+    return this.#orElse(true, query(`RELEASE SAVEPOINT ${SAVEPOINT}`));
+  }
+
+  async #orElse(isOpen: boolean, running: unknown): Promise<unknown> {
+    try {
+      return await this.#settled(running);
+    } catch (error) {
+      this.#isOpen = isOpen;
+      throw error;
+    }
+  }
+
+  // By await rather than by then(): the stack of an error still leads to the work.
+  async #settled(running: unknown): Promise<unknown> {
+    this.#running += 1;
+    try {
+      const answer = await running;
+      this.#notice(answer);
+      return answer;
+    } catch (error) {
+      this.#notice(error);
+      throw error;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  #notice(answer: unknown): void {
+    this.#end ??= this.#dialect.endedBy?.(answer);
+  }
+
+  #answer(running: Promise<unknown>, args: unknown[]): unknown {
+    return answer(running, args, this.#dialect.valuesOf);
+  }
+
+  #refuse(refusal: InboxError): InboxError {
+    this.#refusal = refusal;
+    return refusal;
+  }
+}
+
+const SAVEPOINT = 'merchant_payments_1';
+
+function isPromise(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** As drivers answer: by a callback when one was given, else by a promise. */
+function answer(
+  running: Promise<unknown>,
+  args: unknown[],
+  valuesOf = (result: unknown): unknown[] => [result],
+): unknown {
+  const [config, ...others] = args;
+  const callback = [...others, (config as { callback?: unknown } | null)?.callback].find(
+    (value) => typeof value === 'function',
+  ) as AnyMethod | undefined;
+  if (callback === undefined) return running;
+  running.then(
+    (result) => callback(null, ...valuesOf(result)),
+    (error) => callback(error),
+  );
+  return undefined;
+}
+
+function endRefused(words: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `${words} was not sent: it would end the inbox's transaction, as the work has begun none. Leave the end to the inbox: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
+  );
+}
+
+function commitRefused(words: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `${words} was not sent: the database would commit the inbox's transaction with it. Run it in a migration, or before the inbox is used; a temporary table may be created`,
+  );
+}
+
+function beginRefused(words: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `${words} was not sent: another transaction on tx is open. Run the transactions of your work one after another, and use SAVEPOINT, or your ORM's transaction inside a transaction, to nest them`,
+  );
+}
+
+function isolationRefused(words: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `${words} was not sent: on tx a nested transaction is a savepoint, at READ COMMITTED like the inbox's transaction. Leave the isolation level out, and lock what must not change (SELECT … FOR UPDATE)`,
+  );
+}
+
+function notAwaited(what: string): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    `The work returned while ${what}; nothing was recorded, and a later delivery runs the work again. Await every query and every transaction`,
+  );
+}
+
+function workHasEnded(): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'The query was not sent: the work that was given this tx has ended, and the transaction with it. Await every query before the work returns',
+  );
+}

@@ -1,0 +1,322 @@
+import { once } from 'node:events';
+import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { inDatabase } from '../../services/mysql-url.js';
+import { change, deferred, heldWork, nothing } from '../postgres/payment-change.js';
+import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
+import { terminate, useDatabase } from './server.js';
+
+const { openPool, observer, query, waitForBlocked, database } = useDatabase('mp_inbox_connection');
+const url = process.env['MYSQL_URL'] ?? '';
+
+const recorded = async (reference: string) =>
+  (await query('SELECT 1 FROM payment_inbox_events WHERE payment_reference = ?', [reference]))
+    .length;
+/** How many connections the pool has. */
+const sizeOf = (pool: Pool) =>
+  (pool.pool as unknown as { _allConnections: { length: number } })._allConnections.length;
+
+describe.skipIf(!url)('a connection that is lost while the work runs', () => {
+  it('aborts the signal, records nothing and is closed', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const inbox = mysqlInbox<PoolConnection>(pool);
+    const held = heldWork<PoolConnection>();
+    const running = inbox.process(change('idle'), held.work);
+    // It rejects before the test has come to ask.
+    running.catch(() => undefined);
+    const { tx, signal } = await held.started;
+    const aborted = once(signal, 'abort');
+    await terminate(observer, tx);
+    await aborted;
+    expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: expect.any(Error) });
+    await expect(running).rejects.toBe(signal.reason);
+    expect(await recorded('idle')).toBe(0);
+    expect(sizeOf(pool)).toBe(0);
+    expect(await inbox.process(change('idle'), nothing)).toBe('processed');
+    held.finish();
+  });
+
+  it('because the work is silent for longer than idleTimeoutMs frees the payment', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const held = heldWork<PoolConnection>();
+    const impatient = mysqlInbox<PoolConnection>(pool, { idleTimeoutMs: 1_000 });
+    const running = impatient.process(change('silent'), held.work);
+    running.catch(() => undefined);
+    const { signal } = await held.started;
+    await once(signal, 'abort');
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    // By an inbox that waits longer: on a busy machine a second may pass between two statements too.
+    expect(await mysqlInbox(pool).process(change('silent'), nothing)).toBe('processed');
+    held.finish();
+  });
+
+  it('because the work waits for the pool whose connections such work has all taken', async () => {
+    const pool = openPool({ connectionLimit: 2 });
+    const inbox = mysqlInbox(pool, { idleTimeoutMs: 1_000 });
+    const bothTaken = deferred<void>();
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      begun += 1;
+      if (begun === 2) bothTaken.resolve();
+      await bothTaken.promise;
+      await pool.query('SELECT 1');
+    };
+    const outcomes = await Promise.allSettled(
+      ['full-1', 'full-2'].map((name) => inbox.process(change(name), work)),
+    );
+    // The connection of the one that is ended first may let the other one go on in time.
+    const lost = outcomes.filter(({ status }) => status === 'rejected');
+    expect(lost.length).toBeGreaterThan(0);
+    for (const outcome of lost)
+      expect(outcome).toMatchObject({ reason: { code: 'TRANSACTION_LOST' } });
+    for (const [index, { status }] of outcomes.entries()) {
+      const again = await mysqlInbox(pool).process(change(`full-${index + 1}`), nothing);
+      expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
+    }
+  });
+
+  it('in a statement fails the callback', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const inbox = mysqlInbox<PoolConnection>(pool);
+    const running = inbox.process(change('active'), async ({ tx }) => {
+      const sleeping = tx.query('SELECT SLEEP(60)');
+      await terminate(observer, tx);
+      await sleeping;
+    });
+    await expect(running).rejects.toBeInstanceOf(Error);
+    expect(await recorded('active')).toBe(0);
+    expect(sizeOf(pool)).toBe(0);
+    expect(await inbox.process(change('active'), nothing)).toBe('processed');
+  });
+
+  it('and whose error the work swallows rejects with TRANSACTION_LOST', async () => {
+    const inbox = mysqlInbox<PoolConnection>(openPool({ connectionLimit: 1 }));
+    const running = inbox.process(change('swallowed'), async ({ tx }) => {
+      const sleeping = tx.query('SELECT SLEEP(60)').catch(() => undefined);
+      await terminate(observer, tx);
+      await sleeping;
+    });
+    await expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await recorded('swallowed')).toBe(0);
+  });
+});
+
+describe.skipIf(!url)('a pool whose connections are all taken', () => {
+  it('ends the wait in time, and the connection that comes late is given back', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const inbox = mysqlInbox(pool, { acquireTimeoutMs: 5 });
+    const taken = await pool.getConnection();
+    await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('acquireTimeoutMs'),
+    });
+    taken.release();
+    const next = await pool.getConnection();
+    next.release();
+    expect(sizeOf(pool)).toBe(1);
+    expect(await recorded('exhausted')).toBe(0);
+  });
+});
+
+describe.skipIf(!url)('a connection', () => {
+  it('is given back after each outcome, with the listeners it had', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const inbox = mysqlInbox(pool);
+    const look = async () => {
+      const { connection, threadId } = await pool.getConnection();
+      const core = connection as unknown as PoolConnection;
+      const listeners = [core.listenerCount('error'), core.listenerCount('end')];
+      core.release();
+      return { threadId, listeners };
+    };
+    const before = await look();
+    await inbox.process(change('given-back', 2), nothing);
+    await inbox.process(change('given-back', 2), nothing);
+    await inbox.process(change('given-back', 1), nothing);
+    await inbox.process(change('given-back', 3), () => Promise.reject('failed')).catch(String);
+    expect(await look()).toEqual(before);
+  });
+
+  it('to a server that has become read-only is closed and not used again', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const failing = mysqlInbox<PoolConnection>(pool).process(change('spoiled'), async ({ tx }) => {
+      await tx.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'");
+    });
+    await expect(failing).rejects.toMatchObject({ errno: 1290 });
+    expect(sizeOf(pool)).toBe(0);
+  });
+
+  it('has what the driver says as its failure when there is no server', async () => {
+    const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
+    await expect(mysqlInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+    await pool.end();
+  });
+});
+
+const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 200, acquireTimeoutMs: 300 };
+
+describe.skipIf(!url)('a network that swallows what is sent', () => {
+  let proxy: SwallowingProxy;
+  let pool: Pool;
+
+  beforeEach(async () => {
+    proxy = await startSwallowingProxy(inDatabase(url, database));
+    pool = mysql.createPool({ uri: proxy.url, connectionLimit: 2, connectTimeout: 400 });
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await pool.end();
+  });
+
+  const warmUp = async () => {
+    const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
+    for (const connection of connections) connection.release();
+  };
+
+  it('fails callbacks in time and leaves the pool as large as it was', async () => {
+    const inbox = mysqlInbox(pool, SHORT);
+    await warmUp();
+    proxy.swallow();
+    const lost = ['a', 'b', 'c', 'd'].map((name) => inbox.process(change(name), nothing));
+    for (const outcome of await Promise.allSettled(lost)) {
+      expect(outcome).toMatchObject({ status: 'rejected' });
+    }
+    proxy.heal();
+    const after = ['a', 'b', 'c'].map((name) => mysqlInbox(pool).process(change(name), nothing));
+    expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
+    expect(sizeOf(pool)).toBe(2);
+  });
+
+  it('while the work runs, does not keep its connection after it', async () => {
+    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
+    const held = heldWork<PoolConnection>();
+    const running = inbox.process(change('failing'), held.work);
+    await held.started;
+    proxy.swallow();
+    held.fail('failed');
+    await expect(running).rejects.toBe('failed');
+    expect(sizeOf(pool)).toBe(0);
+  });
+
+  it.each([
+    ['a statement of the work', (tx: PoolConnection) => tx.query('SELECT 1')],
+    ['work that waits for something else', () => new Promise<never>(() => undefined)],
+  ])('under %s: the transaction has a limit', async (name, wait) => {
+    const inbox = mysqlInbox<PoolConnection>(pool, { ...SHORT, transactionTimeoutMs: 300 });
+    let aborted: unknown;
+    const running = inbox.process(change(name), async ({ tx, signal }) => {
+      proxy.swallow();
+      signal.addEventListener('abort', () => {
+        aborted = signal.reason;
+      });
+      await wait(tx);
+    });
+    const lost = {
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('transactionTimeoutMs'),
+    };
+    await expect(running).rejects.toMatchObject(lost);
+    expect(aborted).toMatchObject(lost);
+    expect(sizeOf(pool)).toBe(0);
+    proxy.cut();
+    proxy.heal();
+    expect(await mysqlInbox(pool).process(change(name), nothing)).toBe('processed');
+  });
+
+  it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
+    await warmUp();
+    proxy.swallow();
+    const inbox = mysqlInbox(pool, { ...SHORT, transactionTimeoutMs: 300 });
+    await expect(inbox[method](new Date())).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    expect(sizeOf(pool)).toBe(1);
+  });
+
+  it('before COMMIT: whether the change was recorded is not known, and a retry tells', async () => {
+    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
+    const running = inbox.process(change('not-sent'), async () => proxy.swallow());
+    await expect(running).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+    });
+    expect(sizeOf(pool)).toBe(0);
+    proxy.cut();
+    proxy.heal();
+    expect(await mysqlInbox(pool).process(change('not-sent'), nothing)).toBe('processed');
+  });
+
+  it('after COMMIT: the same, and the retry is a duplicate', async () => {
+    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
+    const running = inbox.process(change('not-answered'), async () => proxy.swallowNextAnswer());
+    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    proxy.heal();
+    expect(await mysqlInbox(pool).process(change('not-answered'), nothing)).toBe('duplicate');
+  });
+
+  it('and ends the connection after COMMIT: the error says that too', async () => {
+    const inbox = mysqlInbox<PoolConnection>(pool);
+    const running = inbox.process(change('cut'), async () => {
+      proxy.swallowNextAnswer();
+      proxy.answered.then(() => proxy.cut());
+    });
+    await expect(running).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+      cause: expect.any(Error),
+    });
+    expect(await inbox.process(change('cut'), nothing)).toBe('duplicate');
+  });
+});
+
+describe.skipIf(!url)('a wait for another callback', () => {
+  it('is not taken for a server that does not answer', async () => {
+    const held = heldWork();
+    const first = mysqlInbox(openPool()).process(change('slow'), held.work);
+    await held.started;
+    const pool = openPool({ connectionLimit: 1 });
+    // Longer than commandTimeoutMs: what is waited for is the other callback.
+    const impatient = mysqlInbox(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    expect(await impatient.process(change('slow'), nothing)).toBe('busy');
+    expect(sizeOf(pool)).toBe(1);
+    await waitForBlocked(0);
+    held.finish();
+    expect(await first).toBe('processed');
+  });
+
+  it('ends within milliseconds, and one in this process takes no connection', async () => {
+    const pool = openPool();
+    const held = heldWork();
+    const inbox = mysqlInbox(pool, { lockTimeoutMs: 5 });
+    const first = inbox.process(change('locked'), held.work);
+    await held.started;
+    expect(await inbox.process(change('locked'), nothing)).toBe('busy');
+    expect(sizeOf(pool)).toBe(1);
+    expect(await inbox.process(change('locked', 1), nothing)).toBe('busy');
+    expect(
+      await mysqlInbox(openPool(), { lockTimeoutMs: 5 }).process(change('locked'), nothing),
+    ).toBe('busy');
+    held.finish();
+    expect(await first).toBe('processed');
+  });
+});
+
+describe.skipIf(!url)('a migration that locks the table', () => {
+  it('makes callbacks busy, and leaves no session behind that waits on', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const inbox = mysqlInbox(pool, { lockTimeoutMs: 1_000 });
+    const migration = await observer.getConnection();
+    try {
+      await migration.query('LOCK TABLES payment_inbox_events WRITE');
+      for (const name of ['one', 'two']) {
+        expect(await inbox.process(change(`behind-${name}`), nothing)).toBe('busy');
+      }
+      expect(sizeOf(pool)).toBe(1);
+    } finally {
+      await migration.query('UNLOCK TABLES');
+      migration.release();
+    }
+    expect(await inbox.process(change('behind-one'), nothing)).toBe('processed');
+  });
+});

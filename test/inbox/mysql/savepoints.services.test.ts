@@ -1,0 +1,263 @@
+import type { PoolConnection } from 'mysql2/promise';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { change, nothing } from '../postgres/payment-change.js';
+import { useDatabase } from './server.js';
+
+const { openPool, query } = useDatabase('mp_inbox_savepoints');
+
+interface CallbackConnection {
+  query(
+    sql: string,
+    answered?: (error: Error | null, rows?: unknown) => void,
+  ): {
+    once(event: string, listener: () => void): unknown;
+  };
+  beginTransaction(answered: (error: Error | null) => void): void;
+  commit(answered: (error: Error | null) => void): void;
+  rollback(answered: (error: Error | null) => void): void;
+}
+
+describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
+  const pool = openPool({ connectionLimit: 1, multipleStatements: true });
+  const inbox = mysqlInbox<PoolConnection>(pool);
+  beforeAll(async () => {
+    await query('CREATE PROCEDURE commits() BEGIN COMMIT; END');
+    await query('CREATE PROCEDURE commits_and_begins() BEGIN COMMIT; START TRANSACTION; END');
+  });
+
+  const statuses = async (reference: string): Promise<unknown[]> => {
+    const rows = await query('SELECT status FROM orders WHERE reference = ? ORDER BY 1', [
+      reference,
+    ]);
+    return rows.map(({ status }) => status);
+  };
+  const insert = (reference: string, status = 'new') =>
+    `INSERT INTO orders VALUES ('${reference}', '${status}')`;
+
+  it('is the connection of mysql2, and stays the pool’s after release()', async () => {
+    const outcome = await inbox.process(change('connection'), async ({ tx }) => {
+      const plain = await openPool().getConnection();
+      expect(tx).toBeInstanceOf(plain.constructor);
+      plain.release();
+      expect(tx.escape("a'b")).toBe("'a\\'b'");
+      const [header] = await tx.execute('INSERT INTO orders VALUES (?, ?)', ['connection', 'new']);
+      expect(header).toMatchObject({ affectedRows: 1 });
+      tx.release();
+      await tx.query(insert('connection', 'released'));
+    });
+    expect(outcome).toBe('processed');
+    expect(await statuses('connection')).toEqual(['new', 'released']);
+  });
+
+  it.each([
+    [
+      'by its methods',
+      (tx: PoolConnection) =>
+        [tx.beginTransaction, tx.rollback, tx.commit].map((method) => () => method.call(tx)),
+    ],
+    [
+      'by statements',
+      (tx: PoolConnection) =>
+        ['START TRANSACTION', 'ROLLBACK', 'COMMIT'].map((sql) => () => tx.query(sql)),
+    ],
+    [
+      'by prepared ones',
+      (tx: PoolConnection) =>
+        ['begin', 'rollback work', 'commit'].map((sql) => () => tx.execute({ sql })),
+    ],
+  ])('makes savepoints of transactions that are begun and ended %s', async (name, methodsOf) => {
+    const outcome = await inbox.process(change(name), async ({ tx }) => {
+      const [begin, rollBack, commit] = methodsOf(tx) as (() => Promise<unknown>)[];
+      await tx.query(insert(name, 'before'));
+      await begin?.();
+      await tx.query(insert(name, 'undone'));
+      await rollBack?.();
+      await begin?.();
+      await tx.query(insert(name, 'nested'));
+      await commit?.();
+    });
+    expect(outcome).toBe('processed');
+    expect(await statuses(name)).toEqual(['before', 'nested']);
+    const failing = inbox.process(change(name, 1), async ({ tx }) => {
+      const [begin, , commit] = methodsOf(tx) as (() => Promise<unknown>)[];
+      await begin?.();
+      await tx.query(insert(name, 'gone'));
+      await commit?.();
+      throw new Error('all of it');
+    });
+    await expect(failing).rejects.toThrow('all of it');
+    expect(await statuses(name)).toEqual(['before', 'nested']);
+  });
+
+  it('makes them on the connection with callbacks too, which some ORMs take', async () => {
+    const outcome = await inbox.process(change('callbacks'), async ({ tx }) => {
+      const core = tx.connection as unknown as CallbackConnection;
+      const call = (act: (answered: (error: Error | null) => void) => void) =>
+        new Promise<void>((resolve, reject) => act((error) => (error ? reject(error) : resolve())));
+      await call((answered) => core.beginTransaction(answered));
+      await call((answered) => core.query(insert('callbacks', 'undone'), answered));
+      await call((answered) => core.rollback(answered));
+      await call((answered) => core.query('START TRANSACTION', answered));
+      await call((answered) => core.query(insert('callbacks', 'nested'), answered));
+      await call((answered) => core.commit(answered));
+      await expect(
+        call((answered) => core.query('SELECT nothing', answered)),
+      ).rejects.toMatchObject({
+        errno: 1054,
+      });
+      await new Promise<void>((resolve) => core.query('SELECT 1').once('end', resolve));
+    });
+    expect(outcome).toBe('processed');
+    expect(await statuses('callbacks')).toEqual(['nested']);
+  });
+
+  it.each([
+    'COMMIT',
+    'rollback',
+    'COMMIT AND CHAIN',
+    'SET autocommit = 1',
+    'SET @@SESSION.autocommit=0',
+    "XA START 'x'",
+    '/* a comment */ COMMIT # another',
+    '/*!40000 COMMIT */',
+    'INSERT INTO orders VALUES (1, 2); COMMIT',
+    'TRUNCATE TABLE orders',
+    'create table no (a int)',
+    'ALTER TABLE orders ADD COLUMN more int',
+    'DROP TABLE orders',
+    'LOCK TABLES orders WRITE',
+    'RENAME TABLE orders TO more_orders',
+    'GRANT SELECT ON *.* TO nobody',
+  ])('refuses %s before it is sent', async (statement) => {
+    const reference = `refused-${statement}`.slice(0, 60);
+    const failing = inbox.process(change(reference), async ({ tx }) => {
+      await tx.query("INSERT INTO orders VALUES ('refused', 'new')");
+      await tx.query(statement).catch(() => undefined);
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('was not sent'),
+    });
+    expect(await statuses('refused')).toEqual([]);
+    expect(await inbox.process(change(reference), nothing)).toBe('processed');
+  });
+
+  it.each(['reset', 'changeUser', 'destroy', 'end'] as const)('refuses %s()', async (method) => {
+    const failing = inbox.process(change(method), async ({ tx }) => {
+      await Promise.resolve(tx[method]({})).catch(() => undefined);
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining(
+        `${method.toUpperCase()}() was not sent`.slice(method.length),
+      ),
+    });
+  });
+
+  it.each([
+    ['CREATE TEMPORARY TABLE IF NOT EXISTS temporary (a int)'],
+    ['DROP TEMPORARY TABLE IF EXISTS temporary'],
+    ['SET @autocommit_note = 1'],
+    ["SELECT 'COMMIT; ROLLBACK'"],
+    ['SAVEPOINT one'],
+  ])('lets %s through', async (statement) => {
+    const outcome = await inbox.process(change(`through-${statement}`), async ({ tx }) => {
+      await tx.query(statement);
+    });
+    expect(outcome).toBe('processed');
+  });
+
+  it('notices at once when a procedure commits, and sends nothing after it', async () => {
+    const failing = inbox.process(change('procedure'), async ({ tx }) => {
+      await tx.query('CALL commits()');
+      await expect(tx.query(insert('procedure'))).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+      });
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('perhaps in a procedure'),
+    });
+    expect(await statuses('procedure')).toEqual([]);
+    expect(await inbox.process(change('procedure'), nothing)).toBe('processed');
+  });
+
+  it.each([['with the procedures'], ['without them']])(
+    'records nothing when a procedure commits and begins another transaction, %s',
+    async (name) => {
+      if (name === 'without them') {
+        for (const one of ['claim', 'record'])
+          await query(`DROP PROCEDURE payment_inbox_${one}_v1`);
+      }
+      const failing = inbox.process(change(`hidden-${name}`), async ({ tx }) => {
+        await tx.query('CALL commits_and_begins()');
+      });
+      await expect(failing).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+        message: expect.stringContaining('perhaps in a procedure'),
+      });
+      expect(await inbox.process(change(`hidden-${name}`), nothing)).toBe('processed');
+      await mysqlInbox(pool).setup();
+    },
+  );
+
+  it('records nothing when the work goes on after a deadlock, which has undone it', async () => {
+    const two = openPool({ connectionLimit: 1 });
+    await query(insert('deadlock', 'a'));
+    await query(insert('deadlock', 'b'));
+    const lock = (status: string) =>
+      `UPDATE orders SET status = status WHERE reference = 'deadlock' AND status = '${status}'`;
+    const other = await two.getConnection();
+    const failing = inbox.process(change('deadlock'), async ({ tx }) => {
+      // The one that has changed less is the victim.
+      await other.query('START TRANSACTION');
+      await other.query(insert('deadlock', 'more'));
+      await other.query(insert('deadlock', 'and more'));
+      await other.query(lock('a'));
+      await tx.query(lock('b'));
+      const blocked = other.query(lock('b'));
+      await expect(tx.query(lock('a'))).rejects.toMatchObject({ errno: 1213 });
+      await blocked;
+      await expect(tx.query(insert('deadlock', 'late'))).rejects.toThrow('deadlock');
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      cause: { errno: 1213 },
+    });
+    await other.query('ROLLBACK');
+    other.release();
+    expect(await statuses('deadlock')).toEqual(['a', 'b']);
+  });
+
+  it('leads the error of a statement to the work', async () => {
+    const failing = inbox.process(change('error'), async ({ tx }) => {
+      await tx.query('SELECT nothing');
+    });
+    await expect(failing).rejects.toMatchObject({ errno: 1054 });
+  });
+
+  it('sends nothing for work that has ended, as the connection may be in another’s transaction', async () => {
+    let late: PoolConnection | undefined;
+    await inbox.process(change('late'), async ({ tx }) => {
+      late = tx;
+    });
+    await inbox.process(change('other'), async () => {
+      await expect(late?.query(insert('late'))).rejects.toThrow('The query was not sent');
+    });
+    expect(await statuses('late')).toEqual([]);
+  });
+
+  it('is undone when the work returns before its query, and runs again', async () => {
+    for (const send of [
+      (tx: PoolConnection) => void tx.query(insert('forgotten')),
+      (tx: PoolConnection) =>
+        void (tx.connection as unknown as CallbackConnection).query(insert('forgotten')),
+    ]) {
+      const forgetful = inbox.process(change('forgotten'), async ({ tx }) => send(tx));
+      await expect(forgetful).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      expect(await statuses('forgotten')).toEqual([]);
+    }
+    expect(await inbox.process(change('forgotten'), nothing)).toBe('processed');
+  });
+});

@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise';
+import { afterAll, beforeAll } from 'vitest';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { inDatabase } from '../../services/mysql-url.js';
+
+const uri = process.env['MYSQL_URL'] ?? 'mysql://127.0.0.1';
+
+/** A database of the server for one test file, with the inbox's tables and `orders`; dropped after it. */
+export function useDatabase(database: string) {
+  const pools: Pool[] = [];
+  const admin = mysql.createPool({ uri, connectionLimit: 1 });
+
+  /** A pool whose connections are in the database. */
+  const openPool = (options: PoolOptions = {}, statements: readonly string[] = []): Pool => {
+    const pool = mysql.createPool({ uri: inDatabase(uri, database), ...options });
+    // Sent before anything else: the driver sends one statement after another.
+    pool.pool.on('connection', (connection) => {
+      for (const statement of statements) connection.query(statement);
+    });
+    pools.push(pool);
+    return pool;
+  };
+  const observer = openPool();
+
+  beforeAll(async () => {
+    await admin.query(`DROP DATABASE IF EXISTS ${database}`);
+    await admin.query(`CREATE DATABASE ${database}`);
+    await observer.query(
+      'CREATE TABLE orders (reference varchar(200), status varchar(200), UNIQUE (reference, status))',
+    );
+    await mysqlInbox(observer).setup();
+  });
+
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.end()));
+    await admin.query(`DROP DATABASE ${database}`);
+    await admin.end();
+  });
+
+  /** What a statement gives, outside of any transaction of the inbox. */
+  const query = async <Row = Record<string, unknown>>(
+    sql: string,
+    values: unknown[] = [],
+  ): Promise<Row[]> => {
+    const [rows] = await observer.query(sql, values);
+    return rows as Row[];
+  };
+
+  /** Settles when so many connections of the file wait for a row. */
+  const waitForBlocked = async (count: number): Promise<void> => {
+    for (;;) {
+      const [row] = await query<{ blocked: number }>(
+        `SELECT COUNT(*) AS blocked FROM information_schema.innodb_trx
+         JOIN information_schema.processlist ON id = trx_mysql_thread_id
+         WHERE trx_state = 'LOCK WAIT' AND db = ?`,
+        [database],
+      );
+      if (row?.blocked === count) return;
+      // The server takes a look at its transactions no sooner than 100 ms after the last.
+      await pause(110);
+    }
+  };
+
+  return { openPool, observer, query, waitForBlocked, database };
+}
+
+/** Ends the connection as an administrator does. */
+export async function terminate(observer: Pool, connection: PoolConnection): Promise<void> {
+  await observer.query(`KILL ${connection.threadId}`);
+}

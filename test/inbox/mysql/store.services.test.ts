@@ -1,0 +1,244 @@
+import type { Pool, PoolConnection } from 'mysql2/promise';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { InboxOutcome } from '../../../src/inbox/inbox.js';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { change, nothing } from '../postgres/payment-change.js';
+import { useDatabase } from './server.js';
+
+const { openPool, query } = useDatabase('mp_inbox_store');
+
+const FORMS: readonly (readonly [string, readonly string[]])[] = [
+  ['with the procedures', []],
+  ['without the procedures', []],
+  [
+    'with other defaults of the session',
+    [
+      "SET SESSION sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,TRADITIONAL,ONLY_FULL_GROUP_BY'",
+      'SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE',
+      'SET SESSION TRANSACTION READ ONLY',
+      "SET SESSION time_zone = '+05:30'",
+      'SET SESSION completion_type = 1',
+      'SET NAMES latin1',
+      'SET SESSION autocommit = 0',
+    ],
+  ],
+];
+
+describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, statements) => {
+  let pool: Pool;
+  beforeAll(async () => {
+    await query('DELETE FROM orders');
+    await query('DELETE FROM payment_inbox_events');
+    for (const name of form.startsWith('without') ? ['claim', 'record'] : []) {
+      await query(`DROP PROCEDURE payment_inbox_${name}_v1`);
+    }
+    if (form.startsWith('with other')) await mysqlInbox(openPool()).setup();
+    pool = openPool(
+      form.startsWith('with other')
+        ? {
+            rowsAsArray: true,
+            nestTables: true,
+            dateStrings: true,
+            bigNumberStrings: true,
+            supportBigNumbers: true,
+            decimalNumbers: true,
+            namedPlaceholders: true,
+            multipleStatements: true,
+            typeCast: () => 'cast',
+          }
+        : {},
+      statements,
+    );
+  });
+
+  const open = () => mysqlInbox<PoolConnection>(pool);
+  const count = async (table: string, column: string, value: string): Promise<number> =>
+    (await query(`SELECT 1 FROM ${table} WHERE ${column} = ?`, [value])).length;
+  const orders = (reference: string) => count('orders', 'reference', reference);
+  const recorded = (reference: string) =>
+    count('payment_inbox_events', 'payment_reference', reference);
+  const insertOrder = (tx: PoolConnection, reference: string, status = 'paid') =>
+    tx.query(`INSERT INTO orders (reference, status) VALUES ('${reference}', '${status}')`);
+
+  describe('the work’s own writes', () => {
+    it('are committed with the event', async () => {
+      const outcome = await open().process(change('writes'), async ({ tx }) => {
+        await insertOrder(tx, 'writes');
+        expect(await orders('writes')).toBe(0);
+      });
+      expect(outcome).toBe('processed');
+      expect([await orders('writes'), await recorded('writes')]).toEqual([1, 1]);
+      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
+    });
+
+    it('are undone when the work throws, and done by a later delivery', async () => {
+      const failure = new Error('no stock');
+      const failing = open().process(change('undone'), async ({ tx }) => {
+        await insertOrder(tx, 'undone');
+        throw failure;
+      });
+      await expect(failing).rejects.toBe(failure);
+      expect([await orders('undone'), await recorded('undone')]).toEqual([0, 0]);
+      const again = open().process(change('undone'), async ({ tx }) => {
+        await insertOrder(tx, 'undone');
+      });
+      expect(await again).toBe('processed');
+      expect(await orders('undone')).toBe(1);
+    });
+
+    it('are kept when the work goes on after a statement that failed', async () => {
+      const outcome = await open().process(change('went-on'), async ({ tx }) => {
+        await insertOrder(tx, 'went-on');
+        await insertOrder(tx, 'went-on').catch(() => undefined);
+      });
+      expect(outcome).toBe('processed');
+      expect(await orders('went-on')).toBe(1);
+    });
+  });
+
+  describe('the order of changes', () => {
+    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
+      open().process(change(reference, minute, { processStale }), nothing);
+
+    it('makes an older one stale, and leaves no trace of it', async () => {
+      expect(await run(5, 'order')).toBe('processed');
+      expect(await run(4, 'order')).toBe('stale');
+      expect(await recorded('order')).toBe(1);
+      expect(await run(6, 'order')).toBe('processed');
+    });
+
+    it('is not turned back by an older one that was processed all the same', async () => {
+      expect(await run(5, 'turned-back')).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('duplicate');
+      expect(await run(4, 'turned-back')).toBe('stale');
+    });
+
+    it('tells the work', async () => {
+      const stales: boolean[] = [];
+      for (const minute of [2, 1, 3]) {
+        const event = change('told', minute, { processStale: true });
+        await open().process(event, async ({ stale }) => void stales.push(stale));
+      }
+      expect(stales).toEqual([false, true, false]);
+    });
+
+    it('knows microseconds', async () => {
+      const at = (microseconds: number) =>
+        open().process(change('micro', 0, { key: `at ${microseconds}`, microseconds }), nothing);
+      expect(await at(2)).toBe('processed');
+      expect(await at(1)).toBe('stale');
+      expect(await at(3)).toBe('processed');
+    });
+
+    it('holds from year 0000 to year 9999', async () => {
+      const at = (time: string) =>
+        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
+      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
+    });
+  });
+
+  it.each([
+    ['NUL', 'a\0b', 'a\0c'],
+    ['blanks alone', ' ', '  '],
+    ['a blank at the end', 'end', 'end '],
+    ['another case', 'CASE', 'case'],
+    ['accents composed and not', '\u00e9', 'e\u0301'],
+    ['accents and none', 'e', 'é'],
+    ['quotes and backslashes', `\\'"\\`, `\\'"\\\\`],
+    ['placeholders', 'a?b:c', 'a?b:d'],
+    ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
+    ['nothing at all', '', '-'],
+  ])('tells references and keys with %s apart', async (_name, one, other) => {
+    const inbox = open();
+    const at = (paymentReference: string, key: string) =>
+      inbox.process(change(paymentReference, 0, { key }), nothing);
+    expect(await at(one, one)).toBe('processed');
+    expect(await at(one, other)).toBe('processed');
+    expect(await at(other, one)).toBe('processed');
+    expect(await at(one, one)).toBe('duplicate');
+    expect(await at(one, other)).toBe('duplicate');
+  });
+
+  it('stores when it was processed, whatever the time zone is', async () => {
+    const before = Date.now() * 1000 - 1_000_000;
+    await open().process(change('processed-at'), nothing);
+    const [row] = await query<{ at: number }>(
+      "SELECT processed_at_us AS at FROM payment_inbox_events WHERE payment_reference = 'processed-at'",
+    );
+    expect(row?.at).toBeGreaterThan(before);
+    expect(row?.at).toBeLessThan(Date.now() * 1000 + 1_000_000);
+  });
+
+  it('puts the settings of the session back, after each outcome', async () => {
+    const one = openPool({ connectionLimit: 1 }, statements);
+    const inbox = mysqlInbox<PoolConnection>(one);
+    const settings = async () => {
+      const [rows] = await one.query(
+        'SELECT @@wait_timeout AS a, @@lock_wait_timeout AS b, @@innodb_lock_wait_timeout AS c, @@autocommit AS d',
+      );
+      return rows;
+    };
+    const before = await settings();
+    for (const [minute, work] of [
+      [2, nothing],
+      [2, nothing],
+      [1, nothing],
+      [3, () => Promise.reject(new Error('failed'))],
+    ] as const) {
+      await inbox.process(change('settings', minute), work).catch(() => undefined);
+      expect(await settings()).toEqual(before);
+    }
+  });
+
+  it('records where it claimed when the work uses another database', async () => {
+    const one = openPool({ connectionLimit: 1 }, statements);
+    const outcome = await mysqlInbox<PoolConnection>(one).process(change('use'), async ({ tx }) => {
+      await tx.query('USE information_schema');
+    });
+    expect(outcome).toBe('processed');
+    expect(await recorded('use')).toBe(1);
+  });
+
+  it('keeps inboxes with different prefixes apart, in another database too', async () => {
+    const others = ['Other_', 'mp_inbox_store.third_'].map((prefix) =>
+      mysqlInbox(pool, { prefix }),
+    );
+    for (const other of others) await other.setup();
+    for (const inbox of [open(), ...others]) {
+      expect(await inbox.process(change(`tables-${form}`), nothing)).toBe('processed');
+      expect(await inbox.process(change(`tables-${form}`), nothing)).toBe('duplicate');
+    }
+    await others[0]?.prune(new Date(Date.now() + 86_400_000));
+    expect(await open().process(change(`tables-${form}`), nothing)).toBe('duplicate');
+  });
+
+  describe('a table that is not there', () => {
+    it.each([
+      ['nowhere_', 1146],
+      ['no_database.nowhere_', expect.any(Number)],
+    ])('with the prefix %s is answered with what to do', async (prefix, errno) => {
+      const inbox = mysqlInbox(pool, { prefix });
+      const missing = {
+        code: 'MISSING_TABLES',
+        message: expect.stringContaining('call setup()'),
+        cause: { errno },
+      };
+      await expect(inbox.process(change('missing'), nothing)).rejects.toMatchObject(missing);
+      await expect(inbox.prune(new Date())).rejects.toMatchObject(missing);
+    });
+
+    it('or has lost its rows, is one too', async () => {
+      const inbox = mysqlInbox(pool, { prefix: 'empty_' });
+      await inbox.setup();
+      await query('DELETE FROM empty_locks');
+      await expect(inbox.process(change(`empty-${form}`), nothing)).rejects.toMatchObject({
+        code: 'MISSING_TABLES',
+      });
+      await inbox.setup();
+      expect(await inbox.process(change(`empty-${form}`), nothing)).toBe('processed');
+    });
+  });
+});
