@@ -142,7 +142,7 @@ const PAUSES_MS = [100, 400, 1_600];
 /** Stores how the call ended, and gives what is stored then. */
 async function storeResult(
   store: OutboxStore<never>,
-  { key, reference }: Wanted,
+  { key }: Wanted,
   { owner, ended }: { owner: string; ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;
