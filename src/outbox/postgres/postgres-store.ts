@@ -1,5 +1,6 @@
 import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
-import { databaseErrorOf } from '../../storage/postgres/failures.js';
+import { nameFailure } from '../../protocol/describe-value.js';
+import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
 import type { Runner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/postgres/transactions.js';
@@ -129,13 +130,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
-    try {
-      return onlyText(await this.#runner.runIn(tx, statement));
-    } catch (error) {
-      // Otherwise the transaction's owner knows best what its driver says.
-      const answer = databaseErrorOf(error);
-      throw isMissingTable(answer) ? missingTables(error) : error;
-    }
+    return this.#explained(async () => onlyText(await this.#runner.runIn(tx, statement)));
   }
 
   async #explained<Value>(act: () => Promise<Value>): Promise<Value> {
@@ -160,21 +155,29 @@ function onlyText(rows: readonly Row[]): string | undefined {
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof OutboxError) return error;
-  if (isMissingTable(error)) return missingTables(error);
+  if (error instanceof OutboxError || error instanceof InvalidOptionError) return error;
   if (error instanceof InboxError) {
     return new OutboxError(
       'OUTBOX_TIMEOUT',
       "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
-      { cause: error },
     );
   }
-  if (error instanceof InvalidOptionError) return error;
+  const cause = withoutStatement(error);
+  if (isMissingTable(cause)) return missingTables(cause);
   return new OutboxError(
     'STORE_FAILED',
     'Postgres, or the connection to it, failed during a step of the outbox; cause says how. Whether the step was done is not known; it may be asked for again',
-    { cause: error },
+    { cause },
   );
+}
+
+/** A stand-in for a driver's error: drivers and ORMs add the statement to theirs, and it has the body. */
+function withoutStatement(error: unknown): Error {
+  const found = databaseErrorOf(error) as { readonly code?: unknown; readonly message?: unknown };
+  const state = sqlStateOf(found);
+  if (state !== undefined) return Object.assign(new Error(String(found.message)), { code: state });
+  const name = nameFailure(found);
+  return new Error(`the driver failed${name}`);
 }
 
 /** The error for a statement that was not answered. */

@@ -4,11 +4,13 @@ import { memoryOutbox } from '../../../src/outbox/memory.js';
 import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
-import { failureOf } from '../../callback/sample-callback.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { failureOf, now } from '../../callback/sample-callback.js';
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { drivers } from '../../inbox/sqlite/open-database.js';
-import { apiKey, apiSecret, authorization, customer } from '../planted.js';
+import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
+import { record, signed } from './signed-callback.js';
 
 const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, currency: 'EUR' };
 const other = { ...order, amount: 1 };
@@ -53,9 +55,35 @@ async function use(see: See, outbox: PaymentOutbox): Promise<void> {
   see('the outbox after its use', outbox);
 }
 
+const recordOf = (referenceNumber: string) => ({
+  ...record,
+  merchantPaymentReference: order.merchantPaymentReference,
+  referenceNumber,
+});
+
+/** A callback for a second payment of one reference. */
+async function tellOfSecond(see: See, outbox: PaymentOutbox): Promise<void> {
+  const receiver = createCallbackReceiver({
+    now,
+    signingSecret: signingText,
+    outbox,
+    onPayment: () => {},
+    onError: (error) => see('what onError receives', error),
+  });
+  for (const referenceNumber of ['first', 'second']) {
+    const rawBody = JSON.stringify(recordOf(referenceNumber));
+    const reply = await receiver.receive({ method: 'POST', ...signed(signingText, { rawBody }) });
+    see('the reply', reply);
+  }
+}
+
 export const outboxWalks: Walks = {
   './outbox memoryOutbox': {
-    'payments that fail in every way': (see) => use(see, memoryOutbox({ client: createClient() })),
+    'payments that fail in every way, and a second one': async (see) => {
+      const outbox = memoryOutbox({ client: createClient() });
+      await use(see, outbox);
+      await tellOfSecond(see, outbox);
+    },
   },
   './outbox/contract outboxContract': {
     'its cases': (see) => {
@@ -82,6 +110,8 @@ export const outboxWalks: Walks = {
       see('missing tables', await failureOf(() => outbox.create(order)));
       outbox.setup();
       await use(see, outbox as PaymentOutbox);
+      database.exec('BEGIN');
+      see('a transaction that stays open', await failureOf(() => outbox.create(order)));
       database.close();
     },
   },
