@@ -1,6 +1,6 @@
 // The layers of the house: imports point one way, and there are no cycles.
-//   errors, protocol <- client | callback | storage; storage <- inbox
-//   callback, inbox <- receiver <- node | fetch | fastify | lambda
+//   errors, protocol <- client | callback | storage; storage <- inbox | outbox; client <- outbox
+//   callback, inbox, outbox <- receiver <- node | fetch | fastify | lambda
 //   protocol <- mock-server <- msw | testing; callback <- testing
 //   protocol, the mock's control types and fault catalogue <- cli, which uses the rest of the package
 //   by its name, as any other user does
@@ -55,17 +55,40 @@ module.exports = {
     {
       name: 'errors-import-nothing',
       severity: 'error',
-      from: { path: '^src/(errors|error-codes)\\.ts$' },
-      to: { path: '.', pathNot: '^src/error-codes\\.ts$' },
+      from: { path: '^src/error(s|-base|-codes)\\.ts$' },
+      to: { path: '.', pathNot: '^src/error-(base|codes)\\.ts$' },
     },
     only('protocol', 'errors\\.ts$'),
     only('client', 'errors\\.ts$', 'protocol/'),
     only('callback', 'errors\\.ts$', 'protocol/'),
     only('storage', 'errors\\.ts$', 'protocol/'),
     only('inbox', 'errors\\.ts$', 'protocol/', 'storage/'),
-    only('receiver', 'errors\\.ts$', 'protocol/', 'callback/', 'inbox/(inbox|memory)\\.ts$'),
+    only('outbox', 'errors\\.ts$', 'protocol/', 'storage/', 'client/'),
+    {
+      name: 'outbox-takes-a-client',
+      comment: 'Types alone: the client comes as an option, and undici with it.',
+      severity: 'error',
+      from: { path: '^src/outbox/', pathNot: '^src/outbox/contract/' },
+      to: { path: '^src/client/', dependencyTypesNot: ['type-only'] },
+    },
+    only(
+      'receiver',
+      'errors\\.ts$',
+      'protocol/',
+      'callback/',
+      'storage/shared-database\\.ts$',
+      'inbox/(inbox|memory|failed-changes)\\.ts$',
+      'outbox/outbox\\.ts$',
+    ),
     ...['node', 'fetch', 'fastify', 'lambda'].map((adapter) =>
-      only(adapter, 'errors\\.ts$', 'protocol/', 'callback/', 'receiver/'),
+      only(
+        adapter,
+        'errors\\.ts$',
+        'protocol/',
+        'callback/',
+        'receiver/',
+        'inbox/failed-changes\\.ts$',
+      ),
     ),
     only('mock-server', 'errors\\.ts$', 'protocol/'),
     ...inMockLayers,
@@ -126,7 +149,7 @@ module.exports = {
       name: 'inbox-and-adapters-know-no-package',
       comment: "The merchant's clients and frameworks are taken as they come, by their shape.",
       severity: 'error',
-      from: { path: '^src/(storage|inbox|receiver|node|fetch|fastify|lambda)/' },
+      from: { path: '^src/(storage|inbox|outbox|receiver|node|fetch|fastify|lambda)/' },
       to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
     },
     {
@@ -135,7 +158,7 @@ module.exports = {
         'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(inbox|memory)|receiver/(body|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|errors)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|memory|memory-failures)|outbox/outbox|storage/(memory-warning|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

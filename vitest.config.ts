@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Each file in its own process: Node's fetch takes the dispatcher of the undici that is loaded first, and
 // Hono's adapter for Node replaces the global Request and Response.
@@ -10,6 +11,18 @@ const alone = [
   'test/examples/frameworks.test.ts',
   'test/types/adapters.test.ts',
 ];
+
+// Vitest begins with the largest files. These take longest, for they wait: begun last, they would be waited for.
+const longest =
+  /\/(?:endpoint-check\/(?:wrong-handlers|timing|right-handlers)|secrets\/(?:exports|processes)|cli\/check|fuzz\/targets|examples\/frameworks|docs\/snippets)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => longest.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   // The package by its name is the sources, as in tsconfig.json.
@@ -26,7 +39,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Many tests wait, for a process or a socket, rather than compute.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(4, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     restoreMocks: true,
     unstubEnvs: true,
     projects: [

@@ -21,7 +21,7 @@ const BY_HAND = {
 const ORDERS = 10_000;
 
 async function createTables(pool) {
-  await pool.query(`DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events;
+  await pool.query(`DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events, ${PREFIX}failures;
     CREATE TABLE mp_bench_seen (key text PRIMARY KEY);
     CREATE TABLE mp_bench_orders (id int PRIMARY KEY, status text);
     INSERT INTO mp_bench_orders SELECT n, 'new' FROM generate_series(0, ${ORDERS - 1}) n`);
@@ -34,7 +34,7 @@ function dropFunctions(pool) {
 async function dropTables(pool) {
   await dropFunctions(pool);
   await pool.query(
-    `DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events`,
+    `DROP TABLE IF EXISTS mp_bench_seen, mp_bench_orders, ${PREFIX}payments, ${PREFIX}events, ${PREFIX}failures`,
   );
 }
 

@@ -23,6 +23,9 @@ export const subpaths = [
   'inbox/postgres',
   'inbox/redis',
   'inbox/sqlite',
+  'outbox',
+  'outbox/contract',
+  'outbox/postgres',
   'mock-server',
   'msw',
   'testing',
@@ -32,11 +35,12 @@ export const subpaths = [
 export const singleFile = ['callback', 'callback/web'];
 
 /** For development alone: one implementation, in CommonJS, which the ES module re-exports. */
-export const developmentOnly = ['inbox/contract', 'mock-server', 'testing'];
+export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-server', 'testing'];
 
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {
   'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
+  'outbox/postgres/schema.sql': 'src/outbox/postgres/schema.sql',
   'mock-server/dashboard.html': undefined,
   'openapi.json': 'src/openapi/openapi.json',
 };

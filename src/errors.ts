@@ -1,166 +1,25 @@
+import {
+  type CallDetails,
+  CallError,
+  CodedError,
+  type ErrorClass,
+  type Issue,
+  OptionError,
+  PackageError,
+  type RequestOutcome,
+  setFields,
+} from './error-base.js';
 import type { CodeOf } from './error-codes.js';
 
+export type { ErrorClass, Issue, RequestOutcome } from './error-base.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
   InboxErrorCode,
   MockServerErrorCode,
+  OutboxErrorCode,
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
-
-/**
- * What is known about the payment behind a call that failed.
- *
- * - `not-sent`: nothing reached the service; no payment exists because of this call.
- * - `rejected`: the service answered with a 4xx other than 408 and 499; it did not accept the request.
- * - `accepted`: the service answered with 2xx, but the answer's body was lost or failed
- *   your `responseSchema`. The payment exists: do not create it again.
- * - `unknown`: the request left this machine, and the service answered with 3xx, 408, 499 or 5xx, or
- *   not at all. The payment may or may not exist; the callback will tell.
- */
-export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
-
-/** One thing that is wrong with an input or a record. */
-export interface Issue {
-  /** Where it is, from the outside in: `['extraBody', 'amount']`. Empty for the whole value. */
-  readonly path: readonly PropertyKey[];
-  /** What was expected and what was received. Issues written by this package never quote the value. */
-  readonly message: string;
-}
-
-interface ErrorDetails {
-  readonly cause?: unknown;
-}
-
-/** What is known of a call that failed. */
-interface CallDetails extends ErrorDetails {
-  readonly requestOutcome: RequestOutcome;
-  /** @default false */
-  readonly safeToRetry?: boolean | undefined;
-}
-
-/** The right side of `instanceof` for a union of classes. */
-export type ErrorClass<Union> = abstract new (...options: never) => Union;
-
-/** What all errors of this package have. */
-abstract class PackageError extends Error {
-  // Two copies of the package (ESM beside CJS, or two installs) have two sets of classes, with the same
-  // brands. Not set in a static block: bundlers would keep every class then.
-  protected static readonly brand: string = 'merchant-payments.MerchantPaymentsError';
-
-  /** @internal */
-  static override [Symbol.hasInstance](candidate: unknown): boolean {
-    if (Function.prototype[Symbol.hasInstance].call(this, candidate)) return true;
-    // A user's own subclass inherits this method and the brand; the prototype alone decides for it.
-    return Object.hasOwn(this, 'brand') && hasBrand(candidate, this.brand);
-  }
-
-  /** Machine-readable reason: one of `ErrorCode`, or the service's own for an {@link ApiError}. */
-  abstract readonly code: string;
-  /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
-  declare readonly requestOutcome?: RequestOutcome;
-  /**
-   * Whether the same call may be made again: true only when that can't create a second payment and can
-   * succeed: nothing was sent for want of a connection, of a secret or of time, a 429, or a safe method
-   * (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
-   * every {@link RequestError}, absent elsewhere.
-   */
-  declare readonly safeToRetry?: boolean;
-
-  /** @internal */
-  constructor(message: string, { cause }: ErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
-  }
-
-  /** Name of the class. */
-  override get name(): string {
-    return (this.constructor as typeof PackageError).brand.slice('merchant-payments.'.length);
-  }
-  /** Names this error alone otherwise. */
-  override set name(value: string) {
-    Object.defineProperty(this, 'name', { value, configurable: true, writable: true });
-  }
-
-  /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
-  toJSON(): Record<string, unknown> {
-    const { name, code, message } = this;
-    return { name, code, message, ...(this as unknown as Record<string, unknown>) };
-  }
-}
-
-function hasBrand(candidate: unknown, brand: string): boolean {
-  if (typeof candidate !== 'object' || candidate === null) return false;
-  let errorClass: unknown = candidate.constructor;
-  while (typeof errorClass === 'function') {
-    if ((errorClass as { brand?: unknown }).brand === brand) return true;
-    errorClass = Object.getPrototypeOf(errorClass);
-  }
-  return false;
-}
-
-/** What the errors of a call also have. */
-abstract class CallError extends PackageError {
-  protected static override readonly brand: string = 'merchant-payments.RequestError';
-
-  /** @internal */
-  static override [Symbol.hasInstance](candidate: unknown): boolean {
-    if (this !== CallError) return super[Symbol.hasInstance](candidate);
-    return candidate instanceof PackageError && candidate.requestOutcome !== undefined;
-  }
-
-  declare readonly requestOutcome: RequestOutcome;
-  declare readonly safeToRetry: boolean;
-
-  /** @internal */
-  constructor(message: string, details: CallDetails) {
-    super(message, details);
-    setOutcome(this, details);
-  }
-}
-
-function setOutcome(error: PackageError, details: Partial<CallDetails>): void {
-  const { requestOutcome, safeToRetry = false } = details;
-  if (requestOutcome !== undefined) Object.assign(error, { requestOutcome, safeToRetry });
-}
-
-/** An error that names an option. */
-abstract class OptionError extends PackageError {
-  /** Name of the option, for example `timeoutMs`. */
-  readonly option: string;
-
-  /** @internal */
-  constructor(option: string, message: string, details: Partial<CallDetails> = {}) {
-    super(message, details);
-    setOutcome(this, details);
-    this.option = option;
-    extendStack(this);
-  }
-}
-
-// An option may be checked ten calls below the function that takes it, and V8 keeps ten frames: without
-// more the stack would not show the caller's line, the one to correct.
-function extendStack(error: OptionError): void {
-  const limit = Error.stackTraceLimit;
-  if (!(limit > 0)) return;
-  try {
-    Error.stackTraceLimit = limit + 10;
-  } catch {
-    return; // frozen, as by --frozen-intrinsics
-  }
-  Error.captureStackTrace?.(error, error.constructor);
-  Error.stackTraceLimit = limit;
-}
-
-/** An error of several codes. */
-abstract class CodedError<Code extends string> extends PackageError {
-  readonly code: Code;
-
-  /** @internal */
-  constructor(code: Code, message: string, details?: ErrorDetails) {
-    super(message, details);
-    this.code = code;
-  }
-}
 
 /** An option is invalid or does not exist: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
 export class InvalidOptionError extends OptionError {
@@ -212,8 +71,8 @@ export class ApiError extends CallError {
     super(message, details);
     this.code = details.code;
     this.httpStatus = details.httpStatus;
-    if (details.requestId !== undefined) this.requestId = details.requestId;
-    if (details.retryAfterSeconds !== undefined) this.retryAfterSeconds = details.retryAfterSeconds;
+    const { requestId, retryAfterSeconds } = details;
+    setFields<ApiError>(this, { requestId, retryAfterSeconds });
   }
 }
 
@@ -251,7 +110,7 @@ export class ResponseError extends CallError {
   /** @internal */
   constructor(message: string, details: CallDetails & { issues?: readonly Issue[] }) {
     super(message, details);
-    if (details.issues !== undefined) this.issues = details.issues;
+    setFields<ResponseError>(this, { issues: details.issues });
   }
 }
 
@@ -271,9 +130,8 @@ interface CallbackVerificationDetails {
 }
 
 /** A callback was refused. Nothing of it may be used, except to answer 401 (422 for `INVALID_RECORD`). */
-export class CallbackVerificationError extends PackageError {
+export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerificationError'>> {
   protected static override readonly brand: string = 'merchant-payments.CallbackVerificationError';
-  readonly code: CodeOf<'CallbackVerificationError'>;
   /**
    * With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind this machine's clock, in
    * seconds; negative when it lies ahead.
@@ -286,18 +144,24 @@ export class CallbackVerificationError extends PackageError {
   constructor(
     code: CodeOf<'CallbackVerificationError'>,
     message: string,
-    details: CallbackVerificationDetails = {},
+    { skewSeconds, issues }: CallbackVerificationDetails = {},
   ) {
-    super(message);
-    this.code = code;
-    if (details.skewSeconds !== undefined) this.skewSeconds = details.skewSeconds;
-    if (details.issues !== undefined) this.issues = details.issues;
+    super(code, message);
+    setFields<CallbackVerificationError>(this, { skewSeconds, issues });
   }
 }
 
-/** A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`. */
+/**
+ * A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`,
+ * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
+ */
 export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
+}
+
+/** An outbox refused or could not do what was asked; `code` says why. */
+export class OutboxError extends CodedError<CodeOf<'OutboxError'>> {
+  protected static override readonly brand: string = 'merchant-payments.OutboxError';
 }
 
 /** The mock of the service could not do what was asked; `code` says why. */
@@ -368,6 +232,7 @@ export type MerchantPaymentsError =
   | SecretUnavailableError
   | CallbackVerificationError
   | InboxError
+  | OutboxError
   | RetryLaterError
   | MockServerError;
 

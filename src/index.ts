@@ -27,6 +27,7 @@ export type {
   InboxErrorCode,
   Issue,
   MockServerErrorCode,
+  OutboxErrorCode,
   RequestOutcome,
   RetryLaterOptions,
 } from './errors.js';
@@ -41,6 +42,7 @@ export {
   InvalidRequestError,
   MerchantPaymentsError,
   MockServerError,
+  OutboxError,
   RequestAbortedError,
   RequestError,
   RequestTimeoutError,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as errors from '../src/errors.js';
 
 type Errors = typeof errors;
@@ -262,6 +262,41 @@ describe('instanceof', () => {
     for (const { copy } of copies) expect(own).toBeInstanceOf(copy.ConnectionError);
   });
 
+  it.each([
+    [
+      'by a field',
+      () =>
+        class extends errors.RetryLaterError {
+          override name = 'OrderMissingError';
+        },
+    ],
+    [
+      'by an accessor',
+      () =>
+        class extends errors.RetryLaterError {
+          static {
+            Object.defineProperty(this.prototype, 'name', { get: () => 'OrderMissingError' });
+          }
+        },
+    ],
+  ])("keeps its meaning for a user's own subclass that is named %s", (_how, define) => {
+    const OrderMissingError = define();
+    const own = new OrderMissingError('m', { retryAfterSeconds: 5 });
+    expect(own.name).toBe('OrderMissingError');
+    expect(String(own)).toBe('OrderMissingError: m');
+    expect(inspect(own)).toMatch(/OrderMissingError/);
+    expect(own.toJSON()).toEqual({
+      name: 'OrderMissingError',
+      code: 'RETRY_LATER',
+      message: 'm',
+      retryAfterSeconds: 5,
+    });
+    expect(own).toBeInstanceOf(OrderMissingError);
+    expect(own).not.toBeInstanceOf(ConnectionError);
+    expect(new errors.RetryLaterError('m')).not.toBeInstanceOf(OrderMissingError);
+    for (const { copy } of copies) expect(own).toBeInstanceOf(copy.RetryLaterError);
+  });
+
   it('of RequestError holds for each error with a requestOutcome, in every copy', () => {
     for (const { copy: one } of [{ copy: errors }, ...copies]) {
       for (const { copy: other } of [{ copy: errors }, ...copies]) {
@@ -301,6 +336,77 @@ it('the classes have the fields that they promise', () => {
   expect(made.RequestAbortedError).toBeInstanceOf(RequestAbortedError);
   expect(made.CallbackVerificationError.skewSeconds).toBe(301);
   expect(made.ResponseError.issues).toEqual(issues);
+});
+
+describe('RetryLaterError', () => {
+  const { RetryLaterError } = errors;
+
+  it('has a message and a second to wait by itself', () => {
+    const error = new RetryLaterError();
+    expect(error.message).toBe('The callback cannot be processed yet');
+    expect(error.retryAfterSeconds).toBe(1);
+    expect('cause' in error).toBe(false);
+  });
+
+  it('keeps its cause', () => {
+    const cause = new Error('below');
+    expect(new RetryLaterError('m', { cause }).cause).toBe(cause);
+  });
+
+  it.each([1, 2, 86_400])('takes %d seconds', (retryAfterSeconds) => {
+    const error = new RetryLaterError('m', { retryAfterSeconds });
+    expect(error.retryAfterSeconds).toBe(retryAfterSeconds);
+  });
+
+  it.each([0, -1, 86_401, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5' as never])(
+    'refuses %s seconds',
+    (retryAfterSeconds) => {
+      expect(() => new RetryLaterError('m', { retryAfterSeconds })).toThrow(
+        expect.objectContaining({
+          name: 'InvalidOptionError',
+          option: 'retryAfterSeconds',
+          message: 'retryAfterSeconds must be a whole number of seconds from 1 to 86400',
+        }),
+      );
+    },
+  );
+});
+
+describe('the stack of an error that names an option', () => {
+  const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit') ?? {};
+  const capture = Error.captureStackTrace;
+  afterEach(() => {
+    Object.defineProperty(Error, 'stackTraceLimit', before);
+    Error.captureStackTrace = capture;
+  });
+  const below = (calls: number): Error =>
+    calls === 0 ? new InvalidOptionError('a', 'm') : below(calls - 1);
+  const framesOf = (calls: number) => below(calls).stack?.split('\n').slice(1) ?? [];
+
+  it('shows ten frames more than others, and begins where the error was made', () => {
+    Error.stackTraceLimit = 10;
+    const frames = framesOf(30);
+    expect(frames).toHaveLength(20);
+    expect(frames[0]).toContain('below');
+    expect(Error.stackTraceLimit).toBe(10);
+  });
+
+  it('is empty where stacks are turned off', () => {
+    Error.stackTraceLimit = 0;
+    expect(framesOf(3)).toEqual([]);
+    expect(Error.stackTraceLimit).toBe(0);
+  });
+
+  it('is an ordinary one where the limit is frozen', () => {
+    Object.defineProperty(Error, 'stackTraceLimit', { ...before, value: 4, writable: false });
+    expect(framesOf(30)).toHaveLength(4);
+  });
+
+  it("is the engine's own where there is no captureStackTrace", () => {
+    Error.stackTraceLimit = 10;
+    Object.assign(Error, { captureStackTrace: undefined });
+    expect(framesOf(30)).toHaveLength(10);
+  });
 });
 
 describe('describeIssues', () => {

@@ -6,13 +6,13 @@ import { build } from 'esbuild';
 
 // Run as processes. What their first lines say, `node --import tsx`, takes seconds for each.
 const examples = [
-  'bullmq',
   'express',
   'fastify',
   'hono',
   'nestjs',
   'order/main',
-  'pg-boss',
+  'queues/bullmq',
+  'queues/pg-boss',
   'quickstart',
 ];
 

@@ -111,7 +111,7 @@ it('answers 409', async () => {
     name: 'a new error code',
     atMost: 2,
     edit: {
-      'src/errors.ts': [["    'STALE_CHANGE',\n", "    'STALE_CHANGE',\n    'EMPTY_KEY',\n"]],
+      'src/error-codes.ts': [["    'STALE_CHANGE',\n", "    'STALE_CHANGE',\n    'EMPTY_KEY',\n"]],
       'src/inbox/memory.ts': [
         ['import {\n', "import { InboxError } from '../errors.js';\nimport {\n"],
         [

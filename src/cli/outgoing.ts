@@ -1,4 +1,5 @@
-import type { SignatureEncoding, SignedCallback } from 'merchant-payments/testing';
+import type { SignatureEncoding } from 'merchant-payments/callback';
+import type { SignedCallback } from 'merchant-payments/testing';
 import { readInput } from './capture.js';
 import { type Call, list, parsed, text, UsageError } from './command.js';
 import { parseWholeNumber, readFields } from './option-values.js';

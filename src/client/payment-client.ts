@@ -2,6 +2,7 @@ import type { InspectOptions } from 'node:util';
 import { ConnectionError, InvalidOptionError } from '../errors.js';
 import { invalidOption } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
+import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import type { Credentials } from './credentials.js';
 import { Deadline } from './deadline.js';
 import { notSentError } from './failure.js';
@@ -161,6 +162,17 @@ export class PaymentClient {
     inspect: (value: unknown, options: InspectOptions) => string,
   ): string {
     return `PaymentClient ${inspect(this.toJSON(), options)}`;
+  }
+
+  /** @internal What `payments.create` would send. Throws as it does for what is invalid. */
+  [PREPARE_CREATION](
+    input: CreatePaymentInput,
+    callOptions: RequestOptions | undefined,
+  ): PreparedCreation {
+    const { requests, options } = this.#ready();
+    const { body = '' } = requests.createPayment(input, callOptions?.extraBody);
+    const { timeoutMs } = resolveRequestOptions(callOptions, options);
+    return { body, timeoutMs, retryUnknownOutcome: options.retryUnknownOutcome };
   }
 
   async #createPayment<Body, Fields>(

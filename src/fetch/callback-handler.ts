@@ -1,12 +1,21 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
+import type { ChangeId } from '../inbox/failed-changes.js';
 import { readWebBody } from '../receiver/body.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
+import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface FetchCallbackHandler {
   /** Answers one request. It never rejects. */
   (request: Request): Promise<Response>;
+  /**
+   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
+   * `createCallbackReceiver` does.
+   *
+   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
+   */
+  replay(change: ChangeId): Promise<CallbackReply>;
   /**
    * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
    * included. Stop taking requests first; to wait for a limited time, race it with a timer.
@@ -37,7 +46,7 @@ export interface FetchCallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields, WebSigningSecret>,
 ): FetchCallbackHandler {
-  const { receive, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
   async function handlePaymentCallback(request: Request): Promise<Response> {
     const { status, headers } = await receive({
@@ -48,5 +57,5 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     });
     return new Response(null, { status, headers });
   }
-  return Object.assign(handlePaymentCallback, { idle });
+  return Object.assign(handlePaymentCallback, { replay, idle });
 }

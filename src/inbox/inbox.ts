@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { wholeNumber } from '../protocol/options.js';
+import type { FailedChangeStore, FailurePolicy } from './failed-changes.js';
 
 /** One status change, as an inbox sees it. */
 export interface InboxEvent {
@@ -18,6 +19,11 @@ export interface InboxEvent {
   microseconds?: number | undefined;
   /** Whether `work` is to run for a change older than the last one processed too. */
   processStale: boolean;
+  /**
+   * For an inbox that keeps the changes whose work failed: when to park one, and what to keep. The receiver
+   * sets it. Without it failures are kept, and no change is parked.
+   */
+  failures?: FailurePolicy | undefined;
 }
 
 /** What `work` is given. */
@@ -51,18 +57,30 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  * again and a later delivery runs it; two runs for one payment never overlap, as long as the
  * holder of a lease lives. A change older than the last one processed is `stale`: answered so, or run
  * with `stale: true` when the event says `processStale`. The step that claims it decides that.
+ *
+ * An inbox may also keep the changes whose work failed (`failedChanges`, `discard`), and then heeds
+ * `event.failures`. Those in memory, Postgres and SQLite do.
  */
 export interface CallbackInbox<Tx = undefined> {
   /**
    * Runs `work` unless the event was processed before, is stale, or is being processed.
    *
-   * Rejects with what `work` throws, and when the store fails; the event is then not processed.
+   * Rejects with what `work` throws, and when the store fails; the event is then not processed. An inbox
+   * that keeps failures has stored it by then, and rejects without a run with an `InboxError`
+   * `CHANGE_PARKED` for a parked change, and `CHANGE_BLOCKED` for one that it has parked behind another.
    */
   process(
     event: InboxEvent,
     work: (context: InboxContext<Tx>) => Promise<void>,
   ): Promise<InboxOutcome>;
+  /** Lists the changes whose work failed, in an inbox that keeps them. */
+  failedChanges?: FailedChangeStore['failedChanges'] | undefined;
+  /** Forgets the failures of a change, in an inbox that keeps them. */
+  discard?: FailedChangeStore['discard'] | undefined;
 }
+
+/** An inbox that keeps the changes whose work failed, and lists them. */
+export type FailureKeepingInbox<Tx = undefined> = CallbackInbox<Tx> & FailedChangeStore;
 
 const beyondMilliseconds = wholeNumber({ max: 999, unit: 'microseconds' });
 

@@ -3,6 +3,20 @@
  *
  * @module merchant-payments/inbox
  */
-export type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from './inbox.js';
+export type {
+  ChangeId,
+  FailedChange,
+  FailedChangeStore,
+  FailedChangesOptions,
+  FailurePolicy,
+  FailureText,
+} from './failed-changes.js';
+export type {
+  CallbackInbox,
+  FailureKeepingInbox,
+  InboxContext,
+  InboxEvent,
+  InboxOutcome,
+} from './inbox.js';
 export type { MemoryInboxOptions } from './memory.js';
 export { memoryInbox } from './memory.js';

@@ -1,17 +1,21 @@
 import {
+  boolean,
   clock,
   type OptionRules,
   resolveOptions,
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { createMemoryWarning } from '../storage/memory-warning.js';
+import { Attempt } from './attempt.js';
 import {
-  type CallbackInbox,
+  type FailureKeepingInbox,
   type InboxContext,
   type InboxEvent,
   type InboxOutcome,
   toEpochMicroseconds,
 } from './inbox.js';
+import { MemoryFailures } from './memory-failures.js';
 
 /** Options of {@link memoryInbox}. */
 export interface MemoryInboxOptions {
@@ -22,11 +26,16 @@ export interface MemoryInboxOptions {
    */
   maxEntries?: number | undefined;
   /**
-   * How long a payment is remembered after its last processed change, in milliseconds. A whole
-   * number from 1.
+   * How long a payment is remembered after its last processed change, and a failed change after its last
+   * failure, in milliseconds. A whole number from 1.
    * @default 86_400_000 (one day)
    */
   retentionMs?: number | undefined;
+  /**
+   * Whether the body of a failed change is kept with it, so that it can be replayed.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
   /**
    * The clock, in epoch milliseconds.
    * @default Date.now
@@ -37,6 +46,7 @@ export interface MemoryInboxOptions {
 const rules = {
   maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'entries' })),
   retentionMs: withDefault(86_400_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  keepBodies: withDefault(false, boolean),
   now: clock,
 } satisfies OptionRules<MemoryInboxOptions>;
 
@@ -53,12 +63,14 @@ interface RememberedPayment {
  * restart and shared with no other process. In production it says so once, in a process warning
  * (`MERCHANT_PAYMENTS_MEMORY_INBOX`).
  *
- * While a change of a payment is being processed, every callback for that payment is `busy`.
+ * While a change of a payment is being processed, every callback for that payment is `busy`. Of the
+ * changes whose work failed the latest 1,000 are kept.
  *
  * @throws {InvalidOptionError} when an option is invalid
  */
-export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
-  const { maxEntries, retentionMs, now } = resolveOptions(options, rules);
+export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInbox {
+  const { maxEntries, retentionMs, keepBodies, now } = resolveOptions(options, rules);
+  const failures = new MemoryFailures({ now, keepBodies });
 
   // In the order of their last change, the oldest first.
   const payments = new Map<string, RememberedPayment>();
@@ -67,6 +79,7 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
 
   const forgetOld = (): void => {
     const oldestMs = now() - retentionMs;
+    failures.prune(oldestMs);
     for (const [reference, { keys, changedAtMs }] of payments) {
       const expired = changedAtMs <= oldestMs;
       if (entries <= maxEntries && !expired) return;
@@ -117,15 +130,24 @@ export function memoryInbox(options: MemoryInboxOptions = {}): CallbackInbox {
       const isStale = isOlder(payments.get(event.paymentReference), occurredAt);
       // Copied: the caller's object may change while the work runs.
       const { key, paymentReference } = event;
+      const change = { key, paymentReference, occurredAtUs: occurredAt };
+      const attempt = new Attempt(event, async (failure) => failures.keep(change, failure));
       running.add(paymentReference);
       try {
+        attempt.begin(failures.see(change));
         await work(new LazyContext(isStale));
         remember(paymentReference, key, occurredAt);
+        failures.forget(change);
+      } catch (error) {
+        await attempt.failed(error);
+        throw error;
       } finally {
         running.delete(paymentReference);
       }
       return 'processed';
     },
+    failedChanges: (listed) => failures.failedChanges(listed),
+    discard: (change) => failures.discard(change),
   };
 }
 
@@ -145,32 +167,8 @@ class LazyContext implements InboxContext<undefined> {
   }
 }
 
-const WARNING =
-  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.';
-
-let warned = false;
-
-interface ProcessLike {
-  readonly env?: Record<string, string | undefined>;
-  emitWarning?(message: string, options: { code: string }): void;
-}
-
-/**
- * Warns once per process what a memory inbox does not do. At the first callback, not at construction: a
- * build that loads the module runs with NODE_ENV=production too.
- */
-export function warnInProduction(): void {
-  if (warned) return;
-  warned = true;
-  const { process } = globalThis as { process?: ProcessLike };
-  if (!isDeployed(process?.env)) return;
-  const code = 'MERCHANT_PAYMENTS_MEMORY_INBOX';
-  if (process?.emitWarning) process.emitWarning(WARNING, { code });
-  else console.warn(WARNING);
-}
-
-// Instances of functions and Workers come and go by the minute; many Workers have no environment.
-function isDeployed(env: ProcessLike['env']): boolean {
-  if (env === undefined) return true;
-  return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;
-}
+/** Warns once per process what a memory inbox does not do. */
+export const warnInProduction = /* @__PURE__ */ createMemoryWarning(
+  'MERCHANT_PAYMENTS_MEMORY_INBOX',
+  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.',
+);

@@ -1,9 +1,11 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
+import type { ChangeId } from '../inbox/failed-changes.js';
 import { bodyWasRead } from '../receiver/body.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
+import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
@@ -12,6 +14,13 @@ export interface LambdaCallbackHandler {
    * `onPaymentTimeoutMs`, so that the service gets a 500 before the function is ended.
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
+  /**
+   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
+   * `createCallbackReceiver` does.
+   *
+   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
+   */
+  replay(change: ChangeId): Promise<CallbackReply>;
   /**
    * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
    * included. A frozen function does not wait: this is for tests and for other hosts.
@@ -43,7 +52,7 @@ export interface LambdaCallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): LambdaCallbackHandler {
-  const { receive, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
   async function handlePaymentCallback(
     given: LambdaEvent | null | undefined,
@@ -59,7 +68,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     });
     return writeResult(event, reply);
   }
-  return Object.assign(handlePaymentCallback, { idle });
+  return Object.assign(handlePaymentCallback, { replay, idle });
 }
 
 const REMEDY =

@@ -1,13 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
+import type { ChangeId } from '../inbox/failed-changes.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
+import type { CallbackReply } from '../receiver/reply.js';
 
 /** Handles requests to the callback endpoint. */
 export interface CallbackHandler {
   /** Answers one request. It never rejects. */
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /**
+   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
+   * `createCallbackReceiver` does.
+   *
+   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
+   */
+  replay(change: ChangeId): Promise<CallbackReply>;
   /**
    * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
    * included. Close the server first; to wait for a limited time, race it with a timer.
@@ -40,7 +49,7 @@ export interface CallbackHandler {
 export function callbackHandler<Tx = undefined, Fields = unknown>(
   options: CallbackReceiverOptions<Tx, Fields>,
 ): CallbackHandler {
-  const { receive, idle } = createReceiver(options, createCallbackVerifier);
+  const { receive, replay, idle } = createReceiver(options, createCallbackVerifier);
 
   async function handlePaymentCallback(
     request: IncomingMessage,
@@ -59,5 +68,5 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     closeIfUnread(request, response);
     response.end();
   }
-  return Object.assign(handlePaymentCallback, { idle });
+  return Object.assign(handlePaymentCallback, { replay, idle });
 }

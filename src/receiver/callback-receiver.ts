@@ -1,5 +1,6 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
+import type { ChangeId } from '../inbox/failed-changes.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
@@ -21,6 +22,20 @@ export interface CallbackReceiver {
    * @throws {InvalidOptionError} when `request` is not an object
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
+  /**
+   * Runs `onPayment` for a failed change, from the body that the inbox has kept (`keepBodies: true`): it was
+   * verified when it was received, so neither its age nor its signature is checked again. It goes through
+   * the inbox as a delivery does: of two at once one runs. `callback.timestamp` is when the change last
+   * failed. Allow it to staff only.
+   *
+   * @returns `processed`; `duplicate` when it was processed meanwhile; `failed` (500, and `onError` is called)
+   * when `onPayment` failed again, or with `blockParked` an earlier change is parked; `busy`, `stale` and
+   * `rejected` as for a delivery
+   * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
+   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, and what the inbox throws
+   * when it can't be read
+   */
+  replay(change: ChangeId): Promise<CallbackReply>;
   /**
    * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
    * included. Stop taking requests first; to wait for a limited time, race it with a timer.
@@ -71,6 +86,7 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
         getSignal: () => signal,
       });
     },
+    replay: receiver.replay,
     idle: receiver.idle,
   };
 }

@@ -15,7 +15,7 @@ export interface CallbackTrace {
   status?: number;
   /** What became of the request. */
   outcome?: CallbackOutcome;
-  /** The `code` of the error behind a reply that is not 200, when it is one of this package. */
+  /** The `code` of the error behind a reply that is not 200, or of a parked change's, when it is one of this package. */
   code?: string;
   /** With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind the clock, in seconds. */
   skewSeconds?: number;

@@ -4,10 +4,15 @@ import {
   type VerifyCallbackOptions,
   verifierRules,
 } from '../callback/options.js';
-import type { CallbackVerificationError, RetryLaterError } from '../errors.js';
+import {
+  type CallbackVerificationError,
+  InvalidOptionError,
+  type RetryLaterError,
+} from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import {
+  boolean,
   func,
   matching,
   type OptionRules,
@@ -19,6 +24,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
 
 /** A value, or a promise of it. */
@@ -85,6 +91,22 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
+   * After how many failures of a change it is parked: a whole number from 1. The last of them is answered
+   * 200 (outcome `failed`), so the service stops to retry; `onError` gets an `InboxError` `CHANGE_PARKED`
+   * after the error itself. The inbox keeps the change, further deliveries of it are answered 200 without
+   * `onPayment`, and `replay` runs it. Needs an inbox that keeps failures: memory, Postgres or SQLite. A
+   * {@link RetryLaterError} is no failure.
+   * @default none: a failure is always answered 500
+   */
+  parkAfter?: number | undefined;
+  /**
+   * Whether the later changes of a payment wait for its parked one: each is acknowledged and parked
+   * without `onPayment`, `onError` gets an `InboxError` `CHANGE_BLOCKED`, and all are replayed in their order.
+   * Otherwise they run. Needs `parkAfter`.
+   * @default false
+   */
+  blockParked?: boolean | undefined;
+  /**
    * The largest body that is read, in bytes: a whole number from 1. More gives 413.
    * @default 65_536
    */
@@ -126,6 +148,8 @@ const receiverRules = {
     ),
   ),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
+  parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
+  blockParked: withDefault(false, boolean),
   maxBodyBytes: withDefault(65_536, wholeNumber({ min: 1, unit: 'bytes' })),
   bodyTimeoutMs: withDefault(10_000, timerMs()),
   onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
@@ -145,21 +169,45 @@ export function resolveReceiverOptions<Tx>(
 ) {
   const rules = { ...adapterRules, ...receiverRules };
   const holds = 'signingSecret and onPayment';
-  const { onPayment, inbox, onStale, onError, onRejected, ...rest } = resolveOptions(
-    options,
-    rules as typeof receiverRules,
-    { holds },
-  );
+  const {
+    onPayment,
+    inbox: given,
+    onStale,
+    onError,
+    onRejected,
+    ...rest
+  } = resolveOptions(options, rules as typeof receiverRules, { holds });
+  const inbox = given ?? memoryInbox();
+  assertParking(rest, inbox);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
   return Object.freeze({
     ...limits,
     /** How callbacks are verified, but for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
-    inbox: (inbox ?? memoryInbox()) as CallbackInbox<Tx>,
+    inbox: inbox as CallbackInbox<Tx>,
     processStale: onStale === 'process',
     // As methods of the options, which is how they were written.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? createRejectionLog()).bind(options),
   });
+}
+
+/** @throws {InvalidOptionError} when a change would be acknowledged that nothing keeps */
+function assertParking(
+  { parkAfter, blockParked }: { parkAfter: number | undefined; blockParked: boolean },
+  inbox: CallbackInbox<unknown>,
+): void {
+  if (parkAfter !== undefined && !keepsFailures(inbox)) {
+    throw new InvalidOptionError(
+      'parkAfter',
+      'parkAfter needs an inbox that keeps failed changes: postgresInbox, sqliteInbox or memoryInbox; leave it out, so that the service retries',
+    );
+  }
+  if (blockParked && parkAfter === undefined) {
+    throw new InvalidOptionError(
+      'blockParked',
+      'blockParked needs parkAfter, without which no change is parked',
+    );
+  }
 }

@@ -63,6 +63,11 @@ export class PaymentWork<Tx> {
     this.#caller = caller;
   }
 
+  /** Whether the inbox has run it. */
+  get hasBegun(): boolean {
+    return this.#state !== 'not begun';
+  }
+
   /** What the inbox is to run. */
   async run(inbox: InboxContext<Tx>): Promise<void> {
     if (this.#state !== 'not begun') {

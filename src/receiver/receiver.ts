@@ -3,11 +3,23 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
 import { CallbackVerificationError, InboxError, RetryLaterError } from '../errors.js';
+import type { ChangeId, FailedChange } from '../inbox/failed-changes.js';
 import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import { causesOf } from '../protocol/causes.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
+import {
+  changeParked,
+  DeliveryFailures,
+  type FailureSettings,
+  findKept,
+  keepsFailures,
+  refusalOf,
+  replayImpossible,
+  toCallback,
+} from './kept-failures.js';
 import { type CallbackTrace, describeError, observe } from './observation.js';
 import {
   type Awaitable,
@@ -17,7 +29,7 @@ import {
 } from './options.js';
 import { Activity, type Caller, PaymentWork } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
-import { causesOf, createStaleReport, report } from './report.js';
+import { createStaleReport, report } from './report.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request as an adapter has it. */
@@ -32,6 +44,8 @@ export interface IncomingCallback extends Caller {
 export interface ReceivingEnd {
   /** Request in, reply out. It never rejects. */
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
+  /** Runs a kept change. */
+  replay(change: ChangeId): Promise<CallbackReply>;
   /** Resolves as soon as nothing is under way, work that outlived its time limit included. */
   idle(): Promise<void>;
   /** As `idle`, for `onPaymentTimeoutMs` at most: what runs longer ignores its signal. */
@@ -40,6 +54,8 @@ export interface ReceivingEnd {
 
 interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx> {
   readonly getVerifier: () => Awaitable<Verifier>;
+  /** Undefined where the inbox keeps none. */
+  readonly failures: FailureSettings | undefined;
 }
 
 /**
@@ -54,16 +70,23 @@ export function createReceiver<Tx, Secret, Fields>(
   const resolved = resolveReceiverOptions(options, adapterRules);
   const activity = new Activity();
   // Without the schema: the receiver runs it, and can wait for one that is asynchronous.
-  const create: CreateVerifier<Secret> = (signingSecret) =>
-    createVerifier({ ...resolved.policy, signingSecret });
+  let secrets: readonly unknown[] | undefined;
+  const create: CreateVerifier<Secret> = (signingSecret) => {
+    secrets = [signingSecret].flat();
+    return createVerifier({ ...resolved.policy, signingSecret });
+  };
+  const { parkAfter, blockParked } = resolved;
+  const failures = { parkAfter, blockParked, getSecrets: () => secrets };
   const receiver: Receiver<Tx> = {
     ...resolved,
     getVerifier: createVerifierSource(options, create),
     activity,
+    failures: keepsFailures(resolved.inbox) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
   };
   return {
     receive: (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace)),
+    replay: (change) => replay(receiver, change),
     idle: () => activity.idle(),
     close: () => activity.idleWithin(resolved.onPaymentTimeoutMs),
   };
@@ -77,33 +100,75 @@ async function receive<Tx>(
   if (incoming.method !== 'POST') return reject(405);
   receiver.activity.begin();
   try {
-    const accepted = await accept(receiver, incoming);
+    const rawBody = await readBody(receiver, incoming);
+    const verifier = await receiver.getVerifier();
+    const callback = await verifier({ rawBody, headers: incoming.headers });
+    const accepted = await accept(receiver, callback, rawBody);
     if (trace !== undefined) trace.key = accepted.callback.key;
     return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
     describeError(trace, error);
-    const reply = refuse(error);
-    if (reply.status === 401) tellRejected(receiver, error as CallbackVerificationError);
-    if (reply.status === 500 || reply.status === 422) {
-      await report(receiver.onError, error, undefined);
-    }
-    return reply;
+    return answerUnusable(receiver, error);
   } finally {
     receiver.activity.end();
   }
 }
 
+async function answerUnusable<Tx>(receiver: Receiver<Tx>, error: unknown): Promise<CallbackReply> {
+  const reply = refuse(error);
+  if (reply.status === 401) tellRejected(receiver, error as CallbackVerificationError);
+  if (reply.status === 500 || reply.status === 422) {
+    await report(receiver.onError, error, undefined);
+  }
+  return reply;
+}
+
+/** Runs a change from what the inbox has kept of it; the claim decides whether it was processed. */
+async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
+  const kept = await findKept(receiver.inbox, change);
+  receiver.activity.begin();
+  try {
+    if (kept?.rawBody === undefined) return await answerUnkept(receiver, change, kept);
+    const { rawBody } = kept;
+    // For the signing secret, which must not be kept with an error. Nothing is verified by it here.
+    await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
+    let accepted: AcceptedCallback;
+    try {
+      accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, { replay: true });
+    } catch (error) {
+      return await answerUnusable(receiver, error);
+    }
+    return await processOnce(receiver, accepted, {}, undefined);
+  } finally {
+    receiver.activity.end();
+  }
+}
+
+async function answerUnkept<Tx>(
+  { inbox }: Receiver<Tx>,
+  { key, paymentReference }: ChangeId,
+  kept: FailedChange | undefined,
+): Promise<CallbackReply> {
+  const occurredAt = kept?.occurredAt ?? new Date(0);
+  const failures = { runParked: true };
+  const event = { key, paymentReference, occurredAt, processStale: true, failures };
+  return toReply(await inbox.process(event, () => Promise.reject(replayImpossible(kept))));
+}
+
 async function accept<Tx>(
   receiver: Receiver<Tx>,
-  incoming: IncomingCallback,
+  callback: VerifiedCallback,
+  rawBody: RawBody,
+  how?: { replay: boolean },
 ): Promise<AcceptedCallback> {
-  const callback = await verify(receiver, incoming);
-  const event = toInboxEvent(callback, receiver.processStale);
+  const { recordSchema, processStale } = receiver;
+  const failures = receiver.failures && new DeliveryFailures(receiver.failures, rawBody, how);
+  const event = toInboxEvent(callback, processStale, failures);
   // After the event is made: the schema is handed the record and could write to it.
-  if (receiver.recordSchema !== undefined) {
-    assertSchemaAccepts(await runRecordSchema(receiver.recordSchema, callback.payment));
+  if (recordSchema !== undefined) {
+    assertSchemaAccepts(await runRecordSchema(recordSchema, callback.payment));
   }
-  return { callback, event };
+  return { callback, event, failures };
 }
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
@@ -112,20 +177,20 @@ function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificat
   } catch {}
 }
 
-async function verify<Tx>(
-  receiver: Receiver<Tx>,
-  incoming: IncomingCallback,
-): Promise<VerifiedCallback> {
-  const rawBody = await incoming.readBody(receiver);
-  assertBodySize(rawBody, receiver.maxBodyBytes);
-  const verifier = await receiver.getVerifier();
-  return verifier({ rawBody, headers: incoming.headers });
+async function readBody(limits: BodyLimits, incoming: IncomingCallback): Promise<RawBody> {
+  const rawBody = await incoming.readBody(limits);
+  assertBodySize(rawBody, limits.maxBodyBytes);
+  return rawBody;
 }
 
-function toInboxEvent({ payment, key }: VerifiedCallback, processStale: boolean): InboxEvent {
-  const { referenceNumber, updatedAt } = payment;
+function toInboxEvent(
+  { payment, key }: VerifiedCallback,
+  processStale: boolean,
+  failures: DeliveryFailures | undefined,
+): InboxEvent {
+  const { referenceNumber: paymentReference, updatedAt } = payment;
   const { occurredAt, microseconds } = parseInstant(updatedAt);
-  return { key, paymentReference: referenceNumber, occurredAt, microseconds, processStale };
+  return { key, paymentReference, occurredAt, microseconds, processStale, failures };
 }
 
 function refuse(error: unknown): CallbackReply {
@@ -140,6 +205,8 @@ function refuse(error: unknown): CallbackReply {
 export interface AcceptedCallback {
   readonly callback: VerifiedCallback;
   readonly event: InboxEvent;
+  /** Undefined where the inbox keeps no failures. */
+  readonly failures: DeliveryFailures | undefined;
 }
 
 export interface ProcessingOptions<Tx>
@@ -154,10 +221,11 @@ export interface ProcessingOptions<Tx>
 /** Runs `onPayment` through the inbox, and turns the outcome into a reply. It never rejects. */
 export async function processOnce<Tx>(
   options: ProcessingOptions<Tx>,
-  { callback, event }: AcceptedCallback,
+  accepted: AcceptedCallback,
   caller: Caller,
   trace: CallbackTrace | undefined,
 ): Promise<CallbackReply> {
+  const { callback, event } = accepted;
   const work = new PaymentWork(options, callback, caller);
   try {
     const processing = options.inbox.process(event, (context) => work.run(context));
@@ -165,13 +233,27 @@ export async function processOnce<Tx>(
     if (outcome === 'stale') await options.reportStale(callback);
     return toReply(outcome);
   } catch (error) {
-    if (work.late !== undefined) void followUp(options, work.late, error, callback);
+    if (work.late !== undefined) void followUp(options, work.late, error, accepted);
     const retryLater = findRetryLater(error);
     describeError(trace, retryLater ?? error);
     if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
-    await report(options.onError, error, callback);
-    return fail();
+    const refusal = work.hasBegun ? undefined : refusalOf(error);
+    // Of a parked change was told when it was parked.
+    if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, callback);
+    const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
+    // Of a replay the caller wants to know what became of it.
+    return isParked && !accepted.failures?.runParked ? acknowledge('failed') : fail();
   }
+}
+
+/** Whether this delivery has parked its change. */
+async function reportParked<Tx>(
+  { onError }: ProcessingOptions<Tx>,
+  { callback, failures }: AcceptedCallback,
+): Promise<boolean> {
+  if (failures?.parkedAfter === undefined) return false;
+  await report(onError, changeParked(failures.parkedAfter), callback);
+  return true;
 }
 
 /** An ORM or an inbox may have wrapped what `onPayment` threw. */
@@ -183,17 +265,19 @@ function findRetryLater(error: unknown): RetryLaterError | undefined {
 // The service has its 500, so a failure that follows would go unseen. One that only passes the timeout
 // on, as what listens to the signal does, was reported with it.
 async function followUp<Tx>(
-  { activity, onError }: ProcessingOptions<Tx>,
+  options: ProcessingOptions<Tx>,
   late: Promise<InboxOutcome>,
   timeout: unknown,
-  callback: VerifiedCallback,
+  accepted: AcceptedCallback,
 ): Promise<void> {
+  const { activity } = options;
   activity.begin();
   try {
     await late;
   } catch (error) {
     const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
-    if (!isKnown) await report(onError, error, callback);
+    if (!isKnown) await report(options.onError, error, accepted.callback);
+    await reportParked(options, accepted);
   } finally {
     activity.end();
   }

@@ -11,7 +11,10 @@ export interface CallbackReply {
   outcome: CallbackOutcome;
 }
 
-export function acknowledge(outcome: 'processed' | 'duplicate' | 'stale'): CallbackReply {
+/** `failed` is for a change that is kept and parked. */
+export function acknowledge(
+  outcome: 'processed' | 'duplicate' | 'stale' | 'failed',
+): CallbackReply {
   return { status: 200, headers: {}, outcome };
 }
 

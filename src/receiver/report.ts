@@ -1,5 +1,6 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, InboxError } from '../errors.js';
+import { causesOf } from '../protocol/causes.js';
 
 // A log that hangs must not keep the service waiting.
 const PATIENCE_MS = 2_000;
@@ -43,18 +44,6 @@ export async function report(
   } catch {
   } finally {
     clearTimeout(timer);
-  }
-}
-
-// Causes may form a circle.
-const MAX_CAUSES = 5;
-
-/** An error, its cause, the cause of that, and so on. */
-export function* causesOf(error: unknown): Generator<unknown> {
-  let cause = error;
-  for (let count = 0; cause !== undefined && count < MAX_CAUSES; count += 1) {
-    yield cause;
-    cause = cause instanceof Error ? cause.cause : undefined;
   }
 }
 

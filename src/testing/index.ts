@@ -3,13 +3,6 @@
  *
  * @module merchant-payments/testing
  */
-export type { CallbackHeaders } from '../callback/headers.js';
-export type { CallbackRequest, VerifyCallbackOptions } from '../callback/options.js';
-export type { CallbackVerificationErrorCode, Issue } from '../errors.js';
-export { InvalidOptionError, MerchantPaymentsError, RequestAbortedError } from '../errors.js';
-export type { SigningSecret } from '../mock-server/callbacks/sign.js';
-export type { PaymentStatusRecord } from '../protocol/payment.js';
-export type { SignatureEncoding } from '../protocol/wire.js';
 export { diagnoseCallback } from './diagnosis/diagnose-callback.js';
 export type {
   CallbackDiagnosis,

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { types } from 'node:util';
+import type { SigningSecret } from '../callback/options.js';
 import { InvalidOptionError } from '../errors.js';
-import {
-  createSigningKey,
-  type SigningSecret,
-  signCallbackBytes,
-  toBytes,
-} from '../mock-server/callbacks/sign.js';
+import { createSigningKey, signCallbackBytes, toBytes } from '../mock-server/callbacks/sign.js';
 import { LATEST_DATE_MS, SECONDS_END } from '../protocol/instant.js';
 import {
   invalidOption,

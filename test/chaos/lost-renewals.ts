@@ -4,7 +4,7 @@ import type { CallbackInbox } from '../../src/inbox/inbox.js';
 import type { IoredisClient } from '../../src/inbox/redis/client.js';
 import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
 import { RENEW } from '../../src/inbox/redis/scripts.js';
-import { toStoredName } from '../../src/inbox/stored-name.js';
+import { toStoredName } from '../../src/storage/stored-name.js';
 import { LEASE_MS } from './timing.js';
 
 export interface LostRenewalsOptions {

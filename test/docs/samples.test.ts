@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-// What runs each folder: test/examples/order*.test.ts and test/inbox/postgres/orms.
+// What runs each folder: test/examples and test/inbox/postgres/orms.
 describe.each([
   ['docs/order-from-checkout-to-paid.md', 'examples/order'],
+  ['docs/queues.md', 'examples/queues'],
   ['docs/your-own-transaction.md', 'examples/transactions'],
 ])('%s', (guide, folder) => {
   test(`shows every file of ${folder} as it is run, and no other code`, () => {

@@ -22,6 +22,8 @@ async function open(file: string, options: BrowserContextOptions = {}): Promise<
 
 /** Searches from the keyboard, as the site offers it. */
 async function search(page: Page, words: string, result: string): Promise<void> {
+  // The key is the script's, which comes after the text.
+  await page.waitForLoadState();
   await page.keyboard.press('/');
   await page.getByRole('combobox').fill(words);
   await page.getByRole('option').filter({ hasText: result }).first().click();

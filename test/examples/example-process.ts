@@ -1,15 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 
 export interface Example extends AsyncDisposable {
   /** The callback address that it printed. */
   readonly url: string;
   /** What it printed on standard output, line by line. */
   readonly lines: readonly string[];
-  /** Settles when it has printed a line with this text. */
+  /** What it printed on standard error. */
+  readonly errors: readonly string[];
+  /** Settles when it has printed a line with this text, on either. */
   printed(text: string): Promise<void>;
   /** Ends it, as asked or at once. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
@@ -19,8 +21,9 @@ export interface Example extends AsyncDisposable {
 export async function startExample(
   file: string,
   env: Record<string, string | undefined>,
+  node: string = process.execPath,
 ): Promise<Example> {
-  const child = spawn(process.execPath, [bundled(file)], {
+  const child = spawn(node, [bundled(file)], {
     env: { ...process.env, PORT: '0', NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -34,13 +37,16 @@ export async function startExample(
     lines.push(stripVTControlCharacters(line));
     notify();
   });
-  createInterface({ input: child.stderr }).on('line', (line) => void errors.push(line));
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    errors.push(stripVTControlCharacters(line));
+    notify();
+  });
   child.once('exit', notify);
 
-  const printed = (text: string) =>
+  const printed = (text: string, where = () => [...lines, ...errors]) =>
     new Promise<void>((resolve, reject) => {
       const watch = () => {
-        if (lines.some((line) => line.includes(text))) resolve();
+        if (where().some((line) => line.includes(text))) resolve();
         else if (hasEnded(child)) reject(new Error(`${file} ended:\n${errors.join('\n')}`));
         else return;
         watchers.delete(watch);
@@ -55,16 +61,27 @@ export async function startExample(
     await once(child, 'exit');
   };
 
-  await printed('http://');
+  await printed('http://', () => lines);
   const [url = ''] = /http:\S+/.exec(lines.join('\n')) ?? [];
   return {
     url,
     lines,
+    errors,
     printed,
     stop,
     // Each example is to end by itself when it is asked to.
     [Symbol.asyncDispose]: () => stop('SIGTERM'),
   };
+}
+
+/** Runs an example with arguments, to its end. */
+export async function runExample(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  node: string = process.execPath,
+): Promise<void> {
+  await promisify(execFile)(node, [bundled(file), ...args], { env: { ...process.env, ...env } });
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -44,6 +44,7 @@ describe('the example for Next.js', () => {
       {
         url: `http://127.0.0.1:${port}/callbacks/payments`,
         lines,
+        errors: [],
         printed: async (text) => expect(lines.join('\n')).toContain(text),
         stop: async () => undefined,
         [Symbol.asyncDispose]: async () => undefined,

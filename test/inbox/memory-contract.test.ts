@@ -3,6 +3,6 @@ import { memoryInbox } from '../../src/inbox/memory.js';
 import { runContract } from './contract/run-contract.js';
 
 describe('a memory inbox', () => {
-  const inbox = memoryInbox();
-  runContract({ create: () => inbox, waitMs: 0 });
+  const inbox = memoryInbox({ keepBodies: true });
+  runContract({ create: () => inbox, waitMs: 0, keepsFailures: true, keepsBodies: true });
 });

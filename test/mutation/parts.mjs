@@ -6,7 +6,7 @@
  */
 export const PARTS = {
   errors: {
-    mutate: ['src/errors.ts'],
+    mutate: ['src/errors.ts', 'src/error-base.ts'],
     tests: ['test/errors.test.ts', 'test/client/{failure,response,options}.test.ts'],
     concurrency: 2,
   },

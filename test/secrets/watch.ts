@@ -28,29 +28,45 @@ function find(text: string | Uint8Array): Leak[] {
   return leaks;
 }
 
-/** What has been seen so far, in all. */
-export const seen = {
-  errorNames: new Set<string>(),
-  codes: new Set<string>(),
-  channels: new Set<string>(),
-  exceptions: new Set<Deliberate>(),
-  things: 0,
-};
-
-/** Begins anew: the files of a worker share what has been seen. */
-export function forgetSeen(): void {
-  for (const set of [seen.errorNames, seen.codes, seen.channels, seen.exceptions]) set.clear();
+/** What a watch has seen so far, in all. */
+export interface Seen {
+  readonly errorNames: Set<string>;
+  readonly codes: Set<string>;
+  readonly channels: Set<string>;
+  readonly exceptions: Set<Deliberate>;
+  things: number;
 }
 
-/** Runs a walk while listening to everything that the package can say; the leaks it found. */
-export async function leaksOf(walk: Walk): Promise<string[]> {
+export interface Watch {
+  readonly seen: Seen;
+  /** Runs a walk while listening to everything that the package can say; the leaks it found. */
+  leaksOf(walk: Walk): Promise<string[]>;
+}
+
+/** What it has seen is its own: the modules of the files of a worker are shared, and so would that be. */
+export function createWatch(): Watch {
+  const seen: Seen = {
+    errorNames: new Set(),
+    codes: new Set(),
+    channels: new Set(),
+    exceptions: new Set(),
+    things: 0,
+  };
+  return { seen, leaksOf: (walk) => leaksOf(walk, seen) };
+}
+
+async function leaksOf(walk: Walk, seen: Seen): Promise<string[]> {
   const leaks: string[] = [];
   const see: See = (what, value, exception) => {
     seen.things += 1;
-    noteError(value);
-    for (const leak of leaksIn(value, exception)) leaks.push(`${what} shows ${leak}`);
+    if (value instanceof Error) seen.errorNames.add(value.name);
+    if (value instanceof MerchantPaymentsError) seen.codes.add(value.code);
+    const used = () => {
+      if (exception !== undefined) seen.exceptions.add(exception);
+    };
+    for (const leak of leaksIn(value, exception, used)) leaks.push(`${what} shows ${leak}`);
   };
-  const stopListening = listen(see);
+  const stopListening = listen(see, (channel) => seen.channels.add(channel));
   try {
     await walk(see);
   } finally {
@@ -61,27 +77,25 @@ export async function leaksOf(walk: Walk): Promise<string[]> {
   return leaks;
 }
 
-/** What a value shows of what was planted, less what it may. */
-export function leaksIn(value: unknown, exception?: Deliberate): string[] {
+/** What a value shows of what was planted, less what it may; `onUse` is called when it shows that. */
+export function leaksIn(
+  value: unknown,
+  exception?: Deliberate,
+  onUse: () => void = () => {},
+): string[] {
   const allowed: readonly PlantedName[] =
     exception === undefined ? [] : deliberate[exception].shows;
   const leaks = new Map<string, string>();
   for (const { by, text } of shownBy(value)) {
     for (const { secret, spelling, piece } of find(text)) {
       if (allowed.includes(secret as PlantedName)) {
-        if (exception !== undefined) seen.exceptions.add(exception);
+        onUse();
       } else if (!leaks.has(secret)) {
         leaks.set(secret, `${secret} as ${spelling} by ${by}: ${inspect(piece)}`);
       }
     }
   }
   return [...leaks.values()];
-}
-
-function noteError(value: unknown): void {
-  if (!(value instanceof Error)) return;
-  seen.errorNames.add(value.name);
-  if (value instanceof MerchantPaymentsError) seen.codes.add(value.code);
 }
 
 /** The names of the package's channels, from its sources. */
@@ -100,14 +114,14 @@ export const channelNames: readonly string[] = [
 const CONSOLE = ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const;
 const STAGES = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
 
-function listen(see: See): () => void {
+function listen(see: See, onChannel: (name: string) => void): () => void {
   const stops: (() => void)[] = [];
   for (const name of channelNames) {
     const listeners = Object.fromEntries(
       STAGES.map((stage) => [
         stage,
         (message: unknown) => {
-          seen.channels.add(name);
+          onChannel(name);
           see(`the ${stage} of ${name}`, message);
         },
       ]),

@@ -1,10 +1,7 @@
 import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import {
-  InvalidOptionError,
-  type SignCallbackInput,
-  signCallback,
-} from '../../src/testing/index.js';
+import { InvalidOptionError } from '../../src/errors.js';
+import { type SignCallbackInput, signCallback } from '../../src/testing/index.js';
 import vectors from '../vectors/signatures.json' with { type: 'json' };
 
 const signingSecret = 'test-signing-secret';

@@ -15,6 +15,7 @@ import {
   MockServerError,
   RequestError,
   type RequestOutcome,
+  RetryLaterError,
 } from '../../src/index.js';
 
 describe('the types of errors', () => {
@@ -121,6 +122,20 @@ describe('the types of errors', () => {
       return undefined;
     };
     expect(classify(new Error('other'))).toBeUndefined();
+  });
+
+  it('let a subclass have a name of its own', () => {
+    class OrderMissingError extends RetryLaterError {
+      override name = 'OrderMissingError';
+    }
+    class NamedForGood extends ConnectionError {
+      override readonly name = 'NamedForGood' as const;
+    }
+    expectTypeOf<OrderMissingError['code']>().toEqualTypeOf<'RETRY_LATER'>();
+    expectTypeOf<NamedForGood['name']>().toEqualTypeOf<'NamedForGood'>();
+    expectTypeOf<ApiError['name']>().toEqualTypeOf<string>();
+    expect(new OrderMissingError('m').name).toBe('OrderMissingError');
+    expect(new NamedForGood('m', { requestOutcome: 'unknown' }).name).toBe('NamedForGood');
   });
 
   it('carry issues and skew where they apply', () => {

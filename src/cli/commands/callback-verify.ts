@@ -1,5 +1,4 @@
-import type { CallbackRequest } from 'merchant-payments/callback';
-import type { VerifyCallbackOptions } from 'merchant-payments/testing';
+import type { CallbackRequest, VerifyCallbackOptions } from 'merchant-payments/callback';
 import { captureOptions, readCapture } from '../capture.js';
 import type { CapturedCallback } from '../capture-formats.js';
 import { type Call, defineCommand, parsed, UsageError } from '../command.js';

@@ -7,10 +7,12 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
+import { toRunnableCases } from '../../storage/contract/guard.js';
+import { keptFailureCases } from './cases/kept-failures.js';
 import { orderCases, staleCases } from './cases/order.js';
 import { crashCases, overlapCases } from './cases/overlap.js';
 import { failureCases, nameCases, runCases } from './cases/runs.js';
-import { type Need, runUnderGuard, Stage } from './stage.js';
+import { type Need, Stage } from './stage.js';
 import type { InboxContractCase, InboxContractSubject } from './subject.js';
 
 const ALL = [
@@ -21,6 +23,7 @@ const ALL = [
   ...overlapCases,
   ...crashCases,
   ...nameCases,
+  ...keptFailureCases,
 ];
 
 const rules = {
@@ -29,6 +32,8 @@ const rules = {
   concurrent: withDefault(true, boolean),
   leaseMs: optional(wholeNumber({ min: 1, unit: 'milliseconds' })),
   waitMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  keepsFailures: withDefault(false, boolean),
+  keepsBodies: withDefault(false, boolean),
   timeoutMs: withDefault(30_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
 } satisfies OptionRules<InboxContractSubject<unknown>>;
 
@@ -37,7 +42,12 @@ const WHY_SKIPPED: Record<Need, string> = {
   concurrent: 'the store processes one payment at a time (concurrent: false)',
   leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
   waitMs: 'it needs waitMs, how long a delivery waits at most',
+  keepsFailures: 'the inbox keeps no failed changes (keepsFailures)',
+  keepsBodies: 'the inbox keeps no bodies of failed changes (keepsBodies)',
 };
+
+const HINT =
+  "a call of process has not settled, or a signal that should abort has not. The store may hang, or let a delivery wait for one that can't end before it";
 
 /**
  * What a `CallbackInbox` promises (interface section 6), as tests for your own store and
@@ -62,33 +72,23 @@ const WHY_SKIPPED: Record<Need, string> = {
  * @throws {InvalidOptionError} when a field of the subject is invalid
  */
 export function inboxContract<Tx>(subject: InboxContractSubject<Tx>): readonly InboxContractCase[] {
-  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs } = resolveOptions(subject, rules, {
-    holds: 'create',
-  });
+  const resolved = resolveOptions(subject, rules, { holds: 'create' });
+  const { loseClaim, concurrent, leaseMs, waitMs, timeoutMs, keepsFailures } = resolved;
   const range = { max: Math.floor(timeoutMs / 4), unit: 'milliseconds' };
   optional(wholeNumber({ min: 1, ...range }))(leaseMs, 'leaseMs');
   optional(wholeNumber(range))(waitMs, 'waitMs');
 
-  const lacks: Record<Need, boolean> = {
-    loseClaim: loseClaim === undefined,
-    concurrent: !concurrent,
-    leaseMs: leaseMs === undefined,
-    waitMs: waitMs === undefined,
-  };
-  return ALL.map(({ name, needs, run }) => {
-    if (needs && lacks[needs]) return skippedCase(name, WHY_SKIPPED[needs]);
-    return {
-      name,
-      run: () => runUnderGuard(new Stage(subject, { concurrent }), { name, run, timeoutMs }),
-    };
+  return toRunnableCases(ALL, {
+    createStage: () => new Stage(subject, { concurrent }),
+    lacks: {
+      loseClaim: loseClaim === undefined && WHY_SKIPPED.loseClaim,
+      concurrent: !concurrent && WHY_SKIPPED.concurrent,
+      leaseMs: leaseMs === undefined && WHY_SKIPPED.leaseMs,
+      waitMs: waitMs === undefined && WHY_SKIPPED.waitMs,
+      keepsFailures: !keepsFailures && WHY_SKIPPED.keepsFailures,
+      keepsBodies: !(keepsFailures && resolved.keepsBodies) && WHY_SKIPPED.keepsBodies,
+    },
+    timeoutMs,
+    hint: HINT,
   });
-}
-
-function skippedCase(name: string, skipped: string): InboxContractCase {
-  // Resolving would count as a promise kept.
-  return {
-    name,
-    skipped,
-    run: () => Promise.reject(new Error(`"${name}" can't be run: ${skipped}`)),
-  };
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createGate } from '../../storage/contract/gate.js';
+import type { ContractCase as AnyContractCase } from '../../storage/contract/guard.js';
+import type {
+  ChangeId,
+  FailedChange,
+  FailedChangeStore,
+  FailedChangesOptions,
+} from '../failed-changes.js';
 import type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
 import type { InboxContractSubject } from './subject.js';
 
@@ -46,6 +54,29 @@ export class Stage {
     const delivery = this.hold(inbox, event);
     delivery.fail(error);
     return delivery;
+  }
+
+  /** The failed changes that the inbox lists. */
+  async failedChanges(options: FailedChangesOptions): Promise<AsyncIterable<FailedChange>> {
+    return (await this.#openKeeping()).failedChanges(options);
+  }
+
+  /** Forgets the failures of a change. */
+  async discard({ key, paymentReference }: ChangeId): Promise<boolean> {
+    return (await this.#openKeeping()).discard({ key, paymentReference });
+  }
+
+  async #openKeeping(): Promise<FailedChangeStore> {
+    const inbox = await this.open();
+    const { failedChanges, discard } = inbox;
+    assert.ok(
+      failedChanges !== undefined && discard !== undefined,
+      'an inbox that keeps failures must have failedChanges and discard',
+    );
+    return {
+      failedChanges: (options) => failedChanges.call(inbox, options),
+      discard: (change) => discard.call(inbox, change),
+    };
   }
 
   /** Makes the store take the holder of this event's claim for dead. */
@@ -178,22 +209,6 @@ export class Delivery {
   }
 }
 
-interface Gate<Value> {
-  readonly promise: Promise<Value>;
-  open(value: Value): void;
-  break(error: unknown): void;
-}
-
-function createGate<Value>(): Gate<Value> {
-  let open!: Gate<Value>['open'];
-  let close!: Gate<Value>['break'];
-  const promise = new Promise<Value>((resolve, reject) => {
-    open = resolve;
-    close = reject;
-  });
-  return { promise, open, break: close };
-}
-
 // Of today's magnitude: in microseconds it has sixteen digits, which a store must not round.
 const START_MS = Date.UTC(2026, 2, 1, 12, 0, 0, 123);
 
@@ -216,42 +231,13 @@ export function createPayment(paymentReference: string = randomUUID()): Payment 
 }
 
 /** What not every store can do. */
-export type Need = 'loseClaim' | 'concurrent' | 'leaseMs' | 'waitMs';
+export type Need =
+  | 'loseClaim'
+  | 'concurrent'
+  | 'leaseMs'
+  | 'waitMs'
+  | 'keepsFailures'
+  | 'keepsBodies';
 
 /** A case before it has a store. */
-export interface ContractCase {
-  readonly name: string;
-  readonly needs?: Need;
-  readonly run: (stage: Stage) => Promise<void>;
-}
-
-/**
- * Runs a case, and leaves nothing of it running unless the store hangs.
- *
- * @throws what the case throws, or an error that says that it has not ended in time
- */
-export async function runUnderGuard(
-  stage: Stage,
-  { name, run, timeoutMs }: Pick<ContractCase, 'name' | 'run'> & { timeoutMs: number },
-): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const expired = new Promise<'expired'>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, 'expired');
-  });
-  const inTime = async (end: Promise<void>): Promise<void> => {
-    if ((await Promise.race([end, expired])) !== 'expired') return;
-    throw new Error(
-      `"${name}" has not ended after ${timeoutMs} ms: a call of process has not settled, or a signal that should abort has not. The store may hang, or let a delivery wait for one that can't end before it`,
-    );
-  };
-  try {
-    await inTime(run(stage));
-    await inTime(stage.end());
-  } catch (error) {
-    // The runner closes the store next. A store that hangs as well must not hide the error.
-    await inTime(stage.end()).catch(() => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export type ContractCase = AnyContractCase<Stage, Need>;

@@ -31,6 +31,17 @@ export interface InboxContractSubject<Tx> {
    */
   waitMs?: number | undefined;
   /**
+   * Whether the inbox keeps the changes whose work failed (`failedChanges`, `discard`). Without it the
+   * cases on them are skipped.
+   * @default false
+   */
+  keepsFailures?: boolean | undefined;
+  /**
+   * Whether it keeps their bodies too. Without it the case on them is skipped.
+   * @default false
+   */
+  keepsBodies?: boolean | undefined;
+  /**
    * After how long a case fails that has not ended, in milliseconds: a guard against a store that
    * hangs. A whole number from 1. The test runner's own limit should be above it.
    * @default 30_000

@@ -2,6 +2,8 @@ import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
 import { type OpenTransaction, onlyText } from '../../storage/postgres/transactions.js';
+import type { SeenFailures } from '../attempt.js';
+import { parseSeen } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
 import { callFunctions, type HeldClaim, type StoredEvent, withoutFunctions } from './statements.js';
@@ -12,6 +14,7 @@ export type Claim = Claimed | Unclaimed;
 interface Claimed {
   readonly found: 'claimed';
   readonly stale: boolean;
+  readonly seen: SeenFailures;
   /** The statements that mark the event as processed. */
   readonly record: readonly string[];
 }
@@ -71,11 +74,11 @@ export class EventRecord {
       const timeoutMs = Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
       const statements = form.claim(event, { lockTimeoutMs, idleTimeoutMs });
       const rows = await transaction.begin(statements, timeoutMs);
-      const { found, held } = parseAnswer(onlyText(rows));
+      const { found, held, seen } = parseAnswer(onlyText(rows));
       if (found === 'duplicate') return { found };
       const stale = found === 'stale';
       if (stale && !event.processStale) return { found };
-      return { found: 'claimed', stale, record: form.record(event, held) };
+      return { found: 'claimed', stale, seen, record: form.record(event, held) };
     } catch (error) {
       const state = sqlStateOf(error);
       if (BUSY_STATES.includes(state)) return { found: 'busy' };
@@ -89,15 +92,20 @@ export class EventRecord {
 }
 
 type Answer =
-  | { readonly found: 'duplicate'; readonly held?: undefined }
-  | { readonly found: 'claimed' | 'stale'; readonly held: HeldClaim };
+  | { readonly found: 'duplicate'; readonly held?: undefined; readonly seen?: undefined }
+  | {
+      readonly found: 'claimed' | 'stale';
+      readonly held: HeldClaim;
+      readonly seen: SeenFailures;
+    };
 
 function parseAnswer(answer: string): Answer {
   if (answer === 'duplicate') return { found: 'duplicate' };
-  const [found, transactionId = '', role = '', home, ...more] = parseList(answer);
+  const [found, transactionId = '', role = '', home = '', words, ...more] = parseList(answer);
   if (found !== 'claimed' && found !== 'stale') throw unknownAnswer();
-  if (home === undefined || more.length > 0) throw unknownAnswer();
-  return { found, held: { transactionId, role, home } };
+  if (words === undefined || more.length > 0) throw unknownAnswer();
+  const seen = parseSeen(words);
+  return { found, held: { transactionId, role, home, hasFailed: seen.own !== undefined }, seen };
 }
 
 function parseList(answer: string): readonly (string | undefined)[] {

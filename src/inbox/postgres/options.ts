@@ -1,10 +1,12 @@
 import {
-  matching,
+  boolean,
   type OptionRules,
   type Resolved,
   timerMs,
   withDefault,
 } from '../../protocol/options.js';
+import { quoteName as quote, tablePrefix } from '../../storage/postgres/names.js';
+
 /** Options of {@link postgresInbox}. */
 export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {
   /**
@@ -44,13 +46,19 @@ export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;
+  /**
+   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
+   * personal data: see to it that `prune()` runs.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
 }
 
 /** The names of the tables of a `postgresInbox`. */
 export interface PostgresInboxSchemaOptions {
   /**
-   * What the names of the tables (`payments`, `events`), their indexes and functions begin with: 1 to
-   * 40 ASCII letters, digits and underscores, not starting with a digit; with a schema in front if it
+   * What the names of the tables (`payments`, `events`, `failures`), their indexes and functions begin
+   * with: 1 to 40 ASCII letters, digits and underscores, not starting with a digit; with a schema in front if it
    * is not on the `search_path`: `'billing.payment_inbox_'`. Case matters.
    * @default 'payment_inbox_'
    */
@@ -61,24 +69,16 @@ export interface PostgresInboxSchemaOptions {
 export interface QuotedTables {
   readonly payments: string;
   readonly events: string;
+  readonly failures: string;
   /** The function that claims an event, in the schema of `events`. */
   readonly claim: string;
   /** The function that records one. */
   readonly record: string;
 }
 
-// Postgres cuts a name at 63 bytes, and the longest here has 19 more than the prefix.
-const PREFIX = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,39}$/i;
-
 /** One rule for each option of the schema. */
 export const schemaRules = {
-  prefix: withDefault(
-    'payment_inbox_',
-    matching<string>(
-      "1 to 40 ASCII letters, digits and underscores, not starting with a digit, with a schema in front if need be ('billing.payment_inbox_')",
-      (prefix: unknown) => typeof prefix === 'string' && PREFIX.test(prefix),
-    ),
-  ),
+  prefix: withDefault('payment_inbox_', tablePrefix),
 } satisfies OptionRules<PostgresInboxSchemaOptions>;
 
 /** One rule for each option of the inbox. */
@@ -89,10 +89,11 @@ export const inboxRules = {
   commandTimeoutMs: withDefault(5_000, timerMs()),
   transactionTimeoutMs: withDefault(600_000, timerMs()),
   idleTimeoutMs: withDefault(60_000, timerMs()),
+  keepBodies: withDefault(false, boolean),
 } satisfies OptionRules<PostgresInboxOptions>;
 
 /** How long the inbox waits, in milliseconds. */
-export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix'>;
+export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix' | 'keepBodies'>;
 
 // A later release that changes a function gives it another version: instances of both then run side by
 // side, each with its own, and setup() makes what is missing.
@@ -103,17 +104,8 @@ export function quoteTables(prefix: string): QuotedTables {
   return {
     payments: quote(`${prefix}payments`),
     events: quote(`${prefix}events`),
+    failures: quote(`${prefix}failures`),
     claim: quote(`${prefix}claim_${FUNCTIONS_VERSION}`),
     record: quote(`${prefix}record_${FUNCTIONS_VERSION}`),
   };
-}
-
-/** The name alone, quoted. */
-export function withoutSchema(table: string): string {
-  const [name = table] = table.split('.').reverse();
-  return name;
-}
-
-function quote(name: string): string {
-  return `"${name.replace('.', '"."')}"`;
 }

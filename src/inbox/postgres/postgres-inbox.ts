@@ -13,21 +13,24 @@ import { withSavepoints } from '../../storage/postgres/savepoints.js';
 import { pgliteTransactions, type Transactions } from '../../storage/postgres/transactions.js';
 import { Turns } from '../../storage/postgres/turns.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
+import { markDatabase } from '../../storage/shared-database.js';
+import { toStoredName } from '../../storage/stored-name.js';
+import { Attempt } from '../attempt.js';
 import {
-  type CallbackInbox,
+  type FailureKeepingInbox,
   type InboxContext,
   type InboxEvent,
   type InboxOutcome,
   toEpochMicroseconds,
 } from '../inbox.js';
-import { toStoredName } from '../stored-name.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
+import { FailureTable } from './failure-table.js';
 import { inboxRules, type PostgresInboxOptions, quoteTables, type Timeouts } from './options.js';
 import { prune, setup } from './setup.js';
 import type { StoredEvent } from './statements.js';
 
 /** An inbox in Postgres. */
-export interface PostgresInbox<Tx = Queryable> extends CallbackInbox<Tx> {
+export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
   /**
    * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
    * so at once, and where everything exists it locks nothing and needs no right to create. Where the
@@ -46,10 +49,11 @@ export interface PostgresInbox<Tx = Queryable> extends CallbackInbox<Tx> {
    * Deletes events that were processed before `olderThan`, and payments of which no change was
    * processed since. Both are forgotten then: a later delivery of such an event runs
    * again, and with the payment goes the mark by which an older change is known as stale. So keep
-   * events for longer than the service retries, and than a callback may be replayed. Works in small
+   * events for longer than the service retries, and than a callback may be replayed. Deletes failed
+   * changes too, parked ones and their bodies included, that last failed before `olderThan`. Works in small
    * batches and leaves out what is being processed.
    *
-   * @returns how many events were deleted
+   * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    */
   prune(olderThan: Date): Promise<number>;
@@ -152,16 +156,18 @@ export function postgresInbox(
   options: PostgresInboxOptions = {},
 ): PostgresInbox {
   assertPool(pool);
-  const { prefix, ...timeouts } = resolveOptions(options, inboxRules);
+  const { prefix, keepBodies, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
   const { lockTimeoutMs } = timeouts;
   const { transactions, isSingle, runWork } = open(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
+  const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
   const turns = new Turns();
 
   const processInTurn = async (
     event: StoredEvent,
     leftMs: number,
+    attempt: Attempt,
     work: (context: InboxContext<Queryable>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(
@@ -169,24 +175,29 @@ export function postgresInbox(
         const claim = await record.claim(transaction, event, leftMs);
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
+        attempt.begin(claim.seen);
         await runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
         return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
       },
     );
     // From now on the record does without them.
-    if (ended.found === 'no functions') return processInTurn(event, leftMs, work);
+    if (ended.found === 'no functions') return processInTurn(event, leftMs, attempt, work);
     return ended.found;
   };
 
-  return {
+  const inbox: PostgresInbox<Queryable> = {
     async process(event, work) {
       const stored = toStoredEvent(event);
       const { reference, key } = stored;
+      const { paymentReference, key: fullKey } = event;
+      const attempt = new Attempt(event, (failure) =>
+        failures.keep(stored, { paymentReference, key: fullKey }, failure),
+      );
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
       const name = isSingle ? reference : `${reference} ${key}`;
       const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
-        processInTurn(stored, leftMs, work),
+        attempt.run(() => processInTurn(stored, leftMs, attempt, work)),
       );
       return outcome ?? 'busy';
     },
@@ -196,7 +207,10 @@ export function postgresInbox(
       record.expectFunctions();
     },
     prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
+    failedChanges: (listed) => failures.failedChanges(listed),
+    discard: (change) => failures.discard(change),
   };
+  return markDatabase(inbox, isProvider(pool) ? pool.database : pool);
 }
 
 interface Opened {

@@ -21,6 +21,29 @@ CREATE TABLE IF NOT EXISTS "payment_inbox_events" (
 CREATE INDEX IF NOT EXISTS "payment_inbox_events_processed_at"
   ON "payment_inbox_events" (processed_at);
 
+-- One row for each change whose work failed and has not completed since.
+CREATE TABLE IF NOT EXISTS "payment_inbox_failures" (
+  payment_reference text NOT NULL,
+  key text NOT NULL,
+  -- Both as JSON, where another text stands for one of them above.
+  full_names text,
+  -- When the change happened, in microseconds since 1970.
+  occurred_at_us bigint NOT NULL,
+  attempts integer NOT NULL,
+  first_failed_at timestamptz NOT NULL DEFAULT now(),
+  last_failed_at timestamptz NOT NULL DEFAULT now(),
+  parked boolean NOT NULL,
+  -- JSON with name, code and message.
+  error text NOT NULL,
+  -- With keepBodies.
+  raw_body bytea,
+  PRIMARY KEY (payment_reference, key)
+);
+
+-- For failedChanges() and prune().
+CREATE INDEX IF NOT EXISTS "payment_inbox_failures_by_time"
+  ON "payment_inbox_failures" (first_failed_at);
+
 -- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
 DO $do$
 DECLARE
@@ -28,6 +51,8 @@ DECLARE
     FROM pg_class WHERE oid = '"payment_inbox_payments"'::regclass);
   events text := (SELECT format('%s.%I', relnamespace::regnamespace, relname)
     FROM pg_class WHERE oid = '"payment_inbox_events"'::regclass);
+  failures text := (SELECT format('%s.%I', relnamespace::regnamespace, relname)
+    FROM pg_class WHERE oid = '"payment_inbox_failures"'::regclass);
   home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '"payment_inbox_events"'::regclass);
 BEGIN
   -- Has the changes of a payment wait for each other, and looks what is known of this one.
@@ -55,17 +80,21 @@ BEGIN
     ELSE json_build_array(
       CASE WHEN (SELECT occurred_at_us > happened_at_us FROM %1$s WHERE payment_reference = of_payment)
         THEN 'stale' ELSE 'claimed' END,
-      txid_current()::text, current_setting('role'), %3$L)::text
+      txid_current()::text, current_setting('role'), %3$L,
+      coalesce((SELECT string_agg(CASE WHEN key <> with_key THEN 'blocked' WHEN parked THEN 'parked' ELSE 'failed' END, ' ')
+        FROM %4$s AS failure WHERE payment_reference = of_payment AND (key = with_key
+          OR parked AND (occurred_at_us, key) < (happened_at_us, with_key) AND NOT EXISTS (SELECT FROM %2$s AS event
+            WHERE event.payment_reference = failure.payment_reference AND event.key = failure.key))), ''))::text
   END;
   ignored := set_config('lock_timeout', lock_timeout_before, true);
   RETURN answer;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 
   -- Marks a change as processed, in the transaction that claimed it and in no other.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION %3$s."payment_inbox_record_v1"(
-  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint
+  of_payment text, with_key text, happened_at_us bigint, claimed_by bigint, has_failed boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF txid_current() <> claimed_by THEN
@@ -78,6 +107,9 @@ BEGIN
     ON CONFLICT (payment_reference) DO UPDATE SET
       occurred_at_us = GREATEST(payment.occurred_at_us, excluded.occurred_at_us),
       changed_at = GREATEST(payment.changed_at, excluded.changed_at);
+  IF has_failed THEN
+    DELETE FROM %4$s WHERE payment_reference = of_payment AND key = with_key;
+  END IF;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 END $do$;

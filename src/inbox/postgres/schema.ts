@@ -1,14 +1,21 @@
 import { InboxError } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
-import { OUTSIDE_CLAIM, sqlStateOf } from '../../storage/postgres/failures.js';
+import { OUTSIDE_CLAIM } from '../../storage/postgres/failures.js';
+import { withoutSchema } from '../../storage/postgres/names.js';
+import {
+  indexExists,
+  indexName,
+  isMissingTable,
+  type SchemaPart,
+  tableExists,
+} from '../../storage/postgres/schema-parts.js';
 import {
   type PostgresInboxSchemaOptions,
   type QuotedTables,
   quoteTables,
   schemaRules,
-  withoutSchema,
 } from './options.js';
-import { claimAnswer, lockKey, recordEvent } from './statements.js';
+import { claimAnswer, forgetFailure, lockKey, recordEvent } from './statements.js';
 
 /**
  * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
@@ -23,17 +30,9 @@ export function postgresInboxSchema(options: PostgresInboxSchemaOptions = {}): s
   return `${statements.join(';\n\n')};\n`;
 }
 
-/** A table, an index or a function. */
-export interface SchemaPart {
-  /** An SQL condition: whether it is there, or may be left out. */
-  readonly exists: string;
-  /** The statement that makes it where it is not. */
-  readonly create: string;
-}
-
 /** What the schema consists of, in the order in which it is made. */
 export function schemaParts(tables: QuotedTables): SchemaPart[] {
-  const { payments, events } = tables;
+  const { payments, events, failures } = tables;
   return [
     {
       exists: tableExists(payments),
@@ -64,19 +63,35 @@ CREATE TABLE IF NOT EXISTS ${events} (
 CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
   ON ${events} (processed_at)`,
     },
+    {
+      exists: tableExists(failures),
+      create: `-- One row for each change whose work failed and has not completed since.
+CREATE TABLE IF NOT EXISTS ${failures} (
+  payment_reference text NOT NULL,
+  key text NOT NULL,
+  -- Both as JSON, where another text stands for one of them above.
+  full_names text,
+  -- When the change happened, in microseconds since 1970.
+  occurred_at_us bigint NOT NULL,
+  attempts integer NOT NULL,
+  first_failed_at timestamptz NOT NULL DEFAULT now(),
+  last_failed_at timestamptz NOT NULL DEFAULT now(),
+  parked boolean NOT NULL,
+  -- JSON with name, code and message.
+  error text NOT NULL,
+  -- With keepBodies.
+  raw_body bytea,
+  PRIMARY KEY (payment_reference, key)
+)`,
+    },
+    {
+      exists: indexExists(failures, 'by_time'),
+      create: `-- For failedChanges() and prune().
+CREATE INDEX IF NOT EXISTS ${indexName(failures, 'by_time')}
+  ON ${failures} (first_failed_at)`,
+    },
     { exists: functionsExist(tables), create: createFunctions(tables) },
   ];
-}
-
-// Names are plain, so no quote needs to be doubled.
-function tableExists(table: string): string {
-  return `to_regclass('${table}') IS NOT NULL`;
-}
-
-function indexExists(table: string, column: string): string {
-  const name = indexName(table, column).slice(1, -1);
-  return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-  WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
 }
 
 // Without them the same is done by longer messages, so a role that may not make them does without.
@@ -88,11 +103,6 @@ function functionsExist({ events, claim, record }: QuotedTables): string {
   OR NOT has_schema_privilege(relnamespace, 'CREATE')))`;
 }
 
-// Without the schema: an index lives in that of its table.
-function indexName(table: string, column: string): string {
-  return `${withoutSchema(table).slice(0, -1)}_${column}"`;
-}
-
 // Named apart from the columns.
 const PARAMETERS = {
   reference: 'of_payment',
@@ -102,20 +112,27 @@ const PARAMETERS = {
 const DECLARED = 'of_payment text, with_key text, happened_at_us bigint';
 
 // Filled in by format(): the tables with their schemas, and the schema of the second.
-const TABLES = { payments: '%1$s', events: '%2$s' } as const;
+const TABLES = { payments: '%1$s', events: '%2$s', failures: '%4$s' } as const;
 const HOME = '%3$s';
 
 /**
  * The statement that makes both functions. They are beside the table of events and name the tables in
  * full: their caller may have another search_path.
  */
-export function createFunctions({ payments, events, claim, record }: QuotedTables): string {
+export function createFunctions({
+  payments,
+  events,
+  failures,
+  claim,
+  record,
+}: QuotedTables): string {
   const [outsideClaim] = OUTSIDE_CLAIM;
   return `-- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
 DO $do$
 DECLARE
   payments text := (${inFull(payments)});
   events text := (${inFull(events)});
+  failures text := (${inFull(failures)});
   home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '${events}'::regclass);
 BEGIN
   -- Has the changes of a payment wait for each other, and looks what is known of this one.
@@ -142,35 +159,29 @@ BEGIN
   ignored := set_config('lock_timeout', lock_timeout_before, true);
   RETURN answer;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 
   -- Marks a change as processed, in the transaction that claimed it and in no other.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(record)}(
-  ${DECLARED}, claimed_by bigint
+  ${DECLARED}, claimed_by bigint, has_failed boolean
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF txid_current() <> claimed_by THEN
     RAISE EXCEPTION 'not in the transaction of the claim' USING ERRCODE = '${outsideClaim}';
   END IF;
   ${recordEvent(TABLES, PARAMETERS).join(';\n').replaceAll('\n', '\n  ')};
+  IF has_failed THEN
+    ${forgetFailure(TABLES, PARAMETERS)};
+  END IF;
 END $$
-$create$, payments, events, home);
+$create$, payments, events, home, failures);
 END $do$`;
 }
 
 function inFull(table: string): string {
   return `SELECT format('%s.%I', relnamespace::regnamespace, relname)
     FROM pg_class WHERE oid = '${table}'::regclass`;
-}
-
-const UNDEFINED_SCHEMA = '3F000';
-const UNDEFINED_TABLE = '42P01';
-
-/** Whether a statement failed because there is no such table. */
-export function isMissingTable(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === UNDEFINED_TABLE || state === UNDEFINED_SCHEMA;
 }
 
 /** What to do about a statement on our own tables that failed: another error when there are none. */

@@ -9,6 +9,7 @@ import {
 } from '../../storage/postgres/transactions.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing, schemaParts } from './schema.js';
+import { isUnprocessed } from './statements.js';
 
 // Any number that the application does not lock.
 const SETUP_LOCK = 7_161_998_226_001;
@@ -63,7 +64,7 @@ async function findMissing(
 const BATCH_SIZE = 1_000;
 
 /**
- * Deletes what was last touched before `olderThan`, and gives the number of events.
+ * Deletes what was last touched before `olderThan`, and gives the number of events and of failed changes.
  *
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
  */
@@ -74,24 +75,43 @@ export async function prune(
   olderThan: Date,
 ): Promise<number> {
   const olderThanSeconds = date(olderThan, 'olderThan').getTime() / 1000;
-  const statement = batchStatement(tables, olderThanSeconds);
-  for (let total = 0; ; ) {
-    const deleted = await transactions.run(async (transaction) => {
-      await transaction.begin([maintenanceSettings(lockTimeoutMs)], commandTimeoutMs);
-      const rows = await transaction.query(statement).catch((error) => {
-        throw explainMissing(error);
+  let total = 0;
+  // Failures first: one of a processed change is known by its event.
+  for (const statement of [
+    failureBatch(tables, olderThanSeconds),
+    eventBatch(tables, olderThanSeconds),
+  ]) {
+    for (let deleted = BATCH_SIZE; deleted === BATCH_SIZE; ) {
+      deleted = await transactions.run(async (transaction) => {
+        await transaction.begin([maintenanceSettings(lockTimeoutMs)], commandTimeoutMs);
+        const rows = await transaction.query(statement).catch((error) => {
+          throw explainMissing(error);
+        });
+        return { end: 'commit', result: Number(onlyText(rows)) };
       });
-      return { end: 'commit', result: Number(onlyText(rows)) };
-    });
-    total += deleted;
-    if (deleted < BATCH_SIZE) return total;
+      total += deleted;
+    }
   }
+  return total;
+}
+
+// What has first failed later has last failed later too. Those of a processed change go at any age.
+function failureBatch({ events, failures }: QuotedTables, olderThanSeconds: number): string {
+  return `WITH old AS (
+  SELECT payment_reference, key FROM ${failures} AS failure
+  WHERE (first_failed_at < to_timestamp(${olderThanSeconds}) AND last_failed_at < to_timestamp(${olderThanSeconds})) OR NOT ${isUnprocessed(events)}
+  ORDER BY first_failed_at LIMIT ${BATCH_SIZE} FOR UPDATE OF failure SKIP LOCKED
+), deleted AS (
+  DELETE FROM ${failures} WHERE (payment_reference, key) IN (SELECT payment_reference, key FROM old)
+  RETURNING payment_reference
+)
+SELECT count(*)::text FROM deleted`;
 }
 
 // Of a payment that was last changed before the time, every event is as old. What is locked is being
 // processed, or pruned by another process, and left out. Of a row that changed since this began,
 // Postgres compares the new time.
-function batchStatement({ payments, events }: QuotedTables, olderThanSeconds: number): string {
+function eventBatch({ payments, events }: QuotedTables, olderThanSeconds: number): string {
   return `WITH old AS (
   SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp(${olderThanSeconds})
   ORDER BY processed_at LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED

@@ -9,9 +9,9 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
+import { toStoredName } from '../../storage/stored-name.js';
 import { type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { toStoredName } from '../stored-name.js';
 import { answerWithin, createScriptRunner, type RedisClient, retryUntil } from './client.js';
 import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 

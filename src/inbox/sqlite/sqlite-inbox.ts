@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { InboxError } from '../../errors.js';
 import {
+  boolean,
   clock,
   date,
   matching,
@@ -18,15 +19,17 @@ import {
   isLocked,
   type SqliteDatabase,
 } from '../../storage/sqlite/database.js';
-import { type CallbackInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
+import { toStoredName } from '../../storage/stored-name.js';
+import { Attempt, type SeenFailures } from '../attempt.js';
+import { assertChangeId, resolveListOptions } from '../failed-changes.js';
+import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { toStoredName } from '../stored-name.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
-export interface SqliteInbox extends CallbackInbox {
+export interface SqliteInbox extends FailureKeepingInbox {
   /**
-   * Creates the two tables and their index where they are missing. Call it once, before the inbox is
+   * Creates the tables and their indexes where they are missing. Call it once, before the inbox is
    * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
    */
   setup(): void;
@@ -34,9 +37,10 @@ export interface SqliteInbox extends CallbackInbox {
    * Forgets the payments that were last changed before `olderThan`, but for those being processed
    * right now: the oldest 5,000 of them, since the process stands still for it. Call it until it
    * returns 0, with a turn of the event loop in between. A later callback for one of them is processed
-   * again: keep them longer than the service retries.
+   * again: keep them longer than the service retries. Failed changes, parked ones and their bodies
+   * included, that last failed before `olderThan` are forgotten too, 5,000 at a time.
    *
-   * @returns how many processed changes were forgotten
+   * @returns how many processed and failed changes were forgotten
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    * @throws {InboxError} `MISSING_TABLES`
    */
@@ -85,17 +89,47 @@ export function sqliteInbox(
   options: SqliteInboxOptions = {},
 ): SqliteInbox {
   assertDatabase(database);
-  const { prefix, leaseMs, renewForMs, now } = resolveOptions(options, sqliteInboxRules);
+  const { prefix, leaseMs, renewForMs, keepBodies, now } = resolveOptions(
+    options,
+    sqliteInboxRules,
+  );
   const store = new SqliteStore(database, prefix);
 
   return {
     async process(event, work) {
       const claim = toClaim(event);
+      const { key, paymentReference, processStale } = event;
+      const change = { ...claim, names: { key, paymentReference } };
+      const attempt = new Attempt(event, (failure) => {
+        const rawBody = keepBodies ? failure.getRawBody() : undefined;
+        const untilMs = performance.now() + KEEP_PATIENCE_MS;
+        return retryWhileBlocked(
+          database,
+          () => store.failures.keep(change, failure, rawBody, now()),
+          () => performance.now() < untilMs,
+        );
+      });
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
-      const found = claimUnlessBlocked(() => lease.claim(event.processStale));
-      if (!isClaimed(found)) return found;
-      const stale = found === 'claimed-stale';
-      return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
+      return attempt.run(async () => {
+        const begin = (seen: SeenFailures) => attempt.begin(seen);
+        const found = claimUnlessBlocked(() => lease.claim(processStale, begin));
+        if (!isClaimed(found)) return found;
+        const stale = found === 'claimed-stale';
+        return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
+      });
+    },
+    failedChanges(listed) {
+      const { limit, paymentReference } = resolveListOptions(listed);
+      return store.failures.list(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+    },
+    async discard(change) {
+      assertChangeId(change);
+      assertNoTransaction(database);
+      const { key, paymentReference } = change;
+      return store.failures.forget({
+        reference: toStoredName(paymentReference),
+        key: toStoredName(key),
+      });
     },
     setup: () => store.createTables(),
     prune(olderThan) {
@@ -134,7 +168,7 @@ interface LeaseInput {
 }
 
 interface SqliteLease extends Lease {
-  claim(processStale: boolean): ClaimAnswer;
+  claim(processStale: boolean, begin: (seen: SeenFailures) => void): ClaimAnswer;
 }
 
 function createLease({
@@ -153,12 +187,12 @@ function createLease({
     durationMs: leaseMs,
     renewForMs,
     askedAtMs: performance.now(),
-    claim(processStale) {
+    claim(processStale, begin) {
       assertNoTransaction(database);
       // Read first: most duplicates need no write lock.
       const found = store.check(claim, processStale, now());
       if (!isClaimed(found)) return found;
-      const answer = store.claim(claim, { processStale, leaseMs, now });
+      const answer = store.claim(claim, { processStale, leaseMs, now, begin });
       expiresAtMs = now() + leaseMs;
       return answer;
     },
@@ -175,6 +209,8 @@ function createLease({
 }
 
 const RETRY_PAUSE_MS = 20;
+// The callback waits for it, with a failure that is known already.
+const KEEP_PATIENCE_MS = 2_000;
 
 /**
  * Tries again after a pause in which the process does other things, while `mayRetry`.
@@ -216,7 +252,7 @@ function stillBlocked(cause: unknown): InboxError {
 /** Options of `sqliteInbox`. */
 export interface SqliteInboxOptions {
   /**
-   * What the names of the tables (`payments`, `events`) and their index begin with: 1 to 40 ASCII
+   * What the names of the tables (`payments`, `events`, `failures`) and their indexes begin with: 1 to 40 ASCII
    * letters, digits and underscores, not starting with a digit, and not with `sqlite_`.
    * @default 'payment_inbox_'
    */
@@ -234,6 +270,12 @@ export interface SqliteInboxOptions {
    * @default 600_000
    */
   renewForMs?: number | undefined;
+  /**
+   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
+   * personal data: see to it that `prune()` runs.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
   /**
    * The clock, in epoch milliseconds. Processes that share the file must share it.
    * @default Date.now
@@ -254,5 +296,6 @@ export const sqliteInboxRules = {
   ),
   leaseMs: withDefault(30_000, timerMs(100)),
   renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  keepBodies: withDefault(false, boolean),
   now: clock,
 } satisfies OptionRules<SqliteInboxOptions>;

@@ -6,7 +6,9 @@ import {
   type SqliteStatement,
   waitWhileLocked,
 } from '../../storage/sqlite/database.js';
+import type { SeenFailures } from '../attempt.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../lease.js';
+import { FailureTable } from './failure-table.js';
 
 /** An event as the tables hold it. */
 export interface StoredEvent {
@@ -31,7 +33,7 @@ type Statements = Record<
 >;
 
 /**
- * The two tables. Every method is one short transaction or one statement: none leaves a
+ * The tables of payments and events. Every method is one short transaction or one statement: none leaves a
  * transaction open, for the connection is the merchant's too. Times are in epoch milliseconds.
  */
 export class SqliteStore {
@@ -39,6 +41,8 @@ export class SqliteStore {
   readonly #payments: string;
   readonly #events: string;
   readonly #byChange: string;
+  /** The table of failures, whose row of an event goes when it is processed. */
+  readonly failures: FailureTable;
   #prepared: Statements | undefined;
 
   constructor(database: SqliteDatabase, prefix: string) {
@@ -46,6 +50,7 @@ export class SqliteStore {
     this.#payments = `"${prefix}payments"`;
     this.#events = `"${prefix}events"`;
     this.#byChange = `"${prefix}payments_by_change"`;
+    this.failures = new FailureTable(database, prefix, (sql) => this.#prepare(sql));
   }
 
   createTables(): void {
@@ -65,6 +70,7 @@ export class SqliteStore {
         PRIMARY KEY (reference, event_key)
       ) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS ${this.#byChange} ON ${this.#payments} (changed_at_ms);
+      ${this.failures.createTable}
     `;
     // Several processes may be started together.
     waitWhileLocked(() => this.#database.exec(create));
@@ -80,10 +86,23 @@ export class SqliteStore {
     return toClaimAnswer(row);
   }
 
-  /** Claims the event where it may be. */
+  /**
+   * Claims the event where it may be. `begin` is called before, with what is kept of failures; when it throws
+   * there is no claim.
+   */
   claim(
     claim: StoredClaim,
-    { processStale, leaseMs, now }: { processStale: boolean; leaseMs: number; now: () => number },
+    {
+      processStale,
+      leaseMs,
+      now,
+      begin,
+    }: {
+      processStale: boolean;
+      leaseMs: number;
+      now: () => number;
+      begin: (seen: SeenFailures) => void;
+    },
   ): ClaimAnswer {
     return runInTransaction(this.#database, () => {
       // Asked here: the driver may have waited for the write lock.
@@ -91,6 +110,7 @@ export class SqliteStore {
       this.#statements.clamp.run(nowMs, claim.reference, nowMs);
       const answer = this.check(claim, processStale, nowMs);
       if (isClaimed(answer)) {
+        begin(this.failures.see(claim));
         const { reference, owner, key } = claim;
         this.#statements.claim.run(reference, owner, key, nowMs + leaseMs, leaseMs, nowMs);
       }
@@ -112,6 +132,7 @@ export class SqliteStore {
       const { finish, remember } = this.#statements;
       if (!hasChanged(finish.run(occurredAt, occurredAt, nowMs, reference, owner))) return false;
       remember.run(reference, key);
+      this.failures.forget({ reference, key });
       return true;
     });
   }
@@ -125,8 +146,8 @@ export class SqliteStore {
   }
 
   /**
-   * Forgets the payments last changed before a time, the oldest first, but for those being processed;
-   * counts their events.
+   * Forgets the payments last changed before a time, the oldest first, but for those being processed, and
+   * the changes that last failed before it; counts events and failed changes.
    */
   prune(olderThanMs: number, nowMs: number): number {
     const oldest = `SELECT reference FROM ${this.#payments}
@@ -139,7 +160,7 @@ export class SqliteStore {
           nowMs,
         ),
       );
-      return Number(events?.changes);
+      return Number(events?.changes) + this.failures.prune(olderThanMs, PRUNED_AT_ONCE);
     });
   }
 
@@ -195,16 +216,20 @@ export class SqliteStore {
       if (this.#hasTables()) throw error;
       throw new InboxError(
         'MISSING_TABLES',
-        `The tables ${this.#payments} and ${this.#events} are missing; call setup() of the inbox once before its first callback`,
+        `A table of the inbox (${this.#names.join(', ')}) is missing; call setup() of the inbox once before its first callback`,
         { cause: error },
       );
     }
   }
 
   #hasTables(): boolean {
-    const names = [this.#payments, this.#events].map((name) => `'${name.slice(1, -1)}'`).join();
+    const names = this.#names.map((name) => `'${name.slice(1, -1)}'`).join();
     const count = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name COLLATE NOCASE IN (${names})`;
-    return Number(readValue(this.#database.prepare(count).get())) === 2;
+    return Number(readValue(this.#database.prepare(count).get())) === this.#names.length;
+  }
+
+  get #names(): readonly string[] {
+    return [this.#payments, this.#events, this.failures.table];
   }
 }
 

@@ -3,9 +3,6 @@ import { InvalidOptionError } from '../../errors.js';
 import { invalidOption, secretText } from '../../protocol/options.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
 
-/** A callback signing secret: text (its UTF-8 bytes are the key), bytes, or a secret `KeyObject`. */
-export type SigningSecret = string | Uint8Array | KeyObject;
-
 interface Signing {
   /** The value of X-Timestamp. */
   readonly timestamp: string;

@@ -146,7 +146,7 @@ interface LastResult {
   readonly command?: string;
 }
 
-function toError(reason: unknown): Error {
+export function toError(reason: unknown): Error {
   if (reason instanceof Error) return reason;
   return new Error('the driver rejected with no Error', { cause: reason });
 }

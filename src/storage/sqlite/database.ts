@@ -25,7 +25,7 @@ export interface SqliteStatement {
 }
 
 /** A value that is bound to a statement. */
-export type SqliteValue = string | number | null;
+export type SqliteValue = string | number | null | Uint8Array;
 
 /** @throws {InvalidOptionError} when `database` is of neither kind */
 export function assertDatabase(database: unknown): void {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { createSigningKey, type SigningSecret } from '../../mock-server/callbacks/sign.js';
+import type { SigningSecret } from '../../callback/options.js';
+import { createSigningKey } from '../../mock-server/callbacks/sign.js';
 import {
   func,
   matching,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
-import { toStoredName } from '../../../src/inbox/stored-name.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
 import type { ClientKind } from '../../inbox/redis/clients.js';
 import type { SqliteDriver } from '../../inbox/sqlite/open-database.js';
 import type { StoreUnderTest } from './store.js';

@@ -6,7 +6,11 @@ import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { RightInbox, Store } from './right-inbox.js';
 
-const hanging: CallbackInbox = { process: () => new Promise(() => {}) };
+const hanging: CallbackInbox = {
+  process: () => new Promise(() => {}),
+  async *failedChanges() {},
+  discard: async () => true,
+};
 
 function caseOf(subject: InboxContractSubject<undefined>, name: string) {
   const found = inboxContract(subject).find((one) => one.name === name);
@@ -48,6 +52,26 @@ describe('inboxContract', () => {
     expect(caseOf({ create, [field]: 10 }, name).skipped).toBeUndefined();
   });
 
+  it('skips the cases on kept failures for an inbox that keeps none, or no bodies', () => {
+    const kept = 'lists a change whose work failed, with how often and why';
+    const bodies =
+      'keeps the last body of a failed change as received, and asks for none otherwise';
+    expect(caseOf({ create }, kept).skipped).toContain('keeps no failed changes');
+    expect(caseOf({ create, keepsFailures: true }, kept).skipped).toBeUndefined();
+    expect(caseOf({ create, keepsBodies: true }, bodies).skipped).toContain('keeps no bodies');
+    const both = { create, keepsFailures: true, keepsBodies: true };
+    expect(caseOf(both, bodies).skipped).toBeUndefined();
+  });
+
+  it('says what an inbox lacks that is said to keep failures', async () => {
+    const { process } = memoryInbox();
+    const subject = { create: () => ({ process }), keepsFailures: true };
+    const name = 'lists a change whose work failed, with how often and why';
+    await expect(caseOf(subject, name).run()).rejects.toThrow(
+      'must have failedChanges and discard',
+    );
+  });
+
   it('delivers no payment beside the one that is held when the store is not concurrent', async () => {
     let running = 0;
     let most = 0;
@@ -82,16 +106,18 @@ describe('inboxContract', () => {
     await caseOf(new Subject(), name).run();
   });
 
-  it.each(inboxContract({ create, loseClaim() {}, leaseMs: 1, waitMs: 1 }).map(({ name }) => name))(
+  const everything = {
+    loseClaim() {},
+    leaseMs: 1,
+    waitMs: 1,
+    keepsFailures: true,
+    keepsBodies: true,
+  };
+
+  it.each(inboxContract({ create, ...everything }).map(({ name }) => name))(
     'ends "%s" on a store that hangs',
     async (name) => {
-      const subject = {
-        create: () => hanging,
-        loseClaim() {},
-        leaseMs: 1,
-        waitMs: 1,
-        timeoutMs: 10,
-      };
+      const subject = { create: () => hanging, ...everything, timeoutMs: 10 };
       await expect(caseOf(subject, name).run()).rejects.toThrow(
         `"${name}" has not ended after 10 ms`,
       );

@@ -30,8 +30,10 @@ describe.skipIf(!connectionString)('a Postgres inbox with pg', () => {
   });
 
   runContract({
-    create: () => postgresInbox(pool, { lockTimeoutMs: waitMs }),
+    create: () => postgresInbox(pool, { lockTimeoutMs: waitMs, keepBodies: true }),
     waitMs,
+    keepsFailures: true,
+    keepsBodies: true,
     async loseClaim() {
       // A case that calls this has one delivery under way.
       const { rowCount } = await admin.query(

@@ -4,7 +4,7 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { RedisClient } from '../../../src/inbox/redis/client.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
-import { toStoredName } from '../../../src/inbox/stored-name.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
 import { runContract } from './run-contract.js';
 
 const url = process.env['REDIS_URL'] ?? '';

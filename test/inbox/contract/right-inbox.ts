@@ -6,6 +6,7 @@ import {
   type InboxOutcome,
   toEpochMicroseconds,
 } from '../../../src/inbox/inbox.js';
+import type { Kept } from './keeping-inbox.js';
 
 /** What several inboxes share, as processes share a database. */
 export class Store {
@@ -14,6 +15,8 @@ export class Store {
   readonly watermarks = new Map<string, number>();
   /** By payment. */
   readonly claims = new Map<string, Claim>();
+  /** By the id of the change. */
+  readonly failures = new Map<string, Kept>();
 }
 
 export interface Claim {
@@ -148,26 +151,6 @@ export class RightInbox implements CallbackInbox {
 
   protected holds({ payment }: Change, claim: Claim): boolean {
     return this.store.claims.get(payment) === claim;
-  }
-}
-
-/** A right one, too: a payment is `busy` in a process that works on it, with or without the claim. */
-export class ProcessBoundInbox extends RightInbox {
-  readonly #running = new Set<string>();
-
-  override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
-    const change = this.read(event);
-    if (this.#running.has(change.payment)) return this.check(change) ?? this.answerRunning();
-    this.#running.add(change.payment);
-    try {
-      return await super.process(event, work);
-    } finally {
-      this.#running.delete(change.payment);
-    }
-  }
-
-  protected answerRunning(): InboxOutcome {
-    return 'busy';
   }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
 import { quoteTables } from '../../../src/inbox/postgres/options.js';
-import { literal } from '../../../src/inbox/postgres/statements.js';
+import { literal } from '../../../src/storage/postgres/literal.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };
-const HELD = ['12', 'none', '"s"'];
+const HELD = ['12', 'none', '"s"', ''];
 
 /** A claim whose answers are these, and what it sent. */
 function claimWith(...answers: unknown[]) {
@@ -65,21 +65,51 @@ describe('a claim', () => {
   });
 
   it('records with the role and the functions that it found', async () => {
-    const { claim } = claimWith(['claimed', '12', "o'role", '"s"']);
+    const { claim } = claimWith(['claimed', '12', "o'role", '"s"', '']);
     expect(await claim()).toMatchObject({
       record: [
         "SET LOCAL ROLE 'o''role'",
-        `SELECT FROM "s"."payment_inbox_record_v1"('PAY-1', 'k', '7', '12')`,
+        `SELECT FROM "s"."payment_inbox_record_v1"('PAY-1', 'k', '7', '12', false)`,
       ],
     });
   });
 
   it.each([
+    ['', undefined, false],
+    ['failed', 'failed', false],
+    ['parked', 'parked', false],
+    ['blocked', undefined, true],
+    ['blocked failed blocked', 'failed', true],
+  ])(
+    'that saw "%s" knows what has failed, and forgets it with the record',
+    async (words, own, behindParked) => {
+      const claimed = await claimWith(['claimed', '12', 'none', '"s"', words]).claim();
+      expect(claimed).toMatchObject({
+        seen: { own, behindParked },
+        record: [expect.anything(), expect.stringContaining(`'12', ${own !== undefined})`)],
+      });
+    },
+  );
+
+  it('without functions forgets a failure by a statement of its own', async () => {
+    const { claim } = claimWith(
+      failure('42883'),
+      ['claimed', ...HELD],
+      [...['claimed', '12', 'none', '"s"', 'failed']],
+    );
+    await claim();
+    const forget = `DELETE FROM "payment_inbox_failures"`;
+    const last = async () => ((await claim()) as { record?: readonly string[] }).record?.at(-1);
+    expect(await last()).not.toContain(forget);
+    expect(await last()).toContain(forget);
+  });
+
+  it.each([
     ['another text', 'processed'],
     ['another word', ['done', ...HELD]],
-    ['too few parts', ['claimed', '12', 'none']],
+    ['too few parts', ['claimed', '12', 'none', '"s"']],
     ['too many parts', ['claimed', ...HELD, 'more']],
-    ['a part that is no text', ['claimed', 12, 'none', 's']],
+    ['a part that is no text', ['claimed', 12, 'none', 's', '']],
     ['no list', { found: 'claimed' }],
     ['a boolean of a driver', 'f'],
   ])('that is answered with %s fails', async (_, answer) => {

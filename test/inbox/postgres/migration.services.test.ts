@@ -47,7 +47,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create functi
     await dropFunctions();
     await observer.query(`${dropRole}; CREATE ROLE ${role};
       GRANT USAGE ON SCHEMA mp_inbox_migration TO ${role};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events TO ${role}`);
+      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events, payment_inbox_failures TO ${role}`);
     const inbox = postgresInbox(openPool({ options: `-c role=${role}` }));
     await inbox.setup();
     expect(await functions()).toEqual([]);

@@ -13,5 +13,10 @@ describe('a Postgres inbox on PGlite', () => {
   });
   afterAll(() => database.close());
 
-  runContract({ create: () => postgresInbox(database), concurrent: false });
+  runContract({
+    create: () => postgresInbox(database, { keepBodies: true }),
+    concurrent: false,
+    keepsFailures: true,
+    keepsBodies: true,
+  });
 });

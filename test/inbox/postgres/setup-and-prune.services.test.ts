@@ -63,7 +63,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables
   beforeAll(async () => {
     await observer.query(`${dropRole}; CREATE ROLE ${role};
       GRANT USAGE ON SCHEMA mp_inbox_setup TO ${role};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events TO ${role}`);
+      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_inbox_payments, payment_inbox_events, payment_inbox_failures TO ${role}`);
   });
   afterAll(() => observer.query(dropRole));
 
@@ -84,7 +84,11 @@ describe.skipIf(!process.env['DATABASE_URL']).each(['read committed', 'serializa
   (level) => {
     const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
     const inbox = postgresInbox(openPool({ options }));
-    beforeAll(() => observer.query('TRUNCATE payment_inbox_payments, payment_inbox_events'));
+    beforeAll(() =>
+      observer.query(
+        'TRUNCATE payment_inbox_payments, payment_inbox_events, payment_inbox_failures',
+      ),
+    );
 
     it('leaves a payment whose change is being processed, and waits for nothing', async () => {
       await inbox.process(change('in-progress', 1), nothing);

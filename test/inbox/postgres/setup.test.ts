@@ -60,6 +60,9 @@ describe('setup', () => {
       'p_events',
       'p_events_pkey',
       'p_events_processed_at',
+      'p_failures',
+      'p_failures_by_time',
+      'p_failures_pkey',
       'p_payments',
       'p_payments_pkey',
     ]);
@@ -75,19 +78,21 @@ describe('setup', () => {
   });
 
   it('makes what is missing, in turn with others, with a short wait for the tables', async () => {
-    const missing = '1 2 3';
+    const missing = '1 2 3 4 5';
     expect(await setUp([missing, missing])).toEqual([
       'look',
       ...LOCKS,
       'look',
       'CREATE TABLE IF NOT EXISTS "p_events"',
       'CREATE INDEX IF NOT EXISTS "p_events_processed_at"',
+      'CREATE TABLE IF NOT EXISTS "p_failures"',
+      'CREATE INDEX IF NOT EXISTS "p_failures_by_time"',
       expect.stringContaining('FUNCTION'),
     ]);
   });
 
   it('makes nothing when another process has done so meanwhile', async () => {
-    expect(await setUp(['0 1 2 3', ''])).toEqual(['look', ...LOCKS, 'look']);
+    expect(await setUp(['0 1 2 3 4 5', ''])).toEqual(['look', ...LOCKS, 'look']);
   });
 
   it('says what to do when a table is in use for too long', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
-import { toStoredName } from '../../../src/inbox/stored-name.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
 import { runContract } from '../contract/run-contract.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 
@@ -30,9 +30,11 @@ describe.each(drivers)('a SQLite inbox with $name', ({ open }) => {
   });
 
   runContract({
-    create: () => sqliteInbox(connect(), { leaseMs }),
+    create: () => sqliteInbox(connect(), { leaseMs, keepBodies: true }),
     leaseMs,
     waitMs: 0,
+    keepsFailures: true,
+    keepsBodies: true,
     loseClaim({ paymentReference }) {
       // Another owner: a holder that still lives could renew a claim that has only expired.
       connect()

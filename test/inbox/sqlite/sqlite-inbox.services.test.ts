@@ -67,7 +67,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       await expect(deliver(inbox, first)).rejects.toMatchObject({
         code: 'MISSING_TABLES',
         message: expect.stringMatching(
-          /"payment_inbox_payments" and "payment_inbox_events" are missing; call setup\(\)/,
+          /"payment_inbox_events", "payment_inbox_failures"\) is missing; call setup\(\)/,
         ),
         cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
       });
@@ -608,14 +608,14 @@ describe.each(drivers)('with $name', ({ open }) => {
       const prepare = vi.spyOn(database, 'prepare');
       inbox.prune(new Date(0));
       const statements = prepare.mock.calls.map(([sql]) => sql);
-      expect(statements).toHaveLength(2);
+      expect(statements).toHaveLength(3);
       for (const sql of statements) {
         const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`) as unknown as {
           all(...parameters: number[]): object[];
         };
         const plan = rows.all(0, 0).flatMap((row) => Object.values(row).map(String));
         expect(plan.join('\n')).toMatch(
-          /payment_inbox_payments USING INDEX payment_inbox_payments_by_change \(changed_at_ms<\?\)/,
+          /payments USING INDEX payment_inbox_payments_by_change \(changed_at_ms<\?\)|failures USING INDEX payment_inbox_failures_by_time \(first_failed_at_ms<\?\)/,
         );
       }
     });
@@ -677,7 +677,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     [{ prefix: 'SQLite_x' }, 'prefix', 'or sqlite_'],
     [{ prefix: 'x'.repeat(41) }, 'prefix', '1 to 40'],
     [{ prefix: 'a\n' }, 'prefix', 'ASCII letters'],
-    [null, 'options', 'must be an object with prefix, leaseMs, renewForMs, now'],
+    [null, 'options', 'must be an object with prefix, leaseMs, renewForMs, keepBodies, now'],
   ])('refuses the options %j', (options, option, says) => {
     expect(() => sqliteInbox(connect(), options as object)).toThrow(
       expect.objectContaining({

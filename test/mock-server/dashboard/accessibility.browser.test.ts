@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createPayment, postPayment } from '../merchant-client.js';
-import { describeInBrowser, openDashboard, startMerchant } from './scene.js';
+import { describeInBrowser, eventually, openDashboard, startMerchant } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 
@@ -93,7 +93,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     const { keyboard } = page;
     await page.getByText('No payment yet.').waitFor();
     await keyboard.press('Tab');
-    expect(await focused(page)).toBe('Skip to the content');
+    await eventually(() => focused(page)).toBe('Skip to the content');
     await keyboard.press('Enter');
     await tabTo(page, 'Merchant reference');
     await keyboard.press('Control+a');
@@ -103,13 +103,13 @@ describeInBrowser('accessibility of the dashboard', () => {
     await tabTo(page, 'Set to paid');
     await keyboard.press('Enter');
     await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
-    expect(await focused(page)).toBe('Set to paid');
+    await eventually(() => focused(page)).toBe('Set to paid');
     await tabTo(page, 'Attempt 1');
     await keyboard.press('Enter');
     await page.getByText('String that was signed').waitFor();
     await keyboard.press('Escape');
     await page.getByText('Choose a payment').waitFor();
-    expect(await focused(page)).toContain('by-keyboard');
+    await eventually(() => focused(page)).toContain('by-keyboard');
     expect(merchant.handled).toEqual(['paid']);
   });
 
@@ -123,15 +123,15 @@ describeInBrowser('accessibility of the dashboard', () => {
     await tabTo(page, 'third');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    expect(await focused(page)).toContain('first');
+    await eventually(() => focused(page)).toContain('first');
     await page.keyboard.press('ArrowUp');
-    expect(await focused(page)).toContain('second');
-    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
-      'solid',
-    );
+    await eventually(() => focused(page)).toContain('second');
+    await eventually(() =>
+      page.evaluate('getComputedStyle(document.activeElement).outlineStyle'),
+    ).toBe('solid');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'second' }).waitFor();
-    expect(await page.evaluate('document.activeElement.className')).toBe('detail-pane');
+    await eventually(() => page.evaluate('document.activeElement.className')).toBe('detail-pane');
   });
 
   test('on a narrow page a payment takes the place of the list, and back gives it back', async () => {
@@ -140,10 +140,10 @@ describeInBrowser('accessibility of the dashboard', () => {
     await createPayment(server);
     await page.getByRole('link', { name: 'order-1' }).click();
     await page.getByRole('heading', { name: 'order-1' }).waitFor();
-    expect(await page.getByLabel('Search by reference or status').isVisible()).toBe(false);
+    await page.getByLabel('Search by reference or status').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'All payments' }).click();
     await page.getByLabel('Search by reference or status').waitFor();
-    expect(await focused(page)).toContain('order-1');
+    await eventually(() => focused(page)).toContain('order-1');
   });
 });
 

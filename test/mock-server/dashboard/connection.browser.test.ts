@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startMockServer } from '../../../src/mock-server/index.js';
 import { createPayment } from '../merchant-client.js';
-import { describeInBrowser, openDashboard } from './scene.js';
+import { describeInBrowser, eventually, openDashboard } from './scene.js';
 
 const brokenConnections =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
@@ -28,7 +28,10 @@ describeInBrowser('the dashboard’s connection', () => {
       currency: 'EUR',
     });
     await page.getByRole('link', { name: 'after-restart' }).waitFor();
-    expect(await page.getByRole('alert').filter({ hasText: 'reconnecting' }).count()).toBe(0);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'reconnecting' })
+      .waitFor({ state: 'detached' });
   });
 
   test('a hidden page closes its connection, and is up to date when it is shown', async () => {
@@ -54,11 +57,13 @@ describeInBrowser('the dashboard’s connection', () => {
   });
 
   test('a burst of a thousand events costs a handful of calls', async () => {
-    await using scene = await openDashboard();
+    await using scene = await openDashboard({ hasOwnClock: true });
     const { page, server } = scene;
     const referenceNumber = await createPayment(server);
     await page.getByRole('link', { name: 'order-1' }).click();
     await page.getByText('Created with status').waitFor();
+    // On a busy machine a burst takes long, and a page may fetch ten times a second.
+    await page.clock.pauseAt(Date.now() + 60_000);
     let calls = 0;
     page.on('request', () => {
       calls += 1;
@@ -66,9 +71,10 @@ describeInBrowser('the dashboard’s connection', () => {
     // Two events each: the payment, and its delivery.
     const changes = Array.from({ length: 500 }, (_, index) => `status-${index}`);
     await Promise.all(changes.map((status) => server.setStatus(referenceNumber, status)));
+    await page.clock.resume();
     await page.locator('.detail-head').getByText('status-499').waitFor();
     await page.getByText('Only the last 200 callbacks are shown.').waitFor();
-    expect(await page.locator('.delivery').count()).toBe(200);
+    await eventually(() => page.locator('.delivery').count()).toBe(200);
     expect(calls).toBeLessThan(100);
   });
 
@@ -79,6 +85,7 @@ describeInBrowser('the dashboard’s connection', () => {
     await page.getByRole('link', { name: 'order-1' }).click();
     await page.getByText('Created with status').waitFor();
     let calls = 0;
+    const firstCall = page.waitForRequest(`**/_mock/payments/${referenceNumber}`);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -88,13 +95,15 @@ describeInBrowser('the dashboard’s connection', () => {
       await released;
       await route.continue();
     });
-    for (let index = 0; index < 20; index += 1) {
+    await server.setStatus(referenceNumber, 'status-0');
+    await firstCall;
+    for (let index = 1; index < 20; index += 1) {
       await server.setStatus(referenceNumber, `status-${index}`);
       await page.evaluate(
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
       );
     }
-    expect(calls).toBe(1);
+    await eventually(() => calls).toBe(1);
     release();
     await page.locator('.detail-head').getByText('status-19').waitFor();
     expect(calls).toBeLessThanOrEqual(2);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPayment, postPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, openDashboard } from './scene.js';
+import { describeInBrowser, eventually, openDashboard } from './scene.js';
 
 describeInBrowser('faults and requests in the dashboard', () => {
   test('a fault on requests is added, taken by one and shown as used up', async () => {
@@ -63,6 +63,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
       if (type === 'delay') await page.getByLabel('Delay in milliseconds').fill('5');
       await page.getByRole('button', { name: 'Add fault' }).click();
       await page.locator('.fault').nth(index).waitFor();
+      await page.getByText(`Added: ${type}.`, { exact: true }).waitFor();
     }
     expect(server.faults.pending().map(({ type }) => type)).toEqual(types);
     expect(types).toHaveLength(count);
@@ -94,9 +95,12 @@ describeInBrowser('faults and requests in the dashboard', () => {
     await page.getByText('not authenticated').waitFor();
     const last = page.locator('.row-details').last();
     await last.locator('summary').click();
-    const text = await last.textContent();
-    expect(text).toContain('POST /api/payments');
-    expect(text).toContain('authorization: [redacted]');
-    expect(text).toContain('{"merchantPaymentReference":"order-1","amount":1000,"currency":"EUR"}');
+    for (const text of [
+      'POST /api/payments',
+      'authorization: [redacted]',
+      '{"merchantPaymentReference":"order-1","amount":1000,"currency":"EUR"}',
+    ]) {
+      await eventually(() => last.textContent()).toContain(text);
+    }
   });
 });

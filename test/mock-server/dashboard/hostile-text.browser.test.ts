@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, openDashboard } from './scene.js';
+import { describeInBrowser, eventually, openDashboard } from './scene.js';
 
 const MARKUP =
   '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><b id="injected">';
@@ -24,7 +24,9 @@ describeInBrowser('text from outside in the dashboard', () => {
     await page.locator('.attempts summary').click();
     await page.getByText(`answer ${MARKUP}`, { exact: true }).waitFor();
     await page.getByRole('heading', { name: `reference ${MARKUP}` }).waitFor();
-    expect(await page.getByText(`status ${MARKUP}`, { exact: true }).count()).toBeGreaterThan(1);
+    await eventually(() =>
+      page.getByText(`status ${MARKUP}`, { exact: true }).count(),
+    ).toBeGreaterThan(1);
     await page.getByText('"note": "extra').waitFor();
     await page.getByRole('link', { name: 'Requests' }).click();
     await page.locator('summary').click();

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, openDashboard, type Scene, startMerchant } from './scene.js';
+import {
+  describeInBrowser,
+  eventually,
+  openDashboard,
+  type Scene,
+  startMerchant,
+} from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 
@@ -71,8 +77,7 @@ describeInBrowser('payments in the dashboard', () => {
     await server.setStatus(await openPayment(scene), 'paid');
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
     await page.getByText('resent', { exact: true }).waitFor();
-    await page.locator('.attempts summary').nth(1).waitFor();
-    expect(await page.locator('.attempts summary').count()).toBe(2);
+    await eventually(() => page.locator('.attempts summary').count()).toBe(2);
     expect(endpoint.received.map(({ rawBody }) => JSON.parse(rawBody.toString()).status)).toEqual([
       'paid',
       'paid',
@@ -100,6 +105,7 @@ describeInBrowser('payments in the dashboard', () => {
     await openPayment(scene);
     await scene.page.getByRole('button', { name: 'Send twice at once' }).click();
     await scene.page.getByText('Attempt 1, copy 1').waitFor();
+    await eventually(() => scene.server.deliveries.length).toBe(2);
     const [first, second] = endpoint.received;
     expect(second?.rawBody).toEqual(first?.rawBody);
     expect(scene.server.deliveries.map(({ fault }) => fault)).toEqual(['duplicate', 'duplicate']);
@@ -185,7 +191,7 @@ describeInBrowser('payments in the dashboard', () => {
     expect(page.url()).toContain(referenceNumber);
     await page.reload();
     await page.getByRole('heading', { name: 'order-1' }).waitFor();
-    expect(await page.title()).toBe('order-1 · Mock payment service');
+    await eventually(() => page.title()).toBe('order-1 · Mock payment service');
     await page.goBack();
     await page.getByText('Choose a payment').waitFor();
   });
@@ -220,14 +226,14 @@ describeInBrowser('payments in the dashboard', () => {
     }
     const rows = page.locator('.payment-row');
     await page.getByText('50 of 120 payments').waitFor();
-    expect(await rows.first().textContent()).toContain('order-120');
+    await eventually(() => rows.first().textContent()).toContain('order-120');
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('100 of 120 payments').waitFor();
-    expect(await rows.nth(50).evaluate((row) => row.matches(':focus'))).toBe(true);
+    await eventually(() => rows.nth(50).evaluate((row) => row.matches(':focus'))).toBe(true);
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('120 payments, newest first', { exact: true }).waitFor();
-    expect(await rows.last().textContent()).toContain('order-001');
-    expect(new Set(await rows.allTextContents()).size).toBe(120);
+    await eventually(() => rows.last().textContent()).toContain('order-001');
+    await eventually(async () => new Set(await rows.allTextContents()).size).toBe(120);
 
     const search = page.getByLabel('Search by reference or status');
     await search.fill('ORDER-04');
@@ -237,6 +243,6 @@ describeInBrowser('payments in the dashboard', () => {
     await server.setStatus(server.payments.list()[0]?.referenceNumber ?? '', 'disputed');
     await search.fill('disputed');
     await page.getByText('1 payment, newest first', { exact: true }).waitFor();
-    expect(await rows.allTextContents()).toEqual([expect.stringContaining('order-001')]);
+    await eventually(() => rows.allTextContents()).toEqual([expect.stringContaining('order-001')]);
   });
 });

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import {
   type MockServer,
   type MockServerOptions,
@@ -90,6 +90,10 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
     },
   };
 }
+
+/** `await eventually(() => …).toBe(…)`: the page draws, and moves the focus, after what it answers to. */
+export const eventually = <Value>(read: () => Value | Promise<Value>) =>
+  expect.poll(read, { timeout: 10_000 });
 
 export interface Merchant extends AsyncDisposable {
   readonly url: string;

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
+import { InboxError } from '../../../src/errors.js';
 import { inboxContract } from '../../../src/inbox/contract/index.js';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
@@ -13,9 +14,9 @@ import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
-import { apiSecret, customer, signingText } from '../planted.js';
+import { apiSecret, customer, signingBytes, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
-import { record, signed } from './signed-callback.js';
+import { body, type PlantedSecret, record, signed, signingSecrets } from './signed-callback.js';
 
 // An inbox is handed no secret and no body. What it is handed, and what it says when its store fails
 // with all that drivers add to their errors, is looked at all the same.
@@ -30,6 +31,8 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
       see('the event', event);
       return inbox.process(event, run);
     },
+    failedChanges: inbox.failedChanges?.bind(inbox),
+    discard: inbox.discard?.bind(inbox),
   };
   let count = 0;
   const receiver = createCallbackReceiver<Tx>({
@@ -50,6 +53,43 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
     see('the reply to a copy', await receiver.receive(request));
   }
   see('the inbox after its use', inbox);
+}
+
+/** Changes that fail with an error that shows all there is, are parked, blocked, replayed and listed. */
+async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<void> {
+  const bytes = signingSecret instanceof Uint8Array ? signingSecret : signingBytes;
+  const all = [body, signingText, bytes.toString('hex'), bytes.toString('base64'), customer];
+  const receivers = [false, true].map((keepBodies) => {
+    const inbox = memoryInbox({ keepBodies });
+    const receiver = createCallbackReceiver({
+      now,
+      signingSecret: [signingSecret, signingText, signingBytes],
+      inbox,
+      parkAfter: 1,
+      blockParked: true,
+      // What the merchant's own code throws reaches onError as it is.
+      onError(error) {
+        if (error instanceof InboxError) see('what onError receives', error);
+      },
+      onPayment: () => Promise.reject(Object.assign(new Error(all.join(' ')), { code: all[1] })),
+    });
+    return { inbox, receiver };
+  });
+  const later = { ...record, updatedAt: '2026-01-31T12:00:06.000+00:00', status: 'settled' };
+  for (const { inbox, receiver } of receivers) {
+    for (const rawBody of [body, body, JSON.stringify(later)]) {
+      const request = { method: 'POST', ...signed(signingSecret, { rawBody }) };
+      see('the reply', await receiver.receive(request));
+    }
+    for await (const change of inbox.failedChanges()) {
+      see('the kept error', change.error);
+      // The body is kept where the merchant says so.
+      if (change.rawBody === undefined) see('the change', change);
+      see('the replay', await receiver.replay(change).catch((error: unknown) => error));
+    }
+    see('the inbox', inbox);
+    see('the receiver', receiver);
+  }
 }
 
 let opening: Promise<PGlite> | undefined;
@@ -161,6 +201,9 @@ function refusing(name: string): Walk {
 export const inboxWalks: Walks = {
   './inbox memoryInbox': {
     'while it is used': (see) => receiveBy(see, memoryInbox()),
+    'when it keeps what failed': async (see) => {
+      for (const secret of Object.values(signingSecrets)) await keepFailures(see, secret);
+    },
     'when it is refused': refusing('memoryInbox'),
   },
   './inbox/redis redisInbox': {

@@ -155,6 +155,12 @@ export const mockWalks: Walks = {
       expectHidden(see, service);
       await useService(see, service, 'http://service.example');
       expectHidden(see, service);
+      const clock = createManualClock();
+      clock.setTimeout(
+        async () => see('the error of a busy clock', await failureOf(() => clock.advance(1))),
+        1,
+      );
+      await clock.advance(1);
       await service.close();
       see('the error after close()', await failureOf(() => service.setStatus('a', 'b')));
     },
@@ -169,6 +175,9 @@ export const mockWalks: Walks = {
       const { port } = new URL(server.url);
       const again = () => startMockServer({ ...credentials, port: Number(port) });
       see('the error of a port that is taken', await failureOf(again));
+      // TEST-NET-1: no machine has it.
+      const elsewhere = () => startMockServer({ ...credentials, host: '192.0.2.1' });
+      see('the error of a host that is not this machine', await failureOf(elsewhere));
     },
     'to what is no HTTP request of a browser': async (see) => {
       await using server = await startMockServer(credentials);

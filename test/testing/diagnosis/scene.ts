@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
+import type { VerifyCallbackOptions } from '../../../src/callback/index.js';
 import {
   type CallbackDiagnosis,
   type CallbackFindingCode,
   diagnoseCallback,
-  type VerifyCallbackOptions,
 } from '../../../src/testing/index.js';
 import { NOW_SECONDS, now, SECRET, sampleRecord, sign } from '../../callback/sample-callback.js';
 

@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type CallbackFindingCode, InvalidOptionError } from '../../../src/testing/index.js';
+import { InvalidOptionError } from '../../../src/errors.js';
+import type { CallbackFindingCode } from '../../../src/testing/index.js';
 import { COMPACT, codesOf, diagnose, expectExplained, now, SECRET } from './scene.js';
 
 const key = Buffer.from('fbef3effffc1d2771f88e4fa903b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d', 'hex');

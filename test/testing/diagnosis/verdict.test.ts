@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { verifyCallback } from '../../../src/callback/index.js';
+import { InvalidOptionError } from '../../../src/errors.js';
 import type { StandardSchemaV1 } from '../../../src/protocol/standard-schema.js';
-import {
-  callbackFindingCodes,
-  diagnoseCallback,
-  InvalidOptionError,
-} from '../../../src/testing/index.js';
+import { callbackFindingCodes, diagnoseCallback } from '../../../src/testing/index.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import {
   COMPACT,

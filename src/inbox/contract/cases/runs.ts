@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { oddNames } from '../../../storage/contract/odd-names.js';
 import type { InboxEvent } from '../../inbox.js';
 import { type ContractCase, createPayment, type Stage, seconds } from '../stage.js';
 
@@ -146,36 +147,6 @@ export const failureCases: readonly ContractCase[] = [
     },
   },
 ];
-
-/** Names that a store may take for one another, or stumble over; each begins with `stem`. */
-function oddNames(stem: string): readonly string[] {
-  const accented = `${stem}\u00e9`;
-  return [
-    stem,
-    `${stem} `,
-    `${stem}A`,
-    `${stem}a`,
-    `${stem}{a}`,
-    `${stem}{b}`,
-    `${stem}{}`,
-    `${stem}\u0000`,
-    `${stem}\u0000a`,
-    `${stem}'; --`,
-    `${stem}"`,
-    `${stem}\\`,
-    `${stem}%`,
-    `${stem}_`,
-    `${stem}\n`,
-    `${stem}\u{1f4b8}`,
-    accented,
-    accented.normalize('NFD'),
-    // What a store may keep in the place of a name it does not like.
-    `sha256:${createHash('sha256').update(accented).digest('base64url')}`,
-    `sha256:${stem}`,
-    `${stem}${'x'.repeat(5000)}`,
-    `${stem}${'x'.repeat(4999)}y`,
-  ];
-}
 
 /** All are processed, and each is then known. */
 async function assertKeptApart(stage: Stage, events: readonly InboxEvent[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { wrongCrashes } from './crashes.js';
 import { wrongFailures } from './failures.js';
+import { wrongKeepers } from './kept-failures.js';
 import { wrongNames } from './names.js';
 import { wrongOrder } from './order.js';
 import { wrongOverlap } from './overlap.js';
@@ -16,4 +17,5 @@ export const wrongInboxes: readonly WrongInbox[] = [
   ...wrongTurns,
   ...wrongCrashes,
   ...wrongNames,
+  ...wrongKeepers,
 ];

@@ -1,11 +1,6 @@
 import type { InboxOutcome } from '../../../../src/inbox/inbox.js';
-import {
-  type Change,
-  type Claim,
-  ProcessBoundInbox,
-  RightInbox,
-  type Work,
-} from '../right-inbox.js';
+import { ProcessBoundInbox } from '../keeping-inbox.js';
+import { type Change, type Claim, RightInbox, type Work } from '../right-inbox.js';
 import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
 
 export const wrongCrashes: readonly WrongInbox[] = [

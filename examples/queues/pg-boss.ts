@@ -1,0 +1,124 @@
+// Slow work in pg-boss, which keeps its jobs in the same Postgres: the inbox's record, the order and the
+// job are written in one transaction. Needs pg-boss 12.38 or a later 12, and for it Node 22.12.
+//
+//   DATABASE_URL=postgres://… WAREHOUSE_URL=http://… MERCHANT_PAYMENTS_SIGNING_SECRET=… \
+//     npx tsx examples/queues/pg-boss.ts
+//   npx tsx examples/queues/pg-boss.ts redrive   # runs the jobs again that failed for good
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RetryLaterError } from 'merchant-payments';
+import { postgresInbox } from 'merchant-payments/inbox/postgres';
+import { callbackHandler } from 'merchant-payments/node';
+import pg from 'pg';
+import { type Job, type JobResult, PgBoss } from 'pg-boss';
+import { deliver, RefusedError } from './warehouse.js';
+
+const connectionString = process.env.DATABASE_URL ?? '';
+const queue = 'deliveries';
+const failed = 'deliveries-failed';
+
+const pool = new pg.Pool({ connectionString });
+pool.on('error', console.error); // an idle connection that breaks would end the process
+const inbox = postgresInbox(pool);
+await inbox.setup();
+await pool.query(`CREATE TABLE IF NOT EXISTS orders
+  (reference text PRIMARY KEY, status text, paid_at timestamptz, delivery text)`);
+
+const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
+boss.on('error', console.error);
+await boss.start();
+await boss.createQueue(failed, { retentionSeconds: 365 * 24 * 3600 });
+await boss.createQueue(queue, {
+  retryLimit: 20, // over about four days
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 12 * 3600,
+  deadLetter: failed,
+});
+
+// --- The callback: what is known of the order, and a job that looks at it ------------------------
+
+const handler = callbackHandler({
+  signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
+  inbox,
+  async onPayment({ payment }, { tx, stale }) {
+    const { merchantPaymentReference: reference, status } = payment;
+    const { rows } = await tx.query(
+      `UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END,
+         paid_at = CASE WHEN $2 = 'paid' THEN coalesce(paid_at, now()) ELSE paid_at END
+       WHERE reference = $1 RETURNING reference`,
+      [reference, status, stale],
+    );
+    // Not left to the worker: a job that waits for its order fails for good in the end.
+    if (rows.length === 0) throw new RetryLaterError('order not stored yet');
+    const db = { executeSql: (text: string, values?: unknown[]) => tx.query(text, values) };
+    const job = await boss.send(queue, { reference }, { db });
+    if (job === null) throw new Error('not queued: is there such a queue?');
+    if (!stale) console.log(`${reference} is ${status}`);
+  },
+});
+
+// --- The worker: it reads the order, not the job, so a job may overtake another one --------------
+
+async function read(reference: string) {
+  const { rows } = await pool.query(
+    'SELECT status, paid_at IS NOT NULL AS "isPaid" FROM orders WHERE reference = $1',
+    [reference],
+  );
+  return rows[0];
+}
+
+/** When it throws, pg-boss runs the job again, and after the last attempt moves it to `failed`. */
+async function run({ id, data: { reference } }: Job<{ reference: string }>): Promise<JobResult> {
+  try {
+    const delivery = await deliver(reference, () => read(reference));
+    const { rows } = await pool.query(
+      'UPDATE orders SET delivery = $2 WHERE reference = $1 AND delivery IS DISTINCT FROM $2 RETURNING 1',
+      [reference, delivery],
+    );
+    console.log(rows.length > 0 ? `${reference} is ${delivery}` : `no change for ${reference}`);
+    return { id, status: 'completed' };
+  } catch (error) {
+    console.error(error);
+    if (!(error instanceof RefusedError)) throw error;
+    return { id, status: 'deadletter', output: { message: error.message } };
+  }
+}
+
+function work() {
+  const options = { pollingIntervalSeconds: 0.5, perJobResults: true } as const;
+  return boss.work(queue, options, (jobs: Job<{ reference: string }>[]) =>
+    Promise.all(jobs.map(run)),
+  );
+}
+
+// --- What failed for good: somebody must look ----------------------------------------------------
+
+async function reportFailed() {
+  const jobs = await boss.findJobs<{ reference: string }>(failed, { queued: true });
+  for (const { data } of jobs) console.error(`failed for good: ${data.reference}`);
+}
+
+async function stop() {
+  await boss.stop();
+  await pool.end();
+}
+
+if (process.argv[2] === 'redrive') {
+  console.log(`${await boss.redrive(failed)} jobs run again`);
+  await stop();
+} else {
+  await work();
+  await reportFailed();
+  const alarm = setInterval(() => reportFailed().catch(console.error), 600_000);
+  const server = createServer(handler).listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo;
+    console.log(`Waiting for callbacks at http://127.0.0.1:${port}/callbacks/payments`);
+  });
+  process.once('SIGTERM', async () => {
+    clearInterval(alarm);
+    server.close();
+    await stop();
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * What is known about the payment behind a call that failed.
+ *
+ * - `not-sent`: nothing reached the service; no payment exists because of this call.
+ * - `rejected`: the service answered with a 4xx other than 408 and 499; it did not accept the request.
+ * - `accepted`: the service answered with 2xx, but the answer's body was lost or failed
+ *   your `responseSchema`. The payment exists: do not create it again.
+ * - `unknown`: the request left this machine, and the service answered with 3xx, 408, 499 or 5xx, or
+ *   not at all. The payment may or may not exist; the callback will tell.
+ */
+export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
+
+/** One thing that is wrong with an input or a record. */
+export interface Issue {
+  /** Where it is, from the outside in: `['extraBody', 'amount']`. Empty for the whole value. */
+  readonly path: readonly PropertyKey[];
+  /** What was expected and what was received. Issues written by this package never quote the value. */
+  readonly message: string;
+}
+
+export interface ErrorDetails {
+  readonly cause?: unknown;
+}
+
+/** What is known of a call that failed. */
+export interface CallDetails extends ErrorDetails {
+  readonly requestOutcome: RequestOutcome;
+  /** @default false */
+  readonly safeToRetry?: boolean | undefined;
+}
+
+/** The right side of `instanceof` for a union of classes. */
+export type ErrorClass<Union> = abstract new (...options: never) => Union;
+
+// An accessor, so that the class's name also heads the stack, which is written before a field can be set.
+// A property in its type: `override name = 'OrderError'` in a subclass must compile.
+const NamedError = class extends Error {
+  override get name(): string {
+    return (this.constructor as unknown as Branded).brand.slice('merchant-payments.'.length);
+  }
+  /** Names this error alone otherwise. */
+  override set name(value: string) {
+    Object.defineProperty(this, 'name', { value, configurable: true, writable: true });
+  }
+} as typeof Error;
+
+interface Branded {
+  readonly brand: string;
+}
+
+/** What all errors of this package have. */
+export abstract class PackageError extends NamedError {
+  // Two copies of the package (ESM beside CJS, or two installs) have two sets of classes, with the same
+  // brands. Not set in a static block: bundlers would keep every class then.
+  protected static readonly brand: string = 'merchant-payments.MerchantPaymentsError';
+
+  /** @internal */
+  static override [Symbol.hasInstance](candidate: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, candidate)) return true;
+    // A user's own subclass inherits this method and the brand; the prototype alone decides for it.
+    return Object.hasOwn(this, 'brand') && hasBrand(candidate, this.brand);
+  }
+
+  /** Name of the class. */
+  declare name: string;
+  /** Machine-readable reason: one of `ErrorCode`, or the service's own for an {@link ApiError}. */
+  abstract readonly code: string;
+  /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
+  declare readonly requestOutcome?: RequestOutcome;
+  /**
+   * Whether the same call may be made again: true only when that can't create a second payment and can
+   * succeed: nothing was sent for want of a connection, of a secret or of time, a 429, or a safe method
+   * (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
+   * every {@link RequestError}, absent elsewhere.
+   */
+  declare readonly safeToRetry?: boolean;
+
+  /** @internal */
+  constructor(message: string, details: Partial<CallDetails> = {}) {
+    const { cause, requestOutcome, safeToRetry = false } = details;
+    super(message, cause === undefined ? undefined : { cause });
+    if (requestOutcome !== undefined)
+      setFields<PackageError>(this, { requestOutcome, safeToRetry });
+  }
+
+  /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
+  toJSON(): Record<string, unknown> {
+    const { name, code, message } = this;
+    return { name, code, message, ...(this as unknown as Record<string, unknown>) };
+  }
+}
+
+function hasBrand(candidate: unknown, brand: string): boolean {
+  if (typeof candidate !== 'object' || candidate === null) return false;
+  let errorClass: unknown = candidate.constructor;
+  while (typeof errorClass === 'function') {
+    if ((errorClass as { brand?: unknown }).brand === brand) return true;
+    errorClass = Object.getPrototypeOf(errorClass);
+  }
+  return false;
+}
+
+type Fields<Of> = { [Name in keyof Of]?: Of[Name] | undefined };
+
+/** Sets the fields that have a value: an absent one is not a property either. */
+export function setFields<Of extends PackageError>(error: Of, fields: Fields<Of>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) Object.assign(error, { [name]: value });
+  }
+}
+
+/** What the errors of a call also have. */
+export abstract class CallError extends PackageError {
+  protected static override readonly brand: string = 'merchant-payments.RequestError';
+
+  /** @internal */
+  static override [Symbol.hasInstance](candidate: unknown): boolean {
+    if (this !== CallError) return super[Symbol.hasInstance](candidate);
+    return candidate instanceof PackageError && candidate.requestOutcome !== undefined;
+  }
+
+  declare readonly requestOutcome: RequestOutcome;
+  declare readonly safeToRetry: boolean;
+
+  /** @internal */
+  // Unlike the base's: a call's error has an outcome.
+  constructor(message: string, details: CallDetails) {
+    super(message, details);
+  }
+}
+
+/** An error that names an option. */
+export abstract class OptionError extends PackageError {
+  /** Name of the option, for example `timeoutMs`. */
+  readonly option: string;
+
+  /** @internal */
+  constructor(option: string, message: string, details?: Partial<CallDetails>) {
+    super(message, details);
+    this.option = option;
+    extendStack(this);
+  }
+}
+
+// An option may be checked ten calls below the function that takes it, and V8 keeps ten frames: without
+// more the stack would not show the caller's line, the one to correct.
+function extendStack(error: OptionError): void {
+  const limit = Error.stackTraceLimit;
+  if (!(limit > 0)) return;
+  try {
+    Error.stackTraceLimit = limit + 10;
+  } catch {
+    return; // frozen, as by --frozen-intrinsics
+  }
+  Error.captureStackTrace?.(error, error.constructor);
+  Error.stackTraceLimit = limit;
+}
+
+/** An error of several codes. */
+export abstract class CodedError<Code extends string> extends PackageError {
+  readonly code: Code;
+
+  /** @internal */
+  constructor(code: Code, message: string, details?: ErrorDetails) {
+    super(message, details);
+    this.code = code;
+  }
+}

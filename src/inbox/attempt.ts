@@ -1,0 +1,131 @@
+import { InboxError } from '../errors.js';
+import {
+  describeFailure,
+  type FailurePolicy,
+  type FailureText,
+  isFailure,
+} from './failed-changes.js';
+import type { InboxEvent } from './inbox.js';
+
+/** What a store has kept of a change, and of the earlier ones of its payment, when the change is claimed. */
+export interface SeenFailures {
+  /** Of the change itself. */
+  readonly own: 'failed' | 'parked' | undefined;
+  /** Whether an earlier change of the payment is parked. */
+  readonly behindParked: boolean;
+}
+
+/** What most claims see. */
+export const NOTHING_SEEN: SeenFailures = Object.freeze({ own: undefined, behindParked: false });
+
+/** A failure for a store to keep. */
+export interface NewFailure {
+  /** False for a change that was parked without a run. */
+  readonly ran: boolean;
+  /** From how many attempts on the change is parked; 0 for at once, undefined for never. */
+  readonly parkFrom: number | undefined;
+  readonly error: FailureText;
+  /** Called by a store that keeps bodies. Undefined when the body is not known. */
+  getRawBody(): Uint8Array | undefined;
+}
+
+/** A failure as it is kept. */
+export interface KeptFailure {
+  readonly attempts: number;
+  readonly parked: boolean;
+}
+
+/**
+ * Keeps a failure, apart from the transaction that failed. Undefined when the change was processed
+ * meanwhile, and nothing is kept.
+ */
+export type KeepFailure = (failure: NewFailure) => Promise<KeptFailure | undefined>;
+
+/**
+ * One delivery at an inbox that keeps failures: whether it may run, and what is kept when it fails. The
+ * policy is that of the moment when it is made: the caller's event may change.
+ */
+export class Attempt {
+  readonly #policy: FailurePolicy | undefined;
+  readonly #keep: KeepFailure;
+  #seen: SeenFailures | undefined;
+  /** Why the work may not run. */
+  #refusal: InboxError | undefined;
+
+  constructor({ failures }: InboxEvent, keep: KeepFailure) {
+    this.#policy = failures;
+    this.#keep = keep;
+  }
+
+  /**
+   * To be called with the claim granted, before the work.
+   *
+   * @throws {InboxError} `CHANGE_PARKED`, `CHANGE_BLOCKED`: the work may not run
+   */
+  begin(seen: SeenFailures): void {
+    this.#seen = seen;
+    const { runParked = false, blockParked = false } = this.#policy ?? {};
+    if (seen.own === 'parked' && !runParked) this.#refusal = changeParked();
+    else if (seen.behindParked && blockParked) this.#refusal = changeBlocked();
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  /**
+   * Runs the delivery, and keeps its failure. What fails in keeping it never hides the failure itself.
+   *
+   * @throws what `deliver` throws
+   */
+  async run<Result>(deliver: () => Promise<Result>): Promise<Result> {
+    try {
+      return await deliver();
+    } catch (error) {
+      await this.failed(error);
+      throw error;
+    }
+  }
+
+  /** Keeps what the delivery failed with, unless it failed before its claim was granted. */
+  async failed(error: unknown): Promise<void> {
+    const seen = this.#seen;
+    if (seen === undefined) return;
+    if (this.#refusal === undefined) {
+      if (isFailure(error)) await this.#keepOrIgnore(error, seen);
+    } else if (error === this.#refusal && seen.own !== 'parked') {
+      // It is acknowledged for being kept, so what fails here is the answer.
+      await this.#keep(this.#describe(error, { ran: false, parkFrom: 0 }));
+    }
+  }
+
+  async #keepOrIgnore(error: unknown, seen: SeenFailures): Promise<void> {
+    try {
+      const parkFrom = this.#policy?.parkAfter;
+      const kept = await this.#keep(this.#describe(error, { ran: true, parkFrom }));
+      if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);
+    } catch {
+      // Most failures of the store are what the work failed with already.
+    }
+  }
+
+  #describe(error: unknown, how: Pick<NewFailure, 'ran' | 'parkFrom'>): NewFailure {
+    const policy = this.#policy;
+    return {
+      ...how,
+      error: policy?.describeError?.(error) ?? describeFailure(error),
+      getRawBody: () => policy?.getRawBody?.(),
+    };
+  }
+}
+
+function changeParked(): InboxError {
+  return new InboxError(
+    'CHANGE_PARKED',
+    'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
+  );
+}
+
+function changeBlocked(): InboxError {
+  return new InboxError(
+    'CHANGE_BLOCKED',
+    'The change was not run but parked: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
+  );
+}

@@ -1,0 +1,149 @@
+import { literal } from '../../storage/postgres/literal.js';
+import type { Queryable } from '../../storage/postgres/pool.js';
+import {
+  maintenanceSettings,
+  onlyText,
+  type Transactions,
+} from '../../storage/postgres/transactions.js';
+import { toStoredName } from '../../storage/stored-name.js';
+import type { KeptFailure, NewFailure } from '../attempt.js';
+import {
+  assertChangeId,
+  type ChangeId,
+  type FailedChange,
+  type FailedChangeStore,
+  type FailedChangesOptions,
+  resolveListOptions,
+} from '../failed-changes.js';
+import {
+  FAILURES_PAGE_SIZE,
+  parseJson,
+  type StoredFailure,
+  toFailedChange,
+  toFullNames,
+} from '../stored-failure.js';
+import type { QuotedTables, Timeouts } from './options.js';
+import { explainMissing } from './schema.js';
+import { forgetFailure, isUnprocessed, type StoredEvent } from './statements.js';
+
+// Another row's lock is held for one statement.
+const LOCK_TIMEOUT_MS = 1_000;
+
+type FailureTimeouts = Pick<Timeouts, 'commandTimeoutMs'>;
+
+/** The table of failures. Every statement is a short transaction of its own. */
+export class FailureTable implements FailedChangeStore {
+  readonly #transactions: Transactions<Queryable>;
+  readonly #tables: QuotedTables;
+  readonly #timeouts: FailureTimeouts;
+  readonly #keepBodies: boolean;
+
+  constructor(
+    transactions: Transactions<Queryable>,
+    tables: QuotedTables,
+    { keepBodies, ...timeouts }: FailureTimeouts & { readonly keepBodies: boolean },
+  ) {
+    this.#transactions = transactions;
+    this.#tables = tables;
+    this.#timeouts = timeouts;
+    this.#keepBodies = keepBodies;
+  }
+
+  /** Undefined when the event was processed meanwhile. */
+  async keep(
+    event: StoredEvent,
+    names: ChangeId,
+    { ran, parkFrom, error, getRawBody }: NewFailure,
+  ): Promise<KeptFailure | undefined> {
+    const { events, failures } = this.#tables;
+    const [reference, key] = [literal(event.reference), literal(event.key)];
+    const rawBody = this.#keepBodies ? getRawBody() : undefined;
+    const added = ran ? 1 : 0;
+    const isParked = (attempts: string): string =>
+      parkFrom === undefined ? 'false' : `${attempts} >= ${parkFrom}`;
+    const answer = await this.#ask(`INSERT INTO ${failures} AS failure
+    (payment_reference, key, full_names, occurred_at_us, attempts, parked, error, raw_body)
+  SELECT ${reference}, ${key}, ${toLiteral(toFullNames(event, names))}, ${event.occurredAtUs}, ${added}, ${isParked(`${added}`)},
+    ${literal(JSON.stringify(error))}, ${rawBody === undefined ? 'NULL' : `decode('${toHex(rawBody)}', 'hex')`}
+  WHERE NOT EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key})
+  ON CONFLICT (payment_reference, key) DO UPDATE SET
+    attempts = failure.attempts + excluded.attempts,
+    last_failed_at = excluded.last_failed_at,
+    parked = failure.parked OR ${isParked('failure.attempts + excluded.attempts')},
+    error = excluded.error,
+    raw_body = coalesce(excluded.raw_body, failure.raw_body)
+  RETURNING json_build_array(attempts, parked)::text`);
+    if (answer === undefined) return undefined;
+    const [attempts, parked] = parseJson(answer) as [number, boolean];
+    return { attempts, parked };
+  }
+
+  failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange> {
+    const { limit, paymentReference } = resolveListOptions(options);
+    return this.#read(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+  }
+
+  async discard(change: ChangeId): Promise<boolean> {
+    assertChangeId(change);
+    const reference = literal(toStoredName(change.paymentReference));
+    const named = { reference, key: literal(toStoredName(change.key)) };
+    const answer = await this.#ask(`${forgetFailure(this.#tables, named)} RETURNING key`);
+    return answer !== undefined;
+  }
+
+  async *#read(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
+    const conditions = [isUnprocessed(this.#tables.events)];
+    if (paymentReference !== undefined) {
+      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
+    }
+    let after: readonly string[] = [];
+    for (let left = limit; left > 0; ) {
+      const size = Math.min(left, FAILURES_PAGE_SIZE);
+      const rows = await this.#readPage([...conditions, ...after], size);
+      for (const row of rows) yield toFailedChange(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < size) return;
+      left -= rows.length;
+      const cursor = [String(last.firstFailedAt), last.reference, last.storedKey].map(literal);
+      after = [`(first_failed_at, payment_reference, key) > (${cursor.join(', ')})`];
+    }
+  }
+
+  async #readPage(conditions: readonly string[], size: number): Promise<readonly StoredFailure[]> {
+    const page = `SELECT * FROM ${this.#tables.failures} AS failure
+    WHERE ${conditions.join(' AND ')}
+    ORDER BY first_failed_at, payment_reference, key LIMIT ${size}`;
+    const answer = await this.#ask(`SELECT coalesce(json_agg(json_build_object(
+    'reference', payment_reference, 'storedKey', key, 'fullNames', full_names,
+    'occurredAtUs', occurred_at_us::text, 'attempts', attempts, 'parked', parked, 'error', error,
+    'firstFailedAt', ${isoTime('first_failed_at')}, 'lastFailedAt', ${isoTime('last_failed_at')},
+    'rawBody', encode(raw_body, 'hex')) ORDER BY first_failed_at, payment_reference, key), '[]')::text
+  FROM (${page}) AS failure`);
+    return parseJson(answer ?? '[]') as readonly StoredFailure[];
+  }
+
+  /** The only text that the statement gives; undefined when it gives no row. */
+  #ask(statement: string): Promise<string | undefined> {
+    return this.#transactions.run(async (transaction) => {
+      const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
+      const { commandTimeoutMs } = this.#timeouts;
+      const rows = await transaction.begin(statements, commandTimeoutMs).catch((error) => {
+        throw explainMissing(error);
+      });
+      return { end: 'commit', result: rows.length === 0 ? undefined : onlyText(rows) };
+    });
+  }
+}
+
+// Whatever DateStyle and time zone the session has.
+function isoTime(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+function toLiteral(text: string | null): string {
+  return text === null ? 'NULL' : literal(text);
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { PaymentOutbox } from '../../outbox.js';
+import { recordOf } from '../service.js';
+import {
+  assertPayment,
+  type ContractCase,
+  collect,
+  createInput,
+  rejectsWith,
+  type Stage,
+} from '../stage.js';
+
+const own = { tx: undefined };
+
+/** A payment whose sender seems dead, and is waiting for its answer. */
+async function loseSender(stage: Stage, outbox: PaymentOutbox<unknown>) {
+  const input = createInput();
+  const reference = input.merchantPaymentReference;
+  const held = stage.service.hold(reference);
+  const call = stage.start(outbox.create(input));
+  await held.received;
+  await stage.loseLease(reference);
+  return { input, reference, held, call };
+}
+
+/** A sender dies. */
+export const crashCases: readonly ContractCase[] = [
+  {
+    name: 'takes a payment for unresolved whose sender died, and does not send it again',
+    needs: 'loseLease',
+    run: async (stage) => {
+      const { input, reference } = await loseSender(stage, await stage.open());
+      const outbox = await stage.open();
+      assertPayment(await outbox.get(reference), { state: 'unresolved' });
+      const listed = await collect(outbox.unresolved());
+      assert.ok(listed.some((one) => one.merchantPaymentReference === reference));
+      assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
+      assertPayment(await outbox.send(reference), { state: 'unresolved', replayed: true });
+      await rejectsWith(outbox.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
+      await outbox.recover();
+      assertPayment(await outbox.get(reference), { state: 'unresolved' });
+      assert.equal(stage.service.requestsFor(reference).length, 1);
+    },
+  },
+  {
+    name: 'counts once in recover what became unresolved by a crash',
+    needs: 'loseLease',
+    run: async (stage) => {
+      await loseSender(stage, await stage.open());
+      const outbox = await stage.open();
+      const [first, second] = [await outbox.recover(), await outbox.recover()];
+      assert.ok(first.unresolved >= 1, 'recover must count it');
+      assert.equal(second.unresolved, 0, 'recover must not count it again');
+    },
+  },
+  {
+    name: 'takes the word of a sender that was taken for dead, as long as nobody knows better',
+    needs: 'loseLease',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      for (const [kind, state] of [
+        ['created', 'created'],
+        [422, 'rejected'],
+      ] as const) {
+        const { reference, held, call } = await loseSender(stage, outbox);
+        await (await stage.open()).recover();
+        held.answer(kind);
+        await call.catch(() => undefined);
+        assertPayment(await outbox.get(reference), { state });
+      }
+    },
+  },
+  {
+    name: 'does not let a sender that was taken for dead overwrite what its callback said',
+    needs: 'loseLease',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      for (const kind of ['refused', 422, 'answer-lost'] as const) {
+        const { reference, held, call } = await loseSender(stage, outbox);
+        await (await stage.open()).recover();
+        const record = recordOf(reference, { referenceNumber: randomUUID(), status: 'paid' });
+        await outbox.settle(record, own);
+        held.answer(kind);
+        assertPayment(await call, { state: 'created', status: 'paid' });
+      }
+    },
+  },
+  {
+    name: 'does not let a sender that was taken for dead overwrite what a person said',
+    needs: 'loseLease',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      const { reference, held, call } = await loseSender(stage, outbox);
+      await outbox.resolve(reference, 'not-created');
+      held.answer('refused');
+      await call.catch(() => undefined);
+      assertPayment(await outbox.get(reference), { state: 'rejected' });
+    },
+  },
+  {
+    name: 'does not lose a payment that a sender, taken for dead, has created after all',
+    needs: 'loseLease',
+    run: async (stage) => {
+      const [one, other] = [await stage.open(), await stage.open()];
+      const { input, reference, held, call } = await loseSender(stage, one);
+      await other.resolve(reference, 'not-created');
+      assertPayment(await other.create(input), { state: 'created', replayed: false });
+      const [first = ''] = stage.service.paymentsOf(reference);
+      held.answer('created');
+      assertPayment(await call, { state: 'created', referenceNumber: first });
+      const second = stage.service.paymentsOf(reference)[1];
+      const listed = await collect(one.secondPayments());
+      assert.ok(listed.some(({ referenceNumber }) => referenceNumber === second));
+    },
+  },
+];
+
+/** What is recorded is sent in the end. */
+export const recoverCases: readonly ContractCase[] = [
+  {
+    name: 'sends in recover what was recorded, once by any number of processes',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      const inputs = Array.from({ length: 12 }, () => createInput());
+      for (const input of inputs) await stage.record(outbox, input);
+      const outboxes = [outbox, await stage.open(), await stage.open()];
+      const passes = await Promise.all(outboxes.map((one) => one.recover()));
+      const resent = passes.reduce((sum, pass) => sum + pass.resent, 0);
+      assert.ok(resent >= inputs.length, `recover sent ${resent} of ${inputs.length}`);
+      for (const { merchantPaymentReference: reference } of inputs) {
+        assert.equal(stage.service.requestsFor(reference).length, 1, 'it must be sent once');
+        assertPayment(await outbox.get(reference), { state: 'created' });
+      }
+      assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
+    },
+  },
+  {
+    name: 'counts in recover what it sent without learning the outcome',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      await outbox.recover();
+      const inputs = [createInput(), createInput()];
+      for (const input of inputs) {
+        stage.service.answer(input.merchantPaymentReference, 'answer-lost');
+        await stage.record(outbox, input);
+      }
+      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 2 });
+      assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
+    },
+  },
+  {
+    name: 'leaves in recover what can not be sent now, for a later one',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      await outbox.recover();
+      for (const kind of ['refused', 429] as const) {
+        const input = createInput();
+        const { merchantPaymentReference: reference } = input;
+        stage.service.answer(reference, kind);
+        await stage.record(outbox, input);
+        await outbox.recover();
+        assertPayment(await outbox.get(reference), { state: 'recorded' });
+        assert.equal((await outbox.recover()).resent, 1);
+        assertPayment(await outbox.get(reference), { state: 'created' });
+      }
+    },
+  },
+  {
+    name: 'goes on in recover after a payment that the service does not accept',
+    run: async (stage) => {
+      const outbox = await stage.open();
+      await outbox.recover();
+      const [bad, good] = [createInput(), createInput()];
+      stage.service.answer(bad.merchantPaymentReference, 422);
+      for (const input of [bad, good]) await stage.record(outbox, input);
+      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 0 });
+      assertPayment(await outbox.get(bad.merchantPaymentReference), { state: 'rejected' });
+      assertPayment(await outbox.get(good.merchantPaymentReference), { state: 'created' });
+    },
+  },
+];

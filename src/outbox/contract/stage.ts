@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { MerchantPaymentsError } from '../../errors.js';
+import type { CreatePaymentInput } from '../../protocol/payment.js';
+import type { ContractCase as AnyContractCase } from '../../storage/contract/guard.js';
+import type { OutboxPayment, PaymentOutbox } from '../outbox.js';
+import { ContractService } from './service.js';
+import type { OutboxContractSubject } from './subject.js';
+
+/** What a case plays on: a store, a service, and every call that the case started. */
+export class Stage {
+  readonly service = new ContractService();
+  readonly #subject: OutboxContractSubject<unknown>;
+  readonly #calls: Promise<unknown>[] = [];
+
+  constructor(subject: OutboxContractSubject<unknown>) {
+    this.#subject = subject;
+  }
+
+  /** An outbox over the store, as one more process has it. */
+  async open(): Promise<PaymentOutbox<unknown>> {
+    return this.#subject.create({ client: this.service.client });
+  }
+
+  /** Starts a call that the case does not wait for at once. */
+  start<Value>(call: Promise<Value>): Promise<Value> {
+    this.#calls.push(call.catch(() => undefined));
+    return call;
+  }
+
+  /** Records the payment in a transaction of its own. */
+  async record(outbox: PaymentOutbox<unknown>, input: CreatePaymentInput): Promise<void> {
+    await this.transaction((tx) => outbox.record(input, { tx }));
+  }
+
+  /** Runs the body in a transaction of the store's database, or in none where the subject has none. */
+  async transaction(body: (tx: unknown) => Promise<void>): Promise<void> {
+    if (this.#subject.transaction === undefined) await body(undefined);
+    else await this.#subject.transaction(body);
+  }
+
+  /** Makes the sender of this payment seem dead. */
+  async loseLease(reference: string): Promise<void> {
+    await this.#subject.loseLease?.(reference);
+  }
+
+  async end(): Promise<void> {
+    this.service.end();
+    await Promise.all(this.#calls);
+  }
+}
+
+/** What not every store can do. */
+export type Need = 'transaction' | 'loseLease';
+
+export type ContractCase = AnyContractCase<Stage, Need>;
+
+/** A payment that no other case has. */
+export function createInput(fields: Partial<CreatePaymentInput> = {}): CreatePaymentInput {
+  return { merchantPaymentReference: randomUUID(), amount: 2500, currency: 'EUR', ...fields };
+}
+
+/** Of a payment that an outbox gave: what is to be as named. */
+export function assertPayment(
+  payment: OutboxPayment | undefined,
+  expected: Partial<Pick<OutboxPayment, 'state' | 'replayed' | 'attempts'>> & {
+    readonly referenceNumber?: string | undefined;
+    readonly status?: string;
+  },
+): void {
+  assert.ok(payment !== undefined, 'the outbox does not know the payment');
+  const { state, replayed, attempts } = payment;
+  const { referenceNumber, status } = payment.payment ?? {};
+  const found: Record<string, unknown> = { state, replayed, attempts, referenceNumber, status };
+  for (const [field, value] of Object.entries(expected)) {
+    assert.equal(found[field], value, `${field} must be ${value}; received ${found[field]}`);
+  }
+}
+
+/** Waits for the error with which a call rejects, which must have this code. */
+export async function rejectsWith(call: Promise<unknown>, code: string): Promise<unknown> {
+  const outcome = await call.then(
+    () => 'nothing',
+    (error: unknown) => error,
+  );
+  if (outcome === 'nothing') assert.fail(`the call must reject with ${code}, but it resolved`);
+  if (outcome instanceof MerchantPaymentsError && outcome.code === code) return outcome;
+  throw outcome;
+}
+
+/** Everything that an outbox lists. */
+export async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}

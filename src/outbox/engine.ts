@@ -1,0 +1,258 @@
+import type { RequestOptions } from '../client/options.js';
+import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+import {
+  date,
+  invalidOption,
+  type OptionRules,
+  type Resolved,
+  resolveOptions,
+  text,
+} from '../protocol/options.js';
+import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
+import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import { toStoredName } from '../storage/stored-name.js';
+import { notUnresolved, referenceConflict, unknownReference } from './errors.js';
+import { listSecondPayments, listUnresolved } from './lists.js';
+import type { outboxRules } from './options.js';
+import type {
+  OutboxContext,
+  OutboxPayment,
+  PaymentOutbox,
+  RecordContext,
+  Recovery,
+  Resolution,
+  SecondPayment,
+  SecondPaymentsOptions,
+  SettleOutcome,
+  UnresolvedOptions,
+} from './outbox.js';
+import { toFinding, toIntent, toOutboxPayment } from './records.js';
+import { recover } from './recover.js';
+import { sendIfGranted, type Turn, type Wanted } from './sending.js';
+import type { OutboxStore, StoredPayment } from './store.js';
+import { assertNotAborted, waitFor } from './waiting.js';
+
+const LEASE_MARGIN_MS = 10_000;
+const FIRST_POLL_MS = 20;
+const LONGEST_POLL_MS = 1_000;
+
+/** A payment that this process is sending. */
+interface Running {
+  readonly digest: string | undefined;
+  readonly turn: Promise<Turn>;
+}
+
+/** The outbox over a store: all but what a database does. */
+export class Engine<Tx> implements PaymentOutbox<Tx> {
+  readonly #store: OutboxStore<Tx>;
+  readonly #options: Resolved<typeof outboxRules>;
+  readonly #running = new Map<string, Running>();
+
+  constructor(store: OutboxStore<Tx>, { client, leaseMs }: Resolved<typeof outboxRules>) {
+    this.#store = store;
+    this.#options = { client, leaseMs };
+  }
+
+  async create(input: CreatePaymentInput, options?: RequestOptions): Promise<OutboxPayment> {
+    const { body, ...times } = this.#prepare(input, options);
+    const reference = input.merchantPaymentReference;
+    const intent = toIntent(body);
+    return this.#send({ reference, key: toStoredName(reference), intent, options, ...times });
+  }
+
+  async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
+    const { tx, extraBody } = resolveOptions(context, recordRules, { owner: 'context' });
+    const intent = toIntent(this.#prepare(input, { extraBody }).body);
+    const reference = input.merchantPaymentReference;
+    const stored = await this.#store.record(toStoredName(reference), intent, tx as Tx | undefined);
+    if (stored !== undefined && stored.digest !== intent.digest) throw referenceConflict(reference);
+  }
+
+  async send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment> {
+    const reference = assertReference(merchantPaymentReference);
+    if (options?.extraBody !== undefined) {
+      throw new InvalidOptionError(
+        'extraBody',
+        'extraBody must be left out: what is sent is what was recorded; pass it to record()',
+      );
+    }
+    // Of the options alone, as the body is stored.
+    const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
+    const { body, ...times } = this.#prepare(sample, options);
+    const key = toStoredName(reference);
+    return this.#send({ reference, key, intent: undefined, options, ...times });
+  }
+
+  async settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome> {
+    const reference = assertReference(payment?.merchantPaymentReference);
+    const finding = toFinding({ ...payment });
+    if (finding.referenceNumber === undefined) {
+      throw invalidOption('payment.referenceNumber', 'a string that is not empty', undefined);
+    }
+    return this.#store.settle(toStoredName(reference), finding, context?.tx);
+  }
+
+  async get(merchantPaymentReference: string): Promise<OutboxPayment | undefined> {
+    const reference = assertReference(merchantPaymentReference);
+    const stored = await this.#store.read(toStoredName(reference));
+    return stored && toOutboxPayment(stored, { replayed: true });
+  }
+
+  unresolved(options?: UnresolvedOptions): AsyncIterable<OutboxPayment> {
+    return listUnresolved(this.#store, options);
+  }
+
+  secondPayments(options?: SecondPaymentsOptions): AsyncIterable<SecondPayment> {
+    return listSecondPayments(this.#store, options);
+  }
+
+  async resolve(merchantPaymentReference: string, as: Resolution): Promise<void> {
+    const reference = assertReference(merchantPaymentReference);
+    const referenceNumber = readResolution(as);
+    const key = toStoredName(reference);
+    const result =
+      referenceNumber === undefined
+        ? ({ state: 'rejected', failure: undefined } as const)
+        : ({
+            state: 'created',
+            finding: toFinding({ merchantPaymentReference: reference, referenceNumber }),
+          } as const);
+    if (await this.#store.resolve(key, result)) return;
+    const stored = await this.#store.read(key);
+    if (stored === undefined) throw unknownReference(reference);
+    // Its callback came meanwhile, and says the same.
+    const found = result.state === 'created' ? result.finding.referenceNumber : undefined;
+    if (found !== undefined && stored.referenceNumber === found) return;
+    throw notUnresolved(reference, stored.state);
+  }
+
+  async recover(): Promise<Recovery> {
+    return recover(this.#store, (stored) => this.#resend(stored));
+  }
+
+  async prune(olderThan: Date): Promise<number> {
+    return this.#store.prune(date(olderThan, 'olderThan'));
+  }
+
+  #prepare(
+    input: CreatePaymentInput,
+    options: RequestOptions | undefined,
+  ): Pick<PreparedCreation, 'body' | 'timeoutMs'> & { leaseMs: number } {
+    const { client, leaseMs: longest } = this.#options;
+    const {
+      body,
+      timeoutMs: asked,
+      retryUnknownOutcome,
+    } = client[PREPARE_CREATION](input, options);
+    if (retryUnknownOutcome) {
+      throw new InvalidOptionError(
+        'client',
+        'client must not have retryUnknownOutcome: it would send a payment again that may exist. Give the outbox a client of its own',
+      );
+    }
+    if (longest === undefined) {
+      return { body, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
+    }
+    return { body, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+  }
+
+  async #send(wanted: Wanted): Promise<OutboxPayment> {
+    const { key, reference, intent, options, timeoutMs } = wanted;
+    assertNotAborted(options?.signal);
+    const endsAtMs = performance.now() + timeoutMs;
+    for (;;) {
+      const running = this.#running.get(key);
+      const turn =
+        running === undefined
+          ? await this.#takeTurn(wanted)
+          : await this.#joinTurn(running, wanted, endsAtMs);
+      if (turn === undefined) continue;
+      const { stored } = turn;
+      if (stored === undefined) throw unknownReference(reference);
+      if (intent !== undefined && stored.digest !== intent.digest) {
+        throw referenceConflict(reference);
+      }
+      const isOver = stored.state !== 'sending' || performance.now() >= endsAtMs;
+      if (!turn.replayed || isOver) return toOutboxPayment(stored, turn);
+      await this.#waitForOther(wanted, endsAtMs);
+    }
+  }
+
+  #takeTurn(wanted: Wanted): Promise<Turn> {
+    const { client } = this.#options;
+    const turn = sendIfGranted({ store: this.#store, client }, wanted).finally(() =>
+      this.#running.delete(wanted.key),
+    );
+    this.#running.set(wanted.key, { digest: wanted.intent?.digest, turn });
+    return turn;
+  }
+
+  /** Waits for another call of this process. Undefined when this one is to try by itself. */
+  async #joinTurn(
+    { digest, turn }: Running,
+    { key, reference, intent, options }: Wanted,
+    endsAtMs: number,
+  ): Promise<Turn | undefined> {
+    const isOther = digest !== undefined && intent !== undefined && digest !== intent.digest;
+    if (isOther) throw referenceConflict(reference);
+    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
+    if (!hasEnded) return { stored: await this.#store.read(key), replayed: true };
+    try {
+      // The error of its call is that call's.
+      return { stored: (await turn).stored, replayed: true };
+    } catch (error) {
+      if (isCallersOwn(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Until another process, which is sending the payment, has ended. */
+  async #waitForOther({ key, options }: Wanted, endsAtMs: number): Promise<void> {
+    const never = new Promise<never>(() => {});
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
+      const leftMs = endsAtMs - performance.now();
+      if (leftMs <= 0) return;
+      await waitFor(never, Math.min(pauseMs, leftMs), options?.signal);
+      const stored = await this.#store.read(key);
+      if (stored?.state !== 'sending') return;
+    }
+  }
+
+  #resend(stored: StoredPayment): Promise<Turn> {
+    const { merchantPaymentReference: reference } = JSON.parse(stored.body);
+    const key = toStoredName(reference);
+    const running = this.#running.get(key);
+    if (running !== undefined) return running.turn.then((turn) => ({ ...turn, replayed: true }));
+    const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
+    const { timeoutMs, leaseMs } = this.#prepare(sample, undefined);
+    const wanted = { reference, key, intent: undefined, options: undefined, timeoutMs, leaseMs };
+    return this.#takeTurn(wanted);
+  }
+}
+
+// Its own signal, or its own time, ended the other call before anything was sent.
+function isCallersOwn(error: unknown): boolean {
+  return (
+    error instanceof MerchantPaymentsError &&
+    error.requestOutcome === 'not-sent' &&
+    (error.code === 'ABORTED' || error.code === 'TIMEOUT')
+  );
+}
+
+const recordRules = {
+  tx: (value: unknown) => value,
+  // Checked with the payment, as a part of it.
+  extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
+} satisfies OptionRules<RecordContext<unknown>>;
+
+function assertReference(reference: unknown): string {
+  return text(reference, 'merchantPaymentReference');
+}
+
+function readResolution(as: Resolution): string | undefined {
+  if (as === 'not-created') return undefined;
+  const expected = "'not-created' or { created: { referenceNumber } }";
+  const { created } = (as ?? {}) as { created?: { referenceNumber?: unknown } };
+  if (typeof created !== 'object' || created === null) throw invalidOption('as', expected, as);
+  return text(created.referenceNumber, 'as.created.referenceNumber');
+}

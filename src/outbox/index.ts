@@ -1,0 +1,23 @@
+/**
+ * Payments that are stored before they are sent, so that no order gets two: what an outbox is, and the one
+ * in memory.
+ *
+ * @module merchant-payments/outbox
+ */
+export type { MemoryOutboxOptions } from './memory.js';
+export { memoryOutbox } from './memory.js';
+export type { OutboxOptions } from './options.js';
+export type {
+  OutboxContext,
+  OutboxFailure,
+  OutboxPayment,
+  OutboxState,
+  PaymentOutbox,
+  RecordContext,
+  Recovery,
+  Resolution,
+  SecondPayment,
+  SecondPaymentsOptions,
+  SettleOutcome,
+  UnresolvedOptions,
+} from './outbox.js';

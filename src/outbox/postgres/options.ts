@@ -1,0 +1,63 @@
+import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
+import { quoteName, tablePrefix } from '../../storage/postgres/names.js';
+import { type OutboxOptions, outboxRules } from '../options.js';
+
+/** The names of the tables of a `postgresOutbox`. */
+export interface PostgresOutboxSchemaOptions {
+  /**
+   * What the names of the tables (`payments`, `second_payments`) and their indexes begin with: 1 to 40 ASCII
+   * letters, digits and underscores, not starting with a digit; with a schema in front if it is not on the
+   * `search_path`: `'billing.payment_outbox_'`. Case matters.
+   * @default 'payment_outbox_'
+   */
+  prefix?: string | undefined;
+}
+
+/** Options of {@link postgresOutbox}. */
+export interface PostgresOutboxOptions extends OutboxOptions, PostgresOutboxSchemaOptions {
+  /**
+   * How long a call waits for a connection of the pool, in milliseconds; a pool by itself waits for ever. A
+   * whole number from 1 to 2_147_483_647.
+   * @default 5_000
+   */
+  acquireTimeoutMs?: number | undefined;
+  /**
+   * How long Postgres may take to answer a statement of the outbox, in milliseconds, a wait for a transaction
+   * of yours that has recorded the same reference included. Then the connection is closed and the call
+   * fails (`OUTBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
+   * @default 5_000
+   */
+  commandTimeoutMs?: number | undefined;
+}
+
+/** One rule for each option of the schema. */
+export const schemaRules = {
+  prefix: withDefault('payment_outbox_', tablePrefix),
+} satisfies OptionRules<PostgresOutboxSchemaOptions>;
+
+/** One rule for each option. */
+export const postgresOutboxRules = {
+  ...outboxRules,
+  ...schemaRules,
+  acquireTimeoutMs: withDefault(5_000, timerMs()),
+  commandTimeoutMs: withDefault(5_000, timerMs()),
+} satisfies OptionRules<PostgresOutboxOptions>;
+
+/** How long the outbox waits, in milliseconds. */
+export type Timeouts = Pick<
+  Resolved<typeof postgresOutboxRules>,
+  'acquireTimeoutMs' | 'commandTimeoutMs'
+>;
+
+/** Checked names, quoted for SQL. */
+export interface QuotedTables {
+  readonly payments: string;
+  readonly seconds: string;
+}
+
+export function quoteTables(prefix: string): QuotedTables {
+  return {
+    payments: quoteName(`${prefix}payments`),
+    seconds: quoteName(`${prefix}second_payments`),
+  };
+}

@@ -1,0 +1,113 @@
+import { resolveOptions } from '../../protocol/options.js';
+import {
+  assertPool,
+  isPglite,
+  type PgliteLike,
+  type PgPoolLike,
+  type Queryable,
+  type TransactionOf,
+} from '../../storage/postgres/pool.js';
+import {
+  pgliteRunner,
+  pgRunner,
+  providedRunner,
+  type Runner,
+  type RunnerOptions,
+} from '../../storage/postgres/runner.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
+import { markDatabase } from '../../storage/shared-database.js';
+import { Engine } from '../engine.js';
+import type { PaymentOutbox } from '../outbox.js';
+import { type PostgresOutboxOptions, postgresOutboxRules, quoteTables } from './options.js';
+import { noAnswerInTime, PostgresStore } from './postgres-store.js';
+
+/** An outbox in Postgres. */
+export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
+  /**
+   * Makes the tables and indexes where they do not exist. Any number of processes may do so at once, and
+   * where everything exists it locks nothing and needs no right to create. Where the application has no such
+   * right, let a migration run `postgresOutboxSchema()`, or
+   * `merchant-payments/outbox/postgres/schema.sql`.
+   *
+   * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
+   */
+  setup(): Promise<void>;
+}
+
+/**
+ * An outbox in Postgres, for any number of processes.
+ *
+ * `record` and `settle` write through the `tx` that they are given: a client of the pool on which your
+ * transaction is open, or that of a `postgresInbox` of the same pool. Everything else is one statement on a
+ * connection of its own, which is given back before anything is sent: do not call `create` or `send` for a
+ * payment that a transaction of yours has recorded and not committed.
+ *
+ * @example
+ * ```ts
+ * import { PaymentClient } from 'merchant-payments';
+ * import { postgresOutbox } from 'merchant-payments/outbox/postgres';
+ * import pg from 'pg';
+ *
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const outbox = postgresOutbox(pool, { client: PaymentClient.fromEnv() });
+ * await outbox.setup();
+ *
+ * const { state, payment } = await outbox.create({
+ *   merchantPaymentReference: 'order-1001',
+ *   amount: 2500,
+ *   currency: 'EUR',
+ * });
+ * console.log(state, payment?.referenceNumber);
+ * ```
+ *
+ * @param pool - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function postgresOutbox<Pool extends PgPoolLike | PgliteLike>(
+  pool: Pool,
+  options: PostgresOutboxOptions,
+): PostgresOutbox<TransactionOf<Pool>>;
+/**
+ * The same, with a `tx` of a type that you name.
+ *
+ * @param pool - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function postgresOutbox<Tx extends Queryable>(
+  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+  options: PostgresOutboxOptions,
+): PostgresOutbox<Tx>;
+/**
+ * The same through an ORM: `record` and `settle` write through the ORM's own transaction, `tx`.
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs` gives
+ * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ */
+export function postgresOutbox<Tx>(
+  provider: TransactionProvider<Tx>,
+  options: PostgresOutboxOptions,
+): PostgresOutbox<Tx>;
+export function postgresOutbox(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  options: PostgresOutboxOptions,
+): PostgresOutbox {
+  assertPool(pool);
+  const { client, leaseMs, prefix, ...timeouts } = resolveOptions(options, postgresOutboxRules, {
+    holds: 'client',
+  });
+  const runner = open(pool, { ...timeouts, createTimeout: noAnswerInTime });
+  const store = new PostgresStore(runner, quoteTables(prefix));
+  const outbox = Object.assign(new Engine(store, { client, leaseMs }), {
+    setup: () => store.setup(),
+  });
+  return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
+}
+
+function open(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  options: RunnerOptions,
+): Runner<Queryable> {
+  if (isProvider(pool)) return providedRunner(pool, options);
+  return isPglite(pool) ? pgliteRunner(pool) : pgRunner(pool, options);
+}

@@ -1,0 +1,77 @@
+import { ApiError, ConnectionError, RequestTimeoutError } from '../errors.js';
+import type { Recovery } from './outbox.js';
+import type { Turn } from './sending.js';
+import type { Cursor, OutboxStore, StoredPayment } from './store.js';
+
+const PAGE_SIZE = 100;
+const AT_ONCE = 8;
+
+/**
+ * Tidies up what crashes left.
+ *
+ * @param resend sends a recorded payment if it may still be sent
+ * @throws {OutboxError} when the store fails
+ */
+export async function recover(
+  store: OutboxStore<never>,
+  resend: (stored: StoredPayment) => Promise<Turn>,
+): Promise<Recovery> {
+  const pass = new Pass(resend);
+  pass.unresolved = await store.expire();
+  let after: Cursor | undefined;
+  for (;;) {
+    const page = await store.listRecorded({ olderThanMs: 0, after, limit: PAGE_SIZE });
+    await pass.sendAll(page.map(({ stored }) => stored));
+    const last = page.at(-1);
+    if (pass.isOver || last === undefined || page.length < PAGE_SIZE) break;
+    after = { atMs: last.stored.changedAtMs, key: last.key };
+  }
+  const { resent, unresolved } = pass;
+  return { resent, unresolved };
+}
+
+class Pass {
+  resent = 0;
+  unresolved = 0;
+  /** Whether the service can't be reached, or takes nothing at present: the rest would fare no better. */
+  isOver = false;
+  readonly #resend: (stored: StoredPayment) => Promise<Turn>;
+
+  constructor(resend: (stored: StoredPayment) => Promise<Turn>) {
+    this.#resend = resend;
+  }
+
+  async sendAll(payments: readonly StoredPayment[]): Promise<void> {
+    const waiting = payments.values();
+    const sendOneAfterAnother = async (): Promise<void> => {
+      for (const stored of waiting) {
+        if (this.isOver) return;
+        await this.#send(stored);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, sendOneAfterAnother));
+  }
+
+  async #send(payment: StoredPayment): Promise<void> {
+    try {
+      const { stored, replayed } = await this.#resend(payment);
+      if (replayed) return;
+      this.resent += 1;
+      if (stored?.state === 'unresolved') this.unresolved += 1;
+    } catch (error) {
+      this.#count(error);
+    }
+  }
+
+  /** Counts what the service did not accept, which is stored, and throws what a person must see. */
+  #count(error: unknown): void {
+    if (error instanceof ApiError && error.httpStatus !== 401) {
+      this.resent += 1;
+      if (error.httpStatus === 429) this.isOver = true;
+      return;
+    }
+    this.isOver = true;
+    const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
+    if (!isAway) throw error;
+  }
+}

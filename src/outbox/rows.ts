@@ -1,0 +1,74 @@
+import { OutboxError } from '../errors.js';
+import type { OutboxState } from './outbox.js';
+import type { Listed, StoredSecondPayment } from './store.js';
+
+const STATES: Readonly<Record<OutboxState, true>> = {
+  recorded: true,
+  sending: true,
+  created: true,
+  rejected: true,
+  unresolved: true,
+};
+
+type Column = string | number | null | undefined;
+
+/**
+ * A payment of a row as databases give it: JSON of a list of key, body, digest, state, attempts, the times
+ * of record, sending and change, reference number, record and failure.
+ *
+ * @throws {OutboxError} `STORE_FAILED` when it is something else
+ */
+export function parseRow(json: string): Listed {
+  return toListed(JSON.parse(json));
+}
+
+/** The same for a list of rows. */
+export function parseRows(json: string): readonly Listed[] {
+  return (JSON.parse(json) as Column[][]).map(toListed);
+}
+
+function toListed(columns: readonly Column[]): Listed {
+  const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
+    columns;
+  const [referenceNumber, payment, failure] = rest;
+  if (!Object.hasOwn(STATES, String(state)) || rest.length !== 3) throw unknownRow();
+  return {
+    key: String(key),
+    stored: {
+      body: String(body),
+      digest: String(digest),
+      state: state as OutboxState,
+      attempts: Number(attempts),
+      recordedAtMs: Number(recordedAtMs),
+      sentAtMs: orNothing(sentAtMs, Number),
+      changedAtMs: Number(changedAtMs),
+      referenceNumber: orNothing(referenceNumber, String),
+      payment: orNothing(payment, String),
+      failure: orNothing(failure, String),
+    },
+  };
+}
+
+/** JSON of a list of lists: key, body, reference number, record and the time when it was found. */
+export function parseSecondPayments(json: string): readonly StoredSecondPayment[] {
+  return (JSON.parse(json) as Column[][]).map(
+    ([key, body, referenceNumber, payment, foundAtMs]) => ({
+      key: String(key),
+      body: String(body),
+      referenceNumber: String(referenceNumber),
+      payment: String(payment),
+      foundAtMs: Number(foundAtMs),
+    }),
+  );
+}
+
+function orNothing<Value>(column: Column, read: (column: Column) => Value): Value | undefined {
+  return column === null || column === undefined ? undefined : read(column);
+}
+
+function unknownRow(): OutboxError {
+  return new OutboxError(
+    'STORE_FAILED',
+    "The outbox's table gave a row that this version does not know; look for a later version of the package that uses the same table",
+  );
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RequestOptions } from '../client/options.js';
+import type { PaymentClient } from '../client/payment-client.js';
+import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { notSentInTime, outcomeNotStored } from './errors.js';
+import type { OutboxFailure } from './outbox.js';
+import { readBody, toFinding } from './records.js';
+import type { Finding, Intent, OutboxStore, Result, StoredPayment } from './store.js';
+
+/** A payment that a caller wants sent. */
+export interface Wanted {
+  readonly reference: string;
+  readonly key: string;
+  /** Undefined when it is stored already. */
+  readonly intent: Intent | undefined;
+  readonly options: RequestOptions | undefined;
+  /** How long the call may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** For how long the payment is claimed: longer than that. */
+  readonly leaseMs: number;
+}
+
+/** What became of it. */
+export interface Turn {
+  /** What is stored now; undefined when there is nothing. */
+  readonly stored: StoredPayment | undefined;
+  /** Whether nothing was sent. */
+  readonly replayed: boolean;
+  /** With what the call ended although the outcome is stored and worth returning. */
+  readonly error?: MerchantPaymentsError | undefined;
+}
+
+/** What sending needs. */
+export interface Sender {
+  readonly store: OutboxStore<never>;
+  readonly client: PaymentClient;
+}
+
+const MAX_CLAIMS = 5;
+
+/**
+ * Sends the payment if it may be sent.
+ *
+ * @throws {RequestError} when the service did not accept it, or nothing was sent; it is stored so
+ * @throws {OutboxError} when the store fails
+ */
+export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
+  const { store } = sender;
+  const { key, intent, timeoutMs, leaseMs, reference } = wanted;
+  for (let count = 0; count < MAX_CLAIMS; count += 1) {
+    const owner = randomUUID();
+    const askedAtMs = performance.now();
+    const { granted, stored } = await store
+      .claim({ key, intent, owner, leaseMs })
+      .catch((error) => {
+        // It may have been granted and the answer lost. Nothing was sent.
+        store.finish(key, owner, NOT_SENT).catch(() => undefined);
+        throw error;
+      });
+    if (!granted || stored === undefined) return { stored, replayed: true };
+    // A process that was stopped since then may have been taken for dead.
+    const isGood = performance.now() - askedAtMs + timeoutMs <= leaseMs;
+    if (isGood) return send(sender, wanted, { owner, stored });
+    await store.finish(key, owner, NOT_SENT);
+  }
+  throw notSentInTime(reference);
+}
+
+const NOT_SENT: Result = { state: 'recorded', failure: undefined };
+
+interface Grant {
+  readonly owner: string;
+  readonly stored: StoredPayment;
+}
+
+async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
+  const { options, timeoutMs } = wanted;
+  const { input, extraBody } = readBody(stored.body);
+  const ended = await sender.client.payments
+    .create(input, { ...options, extraBody, timeoutMs })
+    .then(({ payment }): Ended => ({ result: created(toFinding(payment)) }), toEnded);
+  const after = await storeResult(sender.store, wanted, { owner, ended });
+  // A callback was faster, and says more than an error.
+  const isSettled = after.state === 'created' && ended.result.state !== 'created';
+  if (isSettled) return { stored: after, replayed: false };
+  if (ended.thrown !== undefined) throw ended.thrown;
+  return { stored: after, replayed: false, error: ended.error };
+}
+
+/** How a call ended. */
+interface Ended {
+  readonly result: Result;
+  /** What the caller gets beside what is stored. */
+  readonly error?: MerchantPaymentsError;
+  /** What the caller gets in its place. */
+  readonly thrown?: unknown;
+}
+
+function created(finding: Finding, failure?: string): Result {
+  return { state: 'created', finding, failure };
+}
+
+const NOTHING_KNOWN: Finding = {
+  referenceNumber: undefined,
+  payment: undefined,
+  updatedAtUs: undefined,
+};
+
+function toEnded(error: unknown): Ended {
+  const isOurs = error instanceof MerchantPaymentsError;
+  const requestOutcome = (isOurs && error.requestOutcome) || 'unknown';
+  const failure = describe(error, requestOutcome);
+  if (requestOutcome === 'accepted' && isOurs) {
+    return { result: created(NOTHING_KNOWN, failure), error };
+  }
+  if (requestOutcome === 'unknown') {
+    const result: Result = { state: 'unresolved', failure };
+    return isOurs ? { result, error } : { result, thrown: error };
+  }
+  const mayBeSentAgain = requestOutcome === 'not-sent' || statusOf(error) === TOO_MANY_REQUESTS;
+  const state = mayBeSentAgain ? 'recorded' : 'rejected';
+  return { result: { state, failure }, thrown: error };
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+function statusOf(error: unknown): number | undefined {
+  return (error as { readonly httpStatus?: number }).httpStatus;
+}
+
+// No message: it may say what the service said, of a customer for example.
+function describe(error: unknown, requestOutcome: RequestOutcome): string {
+  const code = error instanceof MerchantPaymentsError ? error.code : 'UNKNOWN';
+  const failure: OutboxFailure = { code, requestOutcome, httpStatus: statusOf(error) };
+  return JSON.stringify(failure);
+}
+
+// A database that changes its server is back within seconds.
+const PAUSES_MS = [100, 400, 1_600];
+
+/** Stores how the call ended, and gives what is stored then. */
+async function storeResult(
+  store: OutboxStore<never>,
+  { key, reference }: Wanted,
+  { owner, ended }: { owner: string; ended: Ended },
+): Promise<StoredPayment> {
+  const { result } = ended;
+  const what = result.state === 'created' ? 'it was created' : `then ${result.state}`;
+  let cause: unknown;
+  for (const pauseMs of [0, ...PAUSES_MS]) {
+    if (pauseMs > 0) await pause(pauseMs);
+    try {
+      const stored = (await store.finish(key, owner, result)) ?? (await join(store, key, result));
+      if (stored !== undefined) return stored;
+      break;
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw outcomeNotStored(reference, what, cause);
+}
+
+/**
+ * What is stored by another than the owner, which an old result must not overwrite. That the service has
+ * the payment is never old: it is noted as a callback's word is.
+ */
+async function join(
+  store: OutboxStore<never>,
+  key: string,
+  result: Result,
+): Promise<StoredPayment | undefined> {
+  if (result.state === 'created') await store.settle(key, result.finding, undefined);
+  return store.read(key);
+}

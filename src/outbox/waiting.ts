@@ -1,0 +1,43 @@
+import { RequestAbortedError } from '../errors.js';
+
+/**
+ * Waits until `ended` has settled, either way, or the time is over.
+ *
+ * @returns whether it has settled
+ * @throws {RequestAbortedError} when the caller's signal aborts
+ */
+export function waitFor(
+  ended: Promise<unknown>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      act();
+    };
+    const abort = (): void => settle(() => reject(abortedWhileWaiting()));
+    const timer = setTimeout(() => settle(() => resolve(false)), Math.max(0, timeoutMs));
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+    const end = (): void => settle(() => resolve(true));
+    ended.then(end, end);
+  });
+}
+
+/** @throws {RequestAbortedError} when the signal was aborted before anything was done */
+export function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return;
+  throw new RequestAbortedError('The payment was not sent: its signal was aborted before.', {
+    requestOutcome: 'not-sent',
+    safeToRetry: true,
+  });
+}
+
+function abortedWhileWaiting(): RequestAbortedError {
+  return new RequestAbortedError(
+    'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
+    { requestOutcome: 'unknown' },
+  );
+}

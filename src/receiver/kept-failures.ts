@@ -1,0 +1,152 @@
+import type { RawBody } from '../callback/body.js';
+import type { VerifiedCallback } from '../callback/options.js';
+import { decodeBody, parseStatusRecord } from '../callback/record.js';
+import { InboxError } from '../errors.js';
+import {
+  assertChangeId,
+  type ChangeId,
+  describeFailure,
+  type FailedChange,
+  type FailedChangeStore,
+  type FailurePolicy,
+  type FailureText,
+} from '../inbox/failed-changes.js';
+import type { CallbackInbox } from '../inbox/inbox.js';
+import { REDACTED, Redactor } from '../protocol/redaction.js';
+
+/** What all deliveries of a receiver have in common. */
+export interface FailureSettings {
+  readonly parkAfter: number | undefined;
+  readonly blockParked: boolean;
+  /** The present signing secrets, which must not be kept with an error. Undefined when they are not known. */
+  getSecrets(): readonly unknown[] | undefined;
+}
+
+/** Whether an inbox keeps failures. */
+export function keepsFailures<Tx>(
+  inbox: CallbackInbox<Tx>,
+): inbox is CallbackInbox<Tx> & FailedChangeStore {
+  return typeof inbox.failedChanges === 'function' && typeof inbox.discard === 'function';
+}
+
+/** What the inbox is told of one delivery, and tells of it. */
+export class DeliveryFailures implements FailurePolicy {
+  readonly runParked: boolean;
+  /** After how many failures this delivery has parked its change. */
+  parkedAfter: number | undefined;
+  readonly #settings: FailureSettings;
+  readonly #rawBody: RawBody;
+
+  constructor(settings: FailureSettings, rawBody: RawBody, { replay = false } = {}) {
+    this.#settings = settings;
+    this.#rawBody = rawBody;
+    this.runParked = replay;
+  }
+
+  get parkAfter(): number | undefined {
+    return this.#settings.parkAfter;
+  }
+
+  get blockParked(): boolean {
+    return this.#settings.blockParked;
+  }
+
+  getRawBody(): Uint8Array {
+    return toBytes(this.#rawBody);
+  }
+
+  describeError(error: unknown): FailureText {
+    return describeFailure(error, (texts) => {
+      try {
+        const secrets = this.#settings.getSecrets()?.flatMap(spellSecret);
+        if (secrets === undefined) return texts.map(() => REDACTED);
+        return new Redactor(secrets).redactAll(texts, decodeBody(toBytes(this.#rawBody)));
+      } catch {
+        // Some runtimes of the fetch adapter lack what it takes.
+        return texts.map(() => REDACTED);
+      }
+    });
+  }
+
+  onParked(attempts: number): void {
+    this.parkedAfter = attempts;
+  }
+}
+
+function toBytes(rawBody: RawBody): Uint8Array {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  return rawBody instanceof Uint8Array ? rawBody : new Uint8Array(rawBody);
+}
+
+/** A secret as the texts in which an error could show it. None for a key that can't be read. */
+function spellSecret(secret: unknown): string[] {
+  if (typeof secret === 'string') return [secret];
+  const { export: exportKey } = (secret ?? {}) as { export?(): unknown };
+  const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
+  if (!ArrayBuffer.isView(bytes)) return [];
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return [
+    buffer.toString(),
+    ...(['hex', 'base64', 'base64url'] as const).map((encoding) => buffer.toString(encoding)),
+  ];
+}
+
+/** What `onError` gets, besides the failure itself, when it has parked the change. */
+export function changeParked(attempts: number): InboxError {
+  return new InboxError(
+    'CHANGE_PARKED',
+    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service does not retry it any more. Fix the cause and replay it, or discard it; failedChanges() of the inbox lists it`,
+  );
+}
+
+/** Whether the inbox has answered that the change may not run. */
+export function refusalOf(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
+  if (!(error instanceof InboxError)) return undefined;
+  const { code } = error;
+  return code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined;
+}
+
+/**
+ * What the inbox has kept of a change. It is read from the inbox and not taken from the caller: only there
+ * is it known that the body was verified.
+ *
+ * @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference
+ * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
+ */
+export async function findKept<Tx>(
+  inbox: CallbackInbox<Tx>,
+  change: ChangeId,
+): Promise<FailedChange | undefined> {
+  assertChangeId(change);
+  if (!keepsFailures(inbox)) {
+    throw new InboxError(
+      'REPLAY_IMPOSSIBLE',
+      'The inbox of this receiver keeps no failed changes; use postgresInbox, sqliteInbox or memoryInbox',
+    );
+  }
+  const { key, paymentReference } = change;
+  for await (const kept of inbox.failedChanges({ paymentReference })) {
+    if (kept.key === key) return kept;
+  }
+  return undefined;
+}
+
+/** Why a change can't be replayed, unless it was processed meanwhile. */
+export function replayImpossible(kept: FailedChange | undefined): InboxError {
+  return new InboxError(
+    'REPLAY_IMPOSSIBLE',
+    kept === undefined
+      ? 'No failure of this change is kept, and it was not processed: it was discarded or pruned'
+      : 'The body of this change was not kept, so there is nothing to replay; create the inbox with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand',
+  );
+}
+
+/** The callback of a kept change. Its body was verified when it was received. */
+export function toCallback(kept: FailedChange, rawBody: Uint8Array): VerifiedCallback {
+  return {
+    payment: parseStatusRecord(decodeBody(rawBody)),
+    key: kept.key,
+    timestamp: kept.lastFailedAt,
+    secretIndex: 0,
+  };
+}

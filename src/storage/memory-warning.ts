@@ -1,0 +1,26 @@
+interface ProcessLike {
+  readonly env?: Record<string, string | undefined>;
+  emitWarning?(message: string, options: { code: string }): void;
+}
+
+/**
+ * Makes a function that warns once per process what a store in memory does not do. To be called at its first
+ * use, not at construction: a build that loads the module runs with NODE_ENV=production too.
+ */
+export function createMemoryWarning(code: string, message: string): () => void {
+  let warned = false;
+  return () => {
+    if (warned) return;
+    warned = true;
+    const { process } = globalThis as { process?: ProcessLike };
+    if (!isDeployed(process?.env)) return;
+    if (process?.emitWarning) process.emitWarning(message, { code });
+    else console.warn(message);
+  };
+}
+
+// Instances of functions and Workers come and go by the minute; many Workers have no environment.
+function isDeployed(env: ProcessLike['env']): boolean {
+  if (env === undefined) return true;
+  return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;
+}

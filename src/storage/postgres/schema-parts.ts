@@ -1,0 +1,36 @@
+import { sqlStateOf } from './failures.js';
+import { withoutSchema } from './names.js';
+
+/** A table, an index or a function. */
+export interface SchemaPart {
+  /** An SQL condition: whether it is there, or may be left out. */
+  readonly exists: string;
+  /** The statement that makes it where it is not. */
+  readonly create: string;
+}
+
+/** An SQL condition: whether there is such a table. Names are plain, so no quote needs to be doubled. */
+export function tableExists(table: string): string {
+  return `to_regclass('${table}') IS NOT NULL`;
+}
+
+/** An SQL condition: whether a table has such an index. */
+export function indexExists(table: string, suffix: string): string {
+  const name = indexName(table, suffix).slice(1, -1);
+  return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
+}
+
+/** The name of an index. Without the schema: an index lives in that of its table. */
+export function indexName(table: string, suffix: string): string {
+  return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
+}
+
+const UNDEFINED_SCHEMA = '3F000';
+const UNDEFINED_TABLE = '42P01';
+
+/** Whether a statement failed because there is no such table. */
+export function isMissingTable(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === UNDEFINED_TABLE || state === UNDEFINED_SCHEMA;
+}

@@ -1,0 +1,158 @@
+import type { InboxError } from '../../../../src/errors.js';
+import type { FailedChangesOptions, FailurePolicy } from '../../../../src/inbox/failed-changes.js';
+import type { InboxEvent } from '../../../../src/inbox/inbox.js';
+import { KeepingInbox, type Kept } from '../keeping-inbox.js';
+import type { Change } from '../right-inbox.js';
+import type { WrongInbox } from './wrong-inbox.js';
+
+export const wrongKeepers: readonly WrongInbox[] = [
+  {
+    flaw: 'keeps no failure',
+    caughtBy: 'lists a change whose work failed, with how often and why',
+    says: /must list a change whose work failed/,
+    inbox: class extends KeepingInbox {
+      protected override isFailure(): boolean {
+        return false;
+      }
+    },
+  },
+  {
+    flaw: 'counts one attempt however often a change fails',
+    caughtBy: 'lists a change whose work failed, with how often and why',
+    says: /attempts must count each failure/,
+    inbox: class extends KeepingInbox {
+      protected override keep(change: Change, event: InboxEvent, error: unknown): Kept {
+        this.forget(change);
+        return super.keep(change, event, error, 1);
+      }
+    },
+  },
+  {
+    flaw: 'keeps the failure of a change that was processed',
+    caughtBy: 'forgets the failures of a change that is processed',
+    says: /must list nothing of a change that was processed/,
+    inbox: class extends KeepingInbox {
+      protected override forget(): void {}
+    },
+  },
+  {
+    flaw: 'takes a RetryLaterError for a failure',
+    caughtBy: 'does not take a RetryLaterError for a failure, nor what it is the cause of',
+    says: /must list nothing of work that asks to retry later/,
+    inbox: class extends KeepingInbox {
+      protected override isFailure(): boolean {
+        return true;
+      }
+    },
+  },
+  {
+    flaw: 'discards all changes of a payment',
+    caughtBy: 'discards the failures of a change, and runs it when it is delivered again',
+    says: /must forget this change and no other/,
+    inbox: class extends KeepingInbox {
+      override async discard(change: Parameters<KeepingInbox['discard']>[0]): Promise<boolean> {
+        const had = await super.discard(change);
+        for (const other of this.list(change)) await super.discard(other);
+        return had;
+      }
+    },
+  },
+  {
+    flaw: 'runs a parked change again',
+    caughtBy: 'parks a change that has failed parkAfter times, and does not run it again',
+    says: /process must reject, but answered 'processed'/,
+    inbox: class extends KeepingInbox {
+      protected override refuse(): InboxError | undefined {
+        return undefined;
+      }
+    },
+  },
+  {
+    flaw: 'calls onParked at each failure',
+    caughtBy: 'parks a change that has failed parkAfter times, and does not run it again',
+    says: /onParked must be called at the failure that parks/,
+    inbox: class extends KeepingInbox {
+      protected override park(kept: Kept, policy: FailurePolicy): void {
+        policy.onParked?.(kept.attempts);
+        super.park(kept, { ...policy, onParked: () => undefined });
+      }
+    },
+  },
+  {
+    flaw: 'does not run a parked change at a replay either',
+    caughtBy:
+      'runs a parked change that is replayed, and forgets its failures when it is processed',
+    says: /attempts: 1/,
+    inbox: class extends KeepingInbox {
+      protected override refuse(change: Change, policy: FailurePolicy): InboxError | undefined {
+        return super.refuse(change, { ...policy, runParked: false });
+      }
+    },
+  },
+  {
+    flaw: 'blocks the later changes without being asked to',
+    caughtBy: 'runs the other changes of a payment of which one is parked',
+    says: /An earlier one is parked/,
+    inbox: class extends KeepingInbox {
+      protected override refuse(change: Change, policy: FailurePolicy): InboxError | undefined {
+        return super.refuse(change, { ...policy, blockParked: true });
+      }
+    },
+  },
+  {
+    flaw: 'blocks the earlier changes too',
+    caughtBy:
+      'parks the later changes of a payment behind a parked one with blockParked, in their order',
+    says: /An earlier one is parked/,
+    inbox: class extends KeepingInbox {
+      protected override isBehind({ payment, id }: Change): boolean {
+        const kept = this.list({ paymentReference: payment });
+        return kept.some((one) => one.parked && JSON.stringify([payment, one.key]) !== id);
+      }
+    },
+  },
+  {
+    flaw: 'loses one of two failures at once',
+    caughtBy: 'counts each failure of deliveries at once',
+    says: /attempts|1 !== /,
+    waitMs: Number.POSITIVE_INFINITY,
+    inbox: class extends KeepingInbox {
+      protected override keep(change: Change, event: InboxEvent, error: unknown): Kept {
+        return super.keep(change, event, error, this.kept(change) === undefined ? 1 : 0);
+      }
+    },
+  },
+  {
+    flaw: 'lists more than the limit',
+    caughtBy:
+      'lists failed changes from the longest failing on, up to the limit, while they are discarded',
+    says: /limit must cut the list/,
+    inbox: class extends KeepingInbox {
+      protected override list({ paymentReference }: FailedChangesOptions): Kept[] {
+        return super.list({ paymentReference });
+      }
+    },
+  },
+  {
+    flaw: 'keeps a message as it is',
+    caughtBy: 'lists and discards failed changes whatever their names and errors are made of',
+    says: /a long message must be cut/,
+    inbox: class extends KeepingInbox {
+      protected override describe({ name, message }: Error) {
+        return { name, message };
+      }
+    },
+  },
+  {
+    flaw: 'forgets the body at a failure that gives none',
+    caughtBy: 'keeps the last body of a failed change as received, and asks for none otherwise',
+    says: /rawBody must be a Uint8Array/,
+    inbox: class extends KeepingInbox {
+      protected override keep(...args: Parameters<KeepingInbox['keep']>): Kept {
+        const kept = super.keep(...args);
+        if (args[1].failures === undefined) delete kept.rawBody;
+        return kept;
+      }
+    },
+  },
+];

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { InboxError, RetryLaterError } from '../../../src/errors.js';
+import type { FailedChange } from '../../../src/inbox/failed-changes.js';
+import type { FailureKeepingInbox } from '../../../src/inbox/inbox.js';
+import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
+import { SECRET } from '../../callback/sample-callback.js';
+import { createGate, createScene, post } from '../scene.js';
+
+const reply = (status: number, outcome: string) => ({ status, headers: {}, outcome });
+const processed = reply(200, 'processed');
+const duplicate = reply(200, 'duplicate');
+const failed = reply(500, 'failed');
+const parked = reply(200, 'failed');
+
+const codes = (reports: readonly { error: unknown }[]) =>
+  reports.map(({ error }) => (error as InboxError).code);
+
+async function list(inbox: FailureKeepingInbox<unknown>, paymentReference: string) {
+  const changes: FailedChange[] = [];
+  for await (const change of inbox.failedChanges({ paymentReference })) changes.push(change);
+  return changes;
+}
+
+/** The only one. */
+async function listOne(inbox: FailureKeepingInbox<unknown>, paymentReference: string) {
+  const [change, ...more] = await list(inbox, paymentReference);
+  if (change === undefined || more.length > 0) throw new Error('not one failed change');
+  return change;
+}
+
+/** Where an inbox is open; each call is another instance over the same store. */
+export type OpenInbox = (options: { keepBodies: boolean }) => FailureKeepingInbox<unknown>;
+
+/** What a receiver does with the changes that fail, on any inbox that keeps them. */
+export function itKeepsFailures(openInbox: OpenInbox): void {
+  function createShop(
+    options: Partial<CallbackReceiverOptions<unknown>> & { keepBodies?: boolean },
+  ) {
+    const { keepBodies = true, ...receiverOptions } = options;
+    const inbox = openInbox({ keepBodies });
+    const referenceNumber = randomUUID();
+    const scene = createScene<unknown>({ inbox, ...receiverOptions });
+    const deliver = (fields: Record<string, unknown> = {}) =>
+      scene.receive(post({ referenceNumber, ...fields }));
+    return { scene, inbox, referenceNumber, deliver };
+  }
+
+  it('loses nothing when the handler is broken for longer than the service retries', async () => {
+    let isBroken = true;
+    let paid = 0;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      onPayment() {
+        if (isBroken) throw new TypeError('order.items is undefined');
+        paid += 1;
+      },
+    });
+    for (let attempt = 0; attempt < 5; attempt += 1) expect(await deliver()).toEqual(failed);
+    // The service gives up. Staff look at the list.
+    const change = await listOne(inbox, referenceNumber);
+    expect(change).toMatchObject({
+      paymentReference: referenceNumber,
+      attempts: 5,
+      parked: false,
+      error: { name: 'TypeError', message: 'order.items is undefined' },
+    });
+    isBroken = false;
+    expect(await scene.replay(change)).toEqual(processed);
+    expect(paid).toBe(1);
+    expect(await list(inbox, referenceNumber)).toEqual([]);
+    expect(await scene.replay(change)).toEqual(duplicate);
+    expect(await deliver()).toEqual(duplicate);
+    expect(paid).toBe(1);
+  });
+
+  it('hands onPayment at a replay the callback that was received, whatever its age', async () => {
+    let isBroken = true;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      onPayment() {
+        if (isBroken) throw new Error('broken');
+      },
+    });
+    await deliver({ fee: 1.5, note: 'Größe ✓' });
+    isBroken = false;
+    const change = await listOne(inbox, referenceNumber);
+    // Another process, years later, with another secret.
+    const later = createScene<unknown>({ inbox, signingSecret: 'whsec_new', now: () => 4e12 });
+    expect(await later.replay({ key: change.key, paymentReference: referenceNumber })).toEqual(
+      processed,
+    );
+    const [received] = scene.handled;
+    expect(later.handled).toEqual([{ ...received, timestamp: change.lastFailedAt }]);
+  });
+
+  it('parks a change that has failed parkAfter times: 200, reported, and run by a replay alone', async () => {
+    let isBroken = true;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      parkAfter: 3,
+      onPayment() {
+        if (isBroken) throw new Error('broken');
+      },
+    });
+    const replies = [await deliver(), await deliver(), await deliver(), await deliver()];
+    expect(replies).toEqual([failed, failed, parked, parked]);
+    expect(scene.handled).toHaveLength(3);
+    expect(codes(scene.reports)).toEqual([undefined, undefined, undefined, 'CHANGE_PARKED']);
+    expect(scene.reports[3]).toMatchObject({
+      error: { message: expect.stringContaining('after 3 failed attempts') },
+      callback: { payment: { referenceNumber } },
+    });
+
+    const change = await listOne(inbox, referenceNumber);
+    expect(change).toMatchObject({ attempts: 3, parked: true });
+    expect(await scene.replay(change)).toEqual(failed);
+    expect(codes(scene.reports).slice(4)).toEqual([undefined]);
+    expect(await listOne(inbox, referenceNumber)).toMatchObject({ attempts: 4, parked: true });
+    isBroken = false;
+    expect(await scene.replay(change)).toEqual(processed);
+    expect(await deliver()).toEqual(duplicate);
+    expect(await list(inbox, referenceNumber)).toEqual([]);
+  });
+
+  it('runs a payment’s later changes beside a parked one, or parks them behind it', async () => {
+    const status = (value: string, second: number) => ({
+      status: value,
+      updatedAt: `2026-01-31T12:00:${10 + second}.000+00:00`,
+    });
+    for (const blockParked of [false, true]) {
+      let isBroken = true;
+      const ran: string[] = [];
+      const { scene, inbox, referenceNumber, deliver } = createShop({
+        parkAfter: 1,
+        blockParked,
+        onPayment({ payment }) {
+          if (isBroken && payment.status === 'authorised') throw new Error('broken');
+          ran.push(payment.status);
+        },
+      });
+      expect(await deliver(status('authorised', 1))).toEqual(parked);
+      expect(await deliver(status('paid', 2))).toEqual(blockParked ? parked : processed);
+      if (blockParked) {
+        expect(codes(scene.reports).slice(2)).toEqual(['CHANGE_BLOCKED']);
+        const changes = await list(inbox, referenceNumber);
+        expect(changes.map(({ attempts }) => attempts)).toEqual([1, 0]);
+        expect(await scene.replay(changes[1] as FailedChange)).toEqual(failed);
+        isBroken = false;
+        for (const change of changes) expect(await scene.replay(change)).toEqual(processed);
+        expect(ran).toEqual(['authorised', 'paid']);
+      } else {
+        expect(ran).toEqual(['paid']);
+      }
+    }
+  });
+
+  it('runs a change once when it is replayed twice, and delivered, at once', async () => {
+    const gate = createGate();
+    let runs = 0;
+    let isBroken = true;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      async onPayment() {
+        if (isBroken) throw new Error('broken');
+        runs += 1;
+        await gate.opened;
+      },
+    });
+    await deliver();
+    isBroken = false;
+    const change = await listOne(inbox, referenceNumber);
+    const other = createScene<unknown>({
+      inbox,
+      onPayment() {
+        runs += 1;
+      },
+    });
+    const first = scene.replay(change);
+    const others = [other.replay(change), other.replay(change), deliver()];
+    gate.open();
+    const outcomes = (await Promise.all([first, ...others])).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(1);
+    expect(outcomes.every((outcome) => /processed|duplicate|busy/.test(outcome))).toBe(true);
+    expect(runs).toBe(1);
+    expect(await other.replay(change)).toEqual(duplicate);
+  });
+
+  it('refuses to replay what it has not kept, and says which option keeps it', async () => {
+    let runs = 0;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      keepBodies: false,
+      onPayment() {
+        runs += 1;
+        throw new Error('broken');
+      },
+    });
+    await deliver();
+    const change = await listOne(inbox, referenceNumber);
+    expect(change).not.toHaveProperty('rawBody');
+    await expect(scene.replay(change)).rejects.toMatchObject({
+      code: 'REPLAY_IMPOSSIBLE',
+      message: expect.stringContaining('keepBodies: true'),
+    });
+    expect(await inbox.discard(change)).toBe(true);
+    await expect(scene.replay(change)).rejects.toMatchObject({
+      code: 'REPLAY_IMPOSSIBLE',
+      message: expect.stringContaining('discarded or pruned'),
+    });
+    // Neither has left a failure, and the caller's own body is not run: nobody has verified it.
+    await expect(
+      scene.replay({ ...change, rawBody: new TextEncoder().encode('{}') } as FailedChange),
+    ).rejects.toThrow(InboxError);
+    expect(await list(inbox, referenceNumber)).toEqual([]);
+    expect(runs).toBe(1);
+    expect(scene.reports).toHaveLength(1);
+  });
+
+  it('does not count what asks the service to retry later', async () => {
+    const { inbox, referenceNumber, deliver } = createShop({
+      parkAfter: 1,
+      onPayment: () => Promise.reject(new RetryLaterError()),
+    });
+    expect(await deliver()).toMatchObject({ status: 503, outcome: 'busy' });
+    expect(await list(inbox, referenceNumber)).toEqual([]);
+  });
+
+  it('keeps no signing secret, no control character and no part of the body with the error', async () => {
+    const secrets = [SECRET, new TextEncoder().encode('whsec_in_bytes_0123456789')];
+    const encoded = Buffer.from(secrets[1] as Uint8Array).toString('base64');
+    const { inbox, referenceNumber, deliver } = createShop({
+      keepBodies: false,
+      signingSecret: async () => secrets as string[],
+      onPayment({ payment }) {
+        const body = JSON.stringify(payment);
+        throw Object.assign(new Error(`a ${SECRET} b ${encoded} c ${body} \u001b[31m\u0000 d`), {
+          name: `Of${SECRET}`,
+          code: SECRET,
+        });
+      },
+    });
+    await deliver();
+    const { error } = await listOne(inbox, referenceNumber);
+    expect(error).toEqual({
+      name: 'Of[redacted]',
+      code: '[redacted]',
+      message: 'a [redacted] b [redacted] c [redacted]  [31m  d',
+    });
+  });
+
+  it('keeps a failure that is over only after its time limit, and not a success', async () => {
+    let fails = true;
+    const { scene, inbox, referenceNumber, deliver } = createShop({
+      onPaymentTimeoutMs: 20,
+      parkAfter: 1,
+      onPayment: (_callback, { signal }) =>
+        new Promise<void>((resolve, reject) => {
+          signal.addEventListener('abort', () => (fails ? reject(signal.reason) : resolve()));
+        }),
+    });
+    expect(await deliver()).toEqual(failed);
+    await scene.idle();
+    expect(await listOne(inbox, referenceNumber)).toMatchObject({
+      attempts: 1,
+      parked: true,
+      error: { code: 'WORK_TIMEOUT' },
+    });
+    expect(codes(scene.reports)).toEqual(['WORK_TIMEOUT', 'CHANGE_PARKED']);
+    fails = false;
+    const other = { status: 'settled', updatedAt: '2026-01-31T12:10:00.000+00:00' };
+    expect(await deliver(other)).toEqual(failed);
+    await scene.idle();
+    expect(await list(inbox, referenceNumber)).toHaveLength(1);
+    expect(await deliver(other)).toEqual(duplicate);
+  });
+}

@@ -1,0 +1,74 @@
+import type { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { openPglite } from '../../inbox/postgres/open-pglite.js';
+import { createScene, post } from '../scene.js';
+import { itKeepsFailures } from './cases.js';
+
+describe('a receiver with a memory inbox', () => {
+  itKeepsFailures((options) => memoryInbox(options));
+});
+
+describe('a receiver with a Postgres inbox on PGlite', () => {
+  let database: PGlite;
+  beforeAll(async () => {
+    database = await openPglite();
+    await postgresInbox(database).setup();
+  });
+  afterAll(() => database.close());
+
+  itKeepsFailures((options) => postgresInbox(database, options));
+});
+
+describe('a receiver whose inbox keeps no failures', () => {
+  const { process } = memoryInbox();
+  const inbox = { process };
+  const onPayment = () => Promise.reject(new Error('broken'));
+
+  it('answers failures with 500, and can replay nothing', async () => {
+    const scene = createScene({ inbox, onPayment });
+    expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
+    await expect(scene.replay({ key: 'k', paymentReference: 'p' })).rejects.toMatchObject({
+      code: 'REPLAY_IMPOSSIBLE',
+      message: expect.stringContaining('keeps no failed changes'),
+    });
+  });
+
+  it('is refused with parkAfter: a parked change would be lost', () => {
+    const create = () =>
+      createCallbackReceiver({ signingSecret: 's', onPayment, inbox, parkAfter: 3 });
+    expect(create).toThrow(
+      expect.objectContaining({
+        option: 'parkAfter',
+        message: expect.stringContaining('needs an inbox'),
+      }),
+    );
+  });
+});
+
+describe('the options of parking', () => {
+  it.each([
+    ['parkAfter', { parkAfter: 0 }, 'a whole number of failures from 1; received 0'],
+    ['parkAfter', { parkAfter: 1.5 }, 'received 1.5'],
+    ['blockParked', { parkAfter: 1, blockParked: 'yes' }, 'must be true or false'],
+    ['blockParked', { blockParked: true }, 'blockParked needs parkAfter'],
+  ])('refuse a wrong %s: %o', (option, options, message) => {
+    const create = () =>
+      createCallbackReceiver({ signingSecret: 's', onPayment() {}, ...(options as object) });
+    expect(create).toThrow(
+      expect.objectContaining({ option, message: expect.stringContaining(message) }),
+    );
+  });
+
+  it.each([undefined, null, {}, { key: 'k' }, { key: 'k', paymentReference: 7 }])(
+    'refuse to replay %o, which is no change',
+    async (change) => {
+      await expect(createScene().replay(change as never)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'change',
+      });
+    },
+  );
+});
