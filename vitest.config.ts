@@ -75,13 +75,13 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
-      // The dashboard and the site in a real browser: one that is installed, or none and a line that says so.
+      // The dashboard, the site and the shop in a real browser: one that is installed, or none and a line that says so.
       {
         extends: true,
         test: {
           name: 'browser',
           include: ['test/**/*.browser.test.ts'],
-          globalSetup: ['test/global-setup.ts', 'test/mock-server/dashboard/global-setup.ts'],
+          globalSetup: ['test/global-setup.ts', 'test/browser/global-setup.ts'],
           // A browser is many processes already.
           fileParallelism: false,
         },

@@ -62,10 +62,19 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
     const { tx, extraBody } = resolveOptions(context, recordRules, { owner: 'context' });
+    const { key, intent, assertSame } = this.toRecord(input, extraBody);
+    assertSame(await this.#store.record(key, intent, tx as Tx | undefined));
+  }
+
+  /** @internal What to record, checked, and what to do with what stood in the way. */
+  toRecord(input: CreatePaymentInput, extraBody: Record<string, unknown> | undefined) {
     const intent = toIntent(this.#prepare(input, { extraBody }).body);
     const reference = input.merchantPaymentReference;
-    const stored = await this.#store.record(toStoredName(reference), intent, tx as Tx | undefined);
-    if (stored !== undefined && stored.digest !== intent.digest) throw referenceConflict(reference);
+    const assertSame = (stored: StoredPayment | undefined): void => {
+      if (stored === undefined || stored.digest === intent.digest) return;
+      throw referenceConflict(reference);
+    };
+    return { key: toStoredName(reference), intent, assertSame };
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment> {

@@ -12,13 +12,17 @@ import {
   pgRunner,
   providedRunner,
   type Runner,
-  type RunnerOptions,
 } from '../../storage/postgres/runner.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
 import { Engine } from '../engine.js';
 import type { PaymentOutbox } from '../outbox.js';
-import { type PostgresOutboxOptions, postgresOutboxRules, quoteTables } from './options.js';
+import {
+  type PostgresOutboxOptions,
+  postgresOutboxRules,
+  quoteTables,
+  type Timeouts,
+} from './options.js';
 import { noAnswerInTime, PostgresStore } from './postgres-store.js';
 
 /** An outbox in Postgres. */
@@ -78,7 +82,7 @@ export function postgresOutbox<Tx extends Queryable>(
   options: PostgresOutboxOptions,
 ): PostgresOutbox<Tx>;
 /**
- * The same through an ORM: `record` and `settle` write through the ORM's own transaction, `tx`.
+ * The same with an ORM, whose own transaction is `tx`.
  *
  * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
  * `fromPostgresJs` gives
@@ -96,18 +100,18 @@ export function postgresOutbox(
   const { client, leaseMs, prefix, ...timeouts } = resolveOptions(options, postgresOutboxRules, {
     holds: 'client',
   });
-  const runner = open(pool, { ...timeouts, createTimeout: noAnswerInTime });
-  const store = new PostgresStore(runner, quoteTables(prefix));
+  const store = new PostgresStore(openRunner(pool, timeouts), quoteTables(prefix));
   const outbox = Object.assign(new Engine(store, { client, leaseMs }), {
     setup: () => store.setup(),
   });
   return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
 }
 
-function open(
+function openRunner(
   pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
-  options: RunnerOptions,
+  timeouts: Timeouts,
 ): Runner<Queryable> {
+  const options = { ...timeouts, createTimeout: noAnswerInTime };
   if (isProvider(pool)) return providedRunner(pool, options);
   return isPglite(pool) ? pgliteRunner(pool) : pgRunner(pool, options);
 }

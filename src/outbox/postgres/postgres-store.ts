@@ -1,4 +1,5 @@
 import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
+import { databaseErrorOf } from '../../storage/postgres/failures.js';
 import type { Runner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/postgres/transactions.js';
@@ -128,12 +129,12 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
-    this.#runner.assertTransaction(tx);
     try {
       return onlyText(await this.#runner.runIn(tx, statement));
     } catch (error) {
       // Otherwise the transaction's owner knows best what its driver says.
-      throw isMissingTable(error) ? missingTables(error) : error;
+      const answer = databaseErrorOf(error);
+      throw isMissingTable(answer) ? missingTables(error) : error;
     }
   }
 

@@ -19,12 +19,9 @@ export interface Runner<Tx> {
   runAll(statements: readonly string[]): Promise<void>;
   /** Runs one statement in somebody's transaction. */
   runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
-  /** @throws {InvalidOptionError} when `tx` can be no transaction to run in */
-  assertTransaction(tx: unknown): void;
 }
 
-/** How long may be waited, in milliseconds. */
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly acquireTimeoutMs: number;
   readonly commandTimeoutMs: number;
   /** The error for a statement that was not answered in time. */
@@ -59,7 +56,6 @@ export function pgRunner<Tx extends Queryable>(
     // In one message they are one transaction.
     runAll: async (statements) => void (await send(statements.join(';\n'))),
     runIn,
-    assertTransaction: assertQueryable,
   };
 }
 
@@ -74,61 +70,44 @@ export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): Ru
       });
     },
     runIn,
-    assertTransaction: assertQueryable,
   };
 }
 
-/** On what an ORM has. A statement that is not answered in time may still run: the connection is the ORM's. */
+/** On what an ORM gives, which keeps to deadlines of its own besides. */
 export function providedRunner<Tx>(
   provider: TransactionProvider<Tx>,
   { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
 ): Runner<Tx> {
-  const query = async (on: Tx | object, statement: string): Promise<readonly Row[]> => {
-    try {
-      return await provider.query(on, statement);
-    } catch (error) {
-      throw databaseErrorOf(error);
-    }
-  };
-  const inTime = <Result>(running: Promise<Result>): Promise<Result> => {
+  const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+  const inTime = async <Value>(running: Promise<Value>): Promise<Value> => {
     const loss = new Loss();
-    // The ORM does not say when it has a connection.
-    const report = () => loss.report(createTimeout(commandTimeoutMs));
-    const timer = setTimeout(
-      report,
-      Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS),
-    );
+    const timer = setTimeout(() => loss.report(createTimeout(timeoutMs)), timeoutMs);
     return loss.orSettled(running).finally(() => clearTimeout(timer));
   };
+  const explained = (error: unknown): never => {
+    throw databaseErrorOf(error);
+  };
   return {
-    run: (statement) => inTime(query(provider.database, statement)),
+    run: (statement) => inTime(provider.query(provider.database, statement)).catch(explained),
     async runAll(statements) {
+      const all = async (tx: Tx): Promise<void> => {
+        for (const statement of statements) await provider.query(tx, statement);
+      };
       const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
-      const running = provider.transaction(async (tx) => {
-        for (const statement of statements) await query(tx, statement);
-      }, limits);
-      await inTime(Promise.resolve(running)).catch((error) => {
-        throw databaseErrorOf(error);
-      });
+      await inTime(provider.transaction(all, limits)).catch(explained);
     },
-    runIn: query,
-    assertTransaction(tx) {
-      if (provider.isTransaction(tx ?? {})) return;
-      const expected = `a transaction of ${provider.orm}, as its transaction function or an inbox gives it`;
-      throw invalidOption('tx', expected, tx);
+    async runIn(tx, statement) {
+      if (!provider.isTransaction(tx ?? {})) {
+        const expected = `a transaction of ${provider.orm}, as its own function or an inbox on it gives it`;
+        throw invalidOption('tx', expected, tx);
+      }
+      return provider.query(tx, statement);
     },
   };
-}
-
-function assertQueryable(tx: unknown): void {
-  if (typeof (tx as Partial<Queryable>).query === 'function') return;
-  throw new InvalidOptionError(
-    'tx',
-    `tx must be a client of the outbox's pool with your transaction open, or the tx of an inbox; received ${describeValue(tx)} without query()`,
-  );
 }
 
 async function runIn(tx: Queryable, statement: string): Promise<readonly Row[]> {
+  assertTransaction(tx);
   return (await tx.query<Row>(statement)).rows;
 }
 
@@ -136,4 +115,12 @@ function rowsOf(results: Results): readonly Row[] {
   // For several statements pg gives a list.
   const last = Array.isArray(results) ? results.at(-1) : results;
   return last?.rows ?? [];
+}
+
+function assertTransaction(tx: unknown): void {
+  if (typeof (tx as Partial<Queryable>).query === 'function') return;
+  throw new InvalidOptionError(
+    'tx',
+    `tx must be a client of the pool with your transaction open, or the tx of an inbox of the same pool; received ${describeValue(tx)} without query()`,
+  );
 }
