@@ -48,7 +48,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     await this.#explained(() =>
       this.#runner.runAll([
         // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-        `SELECT pg_advisory_xact_lock(${SETUP_LOCK})`,
+        `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
         ...parts.map(({ create }) => create),
       ]),
     );

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import type { TransactionProvider } from '../providers/provider.js';
 import { databaseErrorOf, sqlStateOf } from './failures.js';
 import { giveBack, Loss, takeConnection, toError } from './pg-transactions.js';
@@ -96,7 +96,13 @@ export function providedRunner<Tx>(
       const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
       await inTime(provider.transaction(all, limits)).catch(explained);
     },
-    runIn: (tx, statement) => provider.query(tx, statement),
+    async runIn(tx, statement) {
+      if (!provider.isTransaction(tx ?? {})) {
+        const expected = `a transaction of ${provider.orm}, as its own function or an inbox on it gives it`;
+        throw invalidOption('tx', expected, tx);
+      }
+      return provider.query(tx, statement);
+    },
   };
 }
 

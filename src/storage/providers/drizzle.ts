@@ -54,6 +54,7 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
     rejectsOnLoss: hasMethods(client, ['begin', 'unsafe']),
     transaction: (body) =>
       db.transaction(body, { isolationLevel: 'read committed', accessMode: 'read write' }),
+    isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => (tx as { _?: { session?: { client?: unknown } } })._?.session?.client,
   });

@@ -50,6 +50,7 @@ export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
     engine: isPostgres ? 'postgres' : client?.dialect,
     database: knex,
     transaction: (body) => knex.transaction(body, { isolationLevel: 'read committed' }),
+    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => {
       const sql = isPostgres ? withoutPlaceholders(text) : text;
       return rowsOf(await (on as Pick<typeof knex, 'raw'>).raw(sql));

@@ -86,6 +86,7 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
       const { isCommitted, isRolledBack } = tx as Controlled;
       return isCommitted || isRolledBack;
     },
+    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
   });
 }

@@ -43,6 +43,7 @@ export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider
     database: sql,
     rejectsOnLoss: true,
     transaction: (body) => sql.begin('isolation level read committed read write', body),
+    isTransaction: (value) => hasMethods(value, ['savepoint', 'unsafe']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof sql, 'unsafe'>).unsafe(text)),
   });
 }

@@ -44,6 +44,8 @@ export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> 
         maxWait: acquireTimeoutMs,
         timeout: transactionTimeoutMs,
       }),
+    isTransaction: (value) =>
+      hasMethods(value, ['$queryRawUnsafe']) && !hasMethods(value, ['$connect']),
     query: async (on, text) =>
       rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
   });

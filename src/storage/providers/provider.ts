@@ -29,6 +29,8 @@ export interface TransactionProvider<Tx> {
   transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
   /** Runs one statement without values: in a transaction, or on {@link database} by itself. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
+  /** Whether `value` is a transaction of the ORM: not the database itself, on which a write stands alone. */
+  isTransaction(value: unknown): boolean;
   /**
    * Calls `lost` when the connection of a transaction is lost. Gives what ends that; undefined when the
    * driver does not say.

@@ -52,6 +52,7 @@ export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvide
     engine: ENGINES.get(type) ?? type,
     database: dataSource,
     transaction: (body) => dataSource.transaction('READ COMMITTED', body),
+    isTransaction: (value) => (value as Manager).queryRunner?.isTransactionActive === true,
     query: async (on, text) => rowsOf(await (on as Pick<typeof dataSource, 'query'>).query(text)),
     connectionOf: (tx) => (tx as Manager).queryRunner?.connect(),
     hasEnded: (tx) => (tx as Manager).queryRunner?.isTransactionActive === false,

@@ -23,9 +23,10 @@ describe('an inbox on Drizzle over PGlite', () => {
   });
 
   it('refuses a transaction at another isolation level, and does nothing in it', async () => {
-    const { orm, query } = fromDrizzle(db);
+    const { orm, query, isTransaction } = fromDrizzle(db);
     const provider = makeProvider({
       orm,
+      isTransaction,
       database: db,
       query,
       transaction: (body: (tx: typeof db) => Promise<void>) =>
@@ -43,9 +44,9 @@ describe('an inbox on Drizzle over PGlite', () => {
   });
 
   it('refuses answers that are not the text of Postgres', async () => {
-    const { orm, transaction } = fromDrizzle(db);
+    const { orm, transaction, isTransaction } = fromDrizzle(db);
     const query = async () => [{ answer: 1 }];
-    const provider = makeProvider({ orm, database: db, transaction, query });
+    const provider = makeProvider({ orm, database: db, transaction, query, isTransaction });
     await expect(postgresInbox(provider).process(change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('Drizzle does not give the text'),
@@ -56,9 +57,10 @@ describe('an inbox on Drizzle over PGlite', () => {
     ['aborted', 'the work went on'],
     ['in progress', 'whether it was recorded is not known'],
   ])('does not take a transaction for committed that Postgres calls %s', async (status, says) => {
-    const { orm, transaction, query } = fromDrizzle(db);
+    const { orm, transaction, query, isTransaction } = fromDrizzle(db);
     const provider = makeProvider({
       orm,
+      isTransaction,
       database: db,
       transaction,
       query: async (on, text) =>
