@@ -11,7 +11,7 @@ export default [
     disablePlugins: ['@size-limit/esbuild'],
     brotli: false,
     gzip: false,
-    limit: '356300 B',
+    limit: '470000 B',
   },
   {
     name: 'merchant-payments/callback, minified and gzipped',

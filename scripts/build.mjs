@@ -6,10 +6,17 @@ import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { buildDashboard } from './build-dashboard.mjs';
 import { bundleDeclarations } from './declarations.mjs';
-import { assets, developmentOnly, entriesOf, moduleOf, singleFile, subpaths } from './subpaths.mjs';
+import {
+  assets,
+  entriesOf,
+  moduleOf,
+  oneImplementation,
+  singleFile,
+  subpaths,
+} from './subpaths.mjs';
 
-// What stays an import.
-const external = [/^node:/, 'undici', 'msw'];
+// What stays an import. The command line uses the package as any other user does: by its name.
+const external = [/^node:/, 'undici', 'msw', /^merchant-payments/];
 
 // Beside dist/, and moved into its place at the end: a suite that reads dist/ never sees half a build.
 const folder = mkdtempSync('dist-');
@@ -25,18 +32,23 @@ const mockFromItsSubpath = {
 
 try {
   const chunked = subpaths.filter((subpath) => !singleFile.includes(subpath));
-  const inBoth = chunked.filter((subpath) => !developmentOnly.includes(subpath));
+  const inBoth = chunked.filter((subpath) => !oneImplementation.includes(subpath));
   const [required] = await Promise.all([
     bundle({ input: entriesOf(chunked) }, 'cjs'),
-    bundle({ input: entriesOf(inBoth), plugins: [mockFromItsSubpath] }, 'esm'),
+    bundle(
+      {
+        input: { ...entriesOf(inBoth), 'cli/main': 'src/cli/main.ts' },
+        plugins: [mockFromItsSubpath],
+      },
+      'esm',
+    ),
     ...singleFile.flatMap((subpath) => [
       bundle({ input: entriesOf([subpath]) }, 'cjs'),
       bundle({ input: entriesOf([subpath]) }, 'esm'),
     ]),
-    bundleCommandLine(),
     buildDashboard(path.join(folder, 'mock-server/dashboard.html')),
   ]);
-  for (const subpath of developmentOnly) reExport(subpath, required);
+  for (const subpath of oneImplementation) reExport(subpath, required);
   await declare();
   for (const [asset, source] of Object.entries(assets)) {
     if (source) cpSync(source, path.join(folder, asset));
@@ -47,7 +59,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function bundle(options, format, chunks = 'shared') {
+async function bundle(options, format) {
   const build = await rolldown({
     external,
     platform: 'node',
@@ -62,7 +74,8 @@ async function bundle(options, format, chunks = 'shared') {
     dir: folder,
     format,
     entryFileNames: `[name].${ending}`,
-    chunkFileNames: `${chunks}/[name].${ending}`,
+    chunkFileNames: ({ moduleIds }) =>
+      `${moduleIds.every(isOfCommandLine) ? 'cli' : 'shared'}/[name].${ending}`,
     // Readable where it is installed; the documentation of what is public is in the declarations.
     minify: false,
     minifyInternalExports: false,
@@ -74,10 +87,8 @@ async function bundle(options, format, chunks = 'shared') {
   return output;
 }
 
-// The command line uses the package as any other user does: by its name.
-function bundleCommandLine() {
-  const input = { 'cli/main': 'src/cli/main.ts' };
-  return bundle({ input, external: [...external, /^merchant-payments/] }, 'esm', 'cli');
+function isOfCommandLine(file) {
+  return path.relative('src/cli', file).startsWith('..') === false;
 }
 
 /** The ES module of a subpath whose one implementation is the CommonJS module beside it. */

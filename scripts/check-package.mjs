@@ -52,6 +52,7 @@ try {
   const notModules = [
     'inbox/mysql/schema.sql',
     'inbox/postgres/schema.sql',
+    'outbox/postgres/schema.sql',
     'mock-server/dashboard.html',
     'openapi.json',
   ];

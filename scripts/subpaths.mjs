@@ -36,8 +36,23 @@ export const subpaths = [
 /** Built into one file each: most of the time to load a verifier went into the number of files. */
 export const singleFile = ['callback', 'callback/web'];
 
-/** For development alone: one implementation, in CommonJS, which the ES module re-exports. */
-export const developmentOnly = ['inbox/contract', 'outbox/contract', 'mock-server', 'testing'];
+/**
+ * One implementation, in CommonJS, which the ES module re-exports: what no browser or edge runtime bundles,
+ * and would double what is installed.
+ */
+export const oneImplementation = [
+  'inbox/contract',
+  'inbox/mysql',
+  'inbox/postgres',
+  'inbox/redis',
+  'inbox/sqlite',
+  'outbox',
+  'outbox/contract',
+  'outbox/postgres',
+  'outbox/sqlite',
+  'mock-server',
+  'testing',
+];
 
 /** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
 export const assets = {

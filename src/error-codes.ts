@@ -66,7 +66,7 @@ export type ErrorCode = CodeOf<ClassName>;
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
 export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
   // Two classes share a code where the reason is the same.
-  /* @__PURE__ */ [.../* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(codes).flat())],
+  /* @__PURE__ */ Array.from(/* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(codes).flat())),
 );
 
 /** The `code` of a `CallbackVerificationError`: docs/errors.md says when each is set. */
