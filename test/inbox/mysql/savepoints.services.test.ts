@@ -45,6 +45,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       expect(header).toMatchObject({ affectedRows: 1 });
       tx.release();
       await tx.query(insert('connection', 'released'));
+      // What the driver's own methods write to the connection, they write to the real one.
+      await tx.ping();
+      const prepared = await tx.prepare('SELECT ? AS one');
+      expect((await prepared.execute([1]))[0]).toEqual([{ one: 1 }]);
+      await prepared.close();
+      expect(tx.threadId).toBeTypeOf('number');
     });
     expect(outcome).toBe('processed');
     expect(await statuses('connection')).toEqual(['new', 'released']);
