@@ -158,7 +158,7 @@ module.exports = {
         'What callback/web and fetch are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|memory|memory-failures)|outbox/outbox|storage/(memory-warning|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|memory|memory-failures)|outbox/outbox|storage/(memory-warning|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },

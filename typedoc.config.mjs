@@ -8,6 +8,8 @@ export default {
   projectDocuments: [
     'docs/order-from-checkout-to-paid.md',
     'docs/create-payments.md',
+    'docs/outbox.md',
+    'docs/outbox-model.md',
     'docs/handle-callbacks.md',
     'docs/inboxes.md',
     'docs/queues.md',

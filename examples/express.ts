@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { callbackHandler } from 'merchant-payments/node';
-import { checkout, settle } from './shop.js';
+import { checkout, settle } from './memory-shop.js';
 
 const app = express();
 

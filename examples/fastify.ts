@@ -5,7 +5,7 @@
 import fastify from 'fastify';
 import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackPlugin } from 'merchant-payments/fastify';
-import { checkout, settle } from './shop.js';
+import { checkout, settle } from './memory-shop.js';
 
 const app = fastify();
 

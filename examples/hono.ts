@@ -5,7 +5,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { callbackHandler } from 'merchant-payments/fetch';
-import { checkout, settle } from './shop.js';
+import { checkout, settle } from './memory-shop.js';
 
 const handleCallback = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',

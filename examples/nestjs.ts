@@ -9,7 +9,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
-import { checkout, settle } from './shop.js';
+import { checkout, settle } from './memory-shop.js';
 
 @Injectable()
 class Orders {

@@ -1,6 +1,6 @@
-// An order on one machine: stored, its payment created at the mock service and paid, the signed callback
-// verified and handled, the order shipped. Then callbacks that must be refused or retried, or that arrive
-// too early or too late.
+// A shop and a mock of the service on one machine. The answer to a creation gets lost, the customer clicks
+// again, and there is one payment all the same; its callback settles and ships the order. Then callbacks
+// that must be refused or retried, or that arrive too early or too late.
 //
 //   npm run quickstart
 
@@ -10,21 +10,42 @@ import type { AddressInfo } from 'node:net';
 import { PaymentClient, RetryLaterError } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
+import { memoryOutbox } from 'merchant-payments/outbox';
 import type { CallbackTrace } from 'merchant-payments/receiver';
 
 const step = (title: string) => console.log(`\n${title}`);
 const say = (who: string, what: string) => console.log(`  ${who.padEnd(9)} ${what}`);
 
-// --- The merchant: an order book and an endpoint for callbacks ---------------------------------
+// --- The service: the mock, on this machine ----------------------------------------------------
 
 const signingSecret = 'whsec_of_the_quickstart';
+const service = await startMockServer({ signingSecret, retryScheduleMs: [300, 300] });
+
+// --- The merchant: an order book, an outbox and an endpoint for callbacks -------------------------
+
+const { url: baseUrl, apiKey, apiSecret } = service;
+const client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+// In memory. In a database it survives a crash, and all instances share it.
+const outbox = memoryOutbox({ client });
 const orders = new Map<string, { status: string; isShipped: boolean }>();
-const store = (reference: string) =>
-  orders.set(reference, { status: 'waiting for payment', isShipped: false });
+const store = (reference: string) => {
+  if (!orders.has(reference)) orders.set(reference, { status: 'not paid', isShipped: false });
+};
+const pay = (merchantPaymentReference: string) =>
+  outbox.create({ merchantPaymentReference, amount: 2500, currency: 'EUR' });
+
+/** A click on "Pay". */
+async function click(reference: string) {
+  store(reference);
+  const { state, payment, replayed, error } = await pay(reference);
+  const known = payment?.referenceNumber ?? `the payment may exist (${error?.code ?? 'as before'})`;
+  say('merchant', `${reference}: ${replayed ? 'nothing sent' : 'sent'}, ${state}, ${known}`);
+}
 let databaseIsDown = false;
 
 const handleCallback = callbackHandler({
   signingSecret,
+  outbox, // settled by every callback
   // Called once for each status change.
   onPayment({ payment }, { stale }) {
     if (databaseIsDown) {
@@ -57,70 +78,60 @@ tracingChannel<object, object>('merchant-payments:callback').asyncEnd.subscribe(
 const merchant = createServer(handleCallback);
 await new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve));
 const { port } = merchant.address() as AddressInfo;
+service.callbackUrl = `http://127.0.0.1:${port}/callbacks/payments`;
 
-// --- The service: the mock, on this machine ----------------------------------------------------
+// --- 1. to 4. One payment for an order ---------------------------------------------------------
 
-const service = await startMockServer({
-  signingSecret,
-  callbackUrl: `http://127.0.0.1:${port}/callbacks/payments`,
-  retryScheduleMs: [300, 300],
-});
+step('1. The customer clicks "Pay"; the payment is created, and the answer gets lost');
+service.faults.add({ on: 'request', type: 'lost-answer' });
+await click('order-1001');
 
-// --- 1. A payment is created -------------------------------------------------------------------
+step('2. The customer clicks again; nothing is sent, since the payment may exist');
+await click('order-1001');
 
-step('1. The merchant stores the order, then creates its payment');
-store('order-1001');
-const client = new PaymentClient({
-  baseUrl: service.url,
-  apiKey: service.apiKey,
-  apiSecret: service.apiSecret,
-});
-const createPayment = async (merchantPaymentReference: string) => {
-  const input = { merchantPaymentReference, amount: 2500, currency: 'EUR' };
-  const { payment, response } = await client.payments.create(input);
-  say('service', `${response.status}: ${payment.referenceNumber}, status "${payment.status}"`);
-  return payment.referenceNumber ?? '';
-};
-const referenceNumber = await createPayment('order-1001');
-
-// --- 2. It is paid, and the service calls back -------------------------------------------------
-
-step('2. The customer pays; the service sends a signed callback');
+step('3. The customer pays; the signed callback settles the order');
+const referenceNumber = service.payments.list()[0]?.referenceNumber ?? '';
 await service.setStatus(referenceNumber, 'paid');
+await click('order-1001');
+say('service', `${service.requests.length} request, ${service.payments.list().length} payment`);
 
-// --- 3. and 4. What must be refused ------------------------------------------------------------
+step('4. A double click on another order');
+await Promise.all([click('order-1002'), click('order-1002')]);
+say('service', `${service.requests.length} requests, ${service.payments.list().length} payments`);
 
-step('3. A tampered callback is refused; the genuine one follows as a retry');
+// --- 5. and 6. What must be refused ------------------------------------------------------------
+
+step('5. A tampered callback is refused; the genuine one follows as a retry');
 service.faults.add({ on: 'callback', type: 'tampered-body' });
 await service.setStatus(referenceNumber, 'refunded');
 await service.waitForDelivery({ referenceNumber, status: 'refunded', acknowledged: true });
 
-step('4. A stale callback is refused; a fresh one follows as a retry');
+step('6. A stale callback is refused; a fresh one follows as a retry');
 service.faults.add({ on: 'callback', type: 'stale-timestamp', bySeconds: 3600 });
 await service.setStatus(referenceNumber, 'disputed');
 await service.waitForDelivery({ referenceNumber, status: 'disputed', acknowledged: true });
 
-// --- 5. and 6. What must be retried, and what must not be done twice ----------------------------
+// --- 7. and 8. What must be retried, and what must not be done twice ----------------------------
 
-step('5. A delivery fails at the merchant; the service retries, and nothing ships twice');
+step('7. A delivery fails at the merchant; the service retries, and nothing ships twice');
 databaseIsDown = true;
 await service.setStatus(referenceNumber, 'paid');
 await service.waitForDelivery({ referenceNumber, attempt: 2, status: 'paid' });
 
-step('6. The service delivers a callback again; the merchant answers 200 and does nothing');
+step('8. The service delivers a callback again; the merchant answers 200 and does nothing');
 await service.resend(referenceNumber);
 
-// --- 7. and 8. What arrives too early, and too late ---------------------------------------------
+// --- 9. and 10. What arrives too early, and too late ---------------------------------------------
 
-step('7. A callback overtakes its order, which is stored a moment later; nothing is lost');
-const early = await createPayment('order-1002');
+step('9. A callback overtakes its order, which is stored a moment later; nothing is lost');
+const early = (await pay('order-1003')).payment?.referenceNumber ?? '';
 await service.setStatus(early, 'paid');
-store('order-1002');
+store('order-1003');
 await service.waitForDelivery({ referenceNumber: early, acknowledged: true });
 
-step('8. "paid" arrives after a newer change: the order ships, and keeps the newer status');
-store('order-1003');
-const late = await createPayment('order-1003');
+step('10. "paid" arrives after a newer change: the order ships, and keeps the newer status');
+store('order-1004');
+const late = (await pay('order-1004')).payment?.referenceNumber ?? '';
 service.faults.add({ on: 'callback', type: 'reorder' });
 await service.setStatus(late, 'paid');
 await service.setStatus(late, 'settled');

@@ -11,7 +11,7 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/inbox\/(?:mysql|postgres)\/schema\.sql$/,
+  /^dist\/(?:inbox\/mysql|(?:inbox|outbox)\/postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,

@@ -27,6 +27,7 @@ export const subpaths = [
   'outbox',
   'outbox/contract',
   'outbox/postgres',
+  'outbox/sqlite',
   'mock-server',
   'msw',
   'testing',

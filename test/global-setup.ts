@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -10,10 +10,10 @@ const examples = [
   'fastify',
   'hono',
   'nestjs',
-  'order/main',
   'queues/bullmq',
   'queues/pg-boss',
   'quickstart',
+  'shop/main',
 ];
 
 /**
@@ -43,6 +43,7 @@ export default async function makePrograms(): Promise<() => void> {
     }),
     promisify(execFile)(process.execPath, ['scripts/build-dashboard.mjs']),
   ]);
+  cpSync('examples/shop/public', path.join(folder, 'examples/shop/public'), { recursive: true });
   process.env['TEST_PROGRAMS'] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 // Payment callbacks in a Next.js application: app/callbacks/payments/route.ts
 
 import { callbackHandler } from 'merchant-payments/fetch';
-import { settle } from '../shop.js';
+import { settle } from '../memory-shop.js';
 
 export const POST = callbackHandler({
   // A function is called for each callback, so a build needs no secret.

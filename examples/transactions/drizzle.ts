@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
 import type { InboxContext } from 'merchant-payments/inbox';
-import type pg from 'pg';
+import { fromDrizzle, postgresInbox } from 'merchant-payments/inbox/postgres';
 
 const orders = pgTable('orders', {
   reference: text().primaryKey(),
@@ -11,21 +11,26 @@ const orders = pgTable('orders', {
 });
 const shipments = pgTable('shipments', { reference: text().primaryKey() });
 
+const db = drizzle(process.env.DATABASE_URL ?? '');
+type Transaction = Parameters<Parameters<typeof db.transaction>[0]>[0];
+
+export const inbox = postgresInbox(fromDrizzle(db));
+
 export async function onPayment(
   { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<pg.PoolClient>,
+  { tx, stale }: InboxContext<Transaction>,
 ) {
-  const db = drizzle(tx);
   const reference = payment.merchantPaymentReference;
   if (!stale) {
-    const { rowCount } = await db
+    const { rowCount } = await tx
       .update(orders)
       .set({ status: payment.status })
       .where(eq(orders.reference, reference));
     if (rowCount === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }
   if (payment.status === 'paid') {
-    await db.transaction((nested) =>
+    // A savepoint.
+    await tx.transaction((nested) =>
       nested.insert(shipments).values({ reference }).onConflictDoNothing(),
     );
   }

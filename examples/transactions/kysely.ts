@@ -1,23 +1,29 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { type ControlledTransaction, Kysely, PostgresDialect } from 'kysely';
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
 import type { InboxContext } from 'merchant-payments/inbox';
-import type pg from 'pg';
+import { fromKysely, postgresInbox } from 'merchant-payments/inbox/postgres';
+import pg from 'pg';
 
 interface Tables {
   orders: { reference: string; status: string | null };
   shipments: { reference: string };
 }
 
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+pool.on('error', console.error); // an idle connection that breaks
+// One that breaks while it is used, for which Kysely does not listen: Node would end the process.
+pool.on('connect', (client) => client.on('error', console.error));
+const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+
+export const inbox = postgresInbox(fromKysely(db));
+
 export async function onPayment(
   { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<pg.PoolClient>,
+  { tx, stale }: InboxContext<ControlledTransaction<Tables>>,
 ) {
-  // A pool that always gives tx; Kysely's release() of it does nothing.
-  const pool = { connect: async () => tx, end: async () => {} };
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const reference = payment.merchantPaymentReference;
   if (!stale) {
-    const { numUpdatedRows } = await db
+    const { numUpdatedRows } = await tx
       .updateTable('orders')
       .set({ status: payment.status })
       .where('reference', '=', reference)
@@ -25,12 +31,10 @@ export async function onPayment(
     if (numUpdatedRows === 0n) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }
   if (payment.status === 'paid') {
-    await db.transaction().execute((nested) =>
-      nested
-        .insertInto('shipments')
-        .values({ reference })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute(),
-    );
+    await tx
+      .insertInto('shipments')
+      .values({ reference })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   }
 }

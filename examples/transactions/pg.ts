@@ -6,7 +6,7 @@ import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 pool.on('error', console.error); // an idle connection that breaks
-const inbox = postgresInbox<pg.PoolClient>(pool);
+export const inbox = postgresInbox<pg.PoolClient>(pool);
 await inbox.setup();
 
 export async function onPayment(

@@ -1,7 +1,7 @@
 import { RetryLaterError, type VerifiedCallback } from 'merchant-payments';
 import type { InboxContext } from 'merchant-payments/inbox';
-import type pg from 'pg';
-import { DataSource, EntitySchema } from 'typeorm';
+import { fromTypeOrm, postgresInbox } from 'merchant-payments/inbox/postgres';
+import { DataSource, type EntityManager, EntitySchema } from 'typeorm';
 
 const orders = new EntitySchema<{ reference: string; status: string | null }>({
   name: 'orders',
@@ -21,21 +21,17 @@ export const dataSource = new DataSource({
 });
 await dataSource.initialize();
 
+export const inbox = postgresInbox(fromTypeOrm(dataSource));
+
 export async function onPayment(
   { payment }: VerifiedCallback,
-  { tx, stale }: InboxContext<pg.PoolClient>,
+  { tx, stale }: InboxContext<EntityManager>,
 ) {
-  // Where a query runner keeps its connection; TypeORM has no option for it.
-  const runner = Object.assign(dataSource.createQueryRunner(), { databaseConnection: tx });
   const reference = payment.merchantPaymentReference;
   if (!stale) {
-    const { affected } = await runner.manager.update(
-      orders,
-      { reference },
-      { status: payment.status },
-    );
+    const { affected } = await tx.update(orders, { reference }, { status: payment.status });
     if (affected === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }
   // save() begins a transaction: a savepoint.
-  if (payment.status === 'paid') await runner.manager.save(shipments, { reference });
+  if (payment.status === 'paid') await tx.save(shipments, { reference });
 }

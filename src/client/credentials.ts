@@ -85,11 +85,18 @@ async function readCredential(option: CredentialOption, given: Credential): Prom
   return checkCredential(value, option);
 }
 
-const variables = {
+/** Where `PaymentClient.fromEnv()` finds what is not passed. */
+export const variables = {
+  baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
   apiKey: 'MERCHANT_PAYMENTS_API_KEY',
   apiSecret: 'MERCHANT_PAYMENTS_API_SECRET',
 } as const;
-type CredentialOption = keyof typeof variables;
+type CredentialOption = 'apiKey' | 'apiSecret';
+
+/** What to do for an option that was not passed to the constructor. */
+export function orFromEnv(option: keyof typeof variables): string {
+  return `pass it, or set ${variables[option]} and use PaymentClient.fromEnv()`;
+}
 
 /** @throws {InvalidOptionError} for what is neither a credential nor a function, never showing a value */
 export const credential: Rule<Credential> = (value, option) =>
@@ -99,8 +106,7 @@ export const credential: Rule<Credential> = (value, option) =>
 
 function checkCredential(value: unknown, option: CredentialOption): string {
   if (typeof value !== 'string' || value.trim() === '') {
-    const remedy = `pass it, or set ${variables[option]} and use PaymentClient.fromEnv()`;
-    throw invalidOption(option, 'a string that is not empty', value, remedy);
+    throw invalidOption(option, 'a string that is not empty', value, orFromEnv(option));
   }
   secretText(value, option);
   // HTTP Basic forbids control characters (RFC 7617, section 2).

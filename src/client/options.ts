@@ -16,7 +16,13 @@ import {
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
-import { type Credential, CredentialSource, credential } from './credentials.js';
+import {
+  type Credential,
+  CredentialSource,
+  credential,
+  orFromEnv,
+  variables,
+} from './credentials.js';
 import type { Logger } from './observation.js';
 import { requestHeaders } from './request-headers.js';
 
@@ -137,8 +143,7 @@ const maxRetries = wholeNumber({ unit: 'retries' });
 const clientRules = {
   baseUrl: (value, option) => {
     if (value !== undefined && value !== '') return baseUrl(value, option);
-    const remedy = 'pass it, or set MERCHANT_PAYMENTS_BASE_URL and use PaymentClient.fromEnv()';
-    throw invalidOption(option, "the service's address", value, remedy);
+    throw invalidOption(option, "the service's address", value, orFromEnv('baseUrl'));
   },
   apiKey: credential,
   apiSecret: credential,
@@ -214,20 +219,17 @@ export class EnvironmentOptions {
     overrides: Partial<PaymentClientOptions>,
     env: Readonly<Record<string, string | undefined>>,
   ) {
-    const read = (
-      option: 'baseUrl' | 'apiKey' | 'apiSecret',
-      variable: string,
-    ): string | undefined => {
+    const read = (option: keyof typeof variables): string | undefined => {
       const given = overrides?.[option];
       // A method of the given object, whose private fields a copy does not have.
       if (typeof given === 'function') return given.bind(overrides) as unknown as string;
       if (given !== undefined) return given as string;
-      return env[variable] === '' ? undefined : env[variable];
+      return env[variables[option]] || undefined;
     };
     const readAll = () => ({
-      baseUrl: read('baseUrl', 'MERCHANT_PAYMENTS_BASE_URL'),
-      apiKey: read('apiKey', 'MERCHANT_PAYMENTS_API_KEY'),
-      apiSecret: read('apiSecret', 'MERCHANT_PAYMENTS_API_SECRET'),
+      baseUrl: read('baseUrl'),
+      apiKey: read('apiKey'),
+      apiSecret: read('apiSecret'),
     });
     const given = { ...overrides };
     const known = readAll();
@@ -240,13 +242,26 @@ export class EnvironmentOptions {
     this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
     // Only what is missing is read later: what is there now holds, whatever becomes of the environment.
     const isComplete = present.length === Object.keys(known).length;
-    this.#resolve = isComplete ? () => checked : () => resolveClientOptions(complete(readAll()));
+    this.#resolve = isComplete
+      ? () => checked
+      : () => resolveClientOptions(complete(assertPresent(readAll())));
   }
 
   /** @throws {InvalidOptionError} naming the variable that is missing */
   resolve(): ResolvedClientOptions {
     return this.#resolve();
   }
+}
+
+function assertPresent<Found extends Record<keyof typeof variables, string | undefined>>(
+  found: Found,
+): Found {
+  for (const option of Object.keys(variables) as (keyof typeof variables)[]) {
+    if (found[option] !== undefined) continue;
+    const message = `${option} is missing; set ${variables[option]}, or pass ${option} to PaymentClient.fromEnv()`;
+    throw new InvalidOptionError(option, message);
+  }
+  return found;
 }
 
 export interface ResolvedRequestOptions {

@@ -10,10 +10,9 @@ const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 // RFC 9110, section 5.5; a line break would begin another header.
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-const OWN = ['authorization', 'content-type', 'content-length', 'host'];
+const OWN = ['authorization', 'content-type', 'content-length', 'host', 'accept-encoding'];
 // They belong to the connection, which the transport manages.
 const OF_CONNECTION = [
-  'accept-encoding',
   'connection',
   'expect',
   'keep-alive',
@@ -42,7 +41,8 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
 };
 
 function readName(given: string, option: string): string {
-  if (!NAME.test(given)) {
+  // An object can't hold the latter as a name like any other.
+  if (!NAME.test(given) || given.toLowerCase() === '__proto__') {
     throw new InvalidOptionError(option, `${option} has a name that is not a header's; check it`);
   }
   const name = given.toLowerCase();

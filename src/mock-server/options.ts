@@ -11,6 +11,7 @@ import {
   secretText,
   text,
   timerMs,
+  trimmedText,
   wholeNumber,
   withDefault,
   withMethods,
@@ -129,7 +130,7 @@ export const serviceRules = {
   retrySigning: withDefault('fresh', oneOf('fresh', 'original')),
   callbackTimeoutMs: withDefault(10_000, timerMs()),
   signatureEncoding: withDefault('hex', oneOf(...signatureEncodings)),
-  initialStatus: withDefault('created', secretText),
+  initialStatus: withDefault('created', trimmedText),
   seed: optional(wholeNumber({})),
   clock: optional(withMethods<MockClock>('a clock', 'now', 'setTimeout')),
 } satisfies OptionRules<MockServiceOptions>;

@@ -62,10 +62,19 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
     const { tx, extraBody } = resolveOptions(context, recordRules, { owner: 'context' });
+    const { key, intent, assertSame } = this.toRecord(input, extraBody);
+    assertSame(await this.#store.record(key, intent, tx as Tx | undefined));
+  }
+
+  /** @internal What to record, checked, and what to do with what stood in the way. */
+  toRecord(input: CreatePaymentInput, extraBody: Record<string, unknown> | undefined) {
     const intent = toIntent(this.#prepare(input, { extraBody }).body);
     const reference = input.merchantPaymentReference;
-    const stored = await this.#store.record(toStoredName(reference), intent, tx as Tx | undefined);
-    if (stored !== undefined && stored.digest !== intent.digest) throw referenceConflict(reference);
+    const assertSame = (stored: StoredPayment | undefined): void => {
+      if (stored === undefined || stored.digest === intent.digest) return;
+      throw referenceConflict();
+    };
+    return { key: toStoredName(reference), intent, assertSame };
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment> {
@@ -119,11 +128,11 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
           } as const);
     if (await this.#store.resolve(key, result)) return;
     const stored = await this.#store.read(key);
-    if (stored === undefined) throw unknownReference(reference);
+    if (stored === undefined) throw unknownReference();
     // Its callback came meanwhile, and says the same.
     const found = result.state === 'created' ? result.finding.referenceNumber : undefined;
     if (found !== undefined && stored.referenceNumber === found) return;
-    throw notUnresolved(reference, stored.state);
+    throw notUnresolved(stored.state);
   }
 
   async recover(): Promise<Recovery> {
@@ -157,7 +166,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   }
 
   async #send(wanted: Wanted): Promise<OutboxPayment> {
-    const { key, reference, intent, options, timeoutMs } = wanted;
+    const { key, intent, options, timeoutMs } = wanted;
     assertNotAborted(options?.signal);
     const endsAtMs = performance.now() + timeoutMs;
     for (;;) {
@@ -168,9 +177,9 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
           : await this.#joinTurn(running, wanted, endsAtMs);
       if (turn === undefined) continue;
       const { stored } = turn;
-      if (stored === undefined) throw unknownReference(reference);
+      if (stored === undefined) throw unknownReference();
       if (intent !== undefined && stored.digest !== intent.digest) {
-        throw referenceConflict(reference);
+        throw referenceConflict();
       }
       const isOver = stored.state !== 'sending' || performance.now() >= endsAtMs;
       if (!turn.replayed || isOver) return toOutboxPayment(stored, turn);
@@ -190,11 +199,11 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   /** Waits for another call of this process. Undefined when this one is to try by itself. */
   async #joinTurn(
     { digest, turn }: Running,
-    { key, reference, intent, options }: Wanted,
+    { key, intent, options }: Wanted,
     endsAtMs: number,
   ): Promise<Turn | undefined> {
     const isOther = digest !== undefined && intent !== undefined && digest !== intent.digest;
-    if (isOther) throw referenceConflict(reference);
+    if (isOther) throw referenceConflict();
     const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
     if (!hasEnded) return { stored: await this.#store.read(key), replayed: true };
     try {

@@ -47,7 +47,7 @@ const MAX_CLAIMS = 5;
  */
 export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
   const { store } = sender;
-  const { key, intent, timeoutMs, leaseMs, reference } = wanted;
+  const { key, intent, timeoutMs, leaseMs } = wanted;
   for (let count = 0; count < MAX_CLAIMS; count += 1) {
     const owner = randomUUID();
     const askedAtMs = performance.now();
@@ -64,7 +64,7 @@ export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Tur
     if (isGood) return send(sender, wanted, { owner, stored });
     await store.finish(key, owner, NOT_SENT);
   }
-  throw notSentInTime(reference);
+  throw notSentInTime();
 }
 
 const NOT_SENT: Result = { state: 'recorded', failure: undefined };
@@ -80,7 +80,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
   const ended = await sender.client.payments
     .create(input, { ...options, extraBody, timeoutMs })
     .then(({ payment }): Ended => ({ result: created(toFinding(payment)) }), toEnded);
-  const after = await storeResult(sender.store, wanted, { owner, ended });
+  const after = await storeResult(sender.store, wanted.key, { owner, ended });
   // A callback was faster, and says more than an error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
@@ -142,7 +142,7 @@ const PAUSES_MS = [100, 400, 1_600];
 /** Stores how the call ended, and gives what is stored then. */
 async function storeResult(
   store: OutboxStore<never>,
-  { key, reference }: Wanted,
+  key: string,
   { owner, ended }: { owner: string; ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;
@@ -158,7 +158,7 @@ async function storeResult(
       cause = error;
     }
   }
-  throw outcomeNotStored(reference, what, cause);
+  throw outcomeNotStored(what, cause);
 }
 
 /**

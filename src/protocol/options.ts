@@ -160,10 +160,19 @@ export const text: Rule<string> = (value, option) => {
   throw invalidOption(option, 'a string that is not empty', value);
 };
 
-/** A secret in text. White space at an edge is a slip of copying that would show only as failures later. */
+/** A secret in text. */
 export const secretText: Rule<string> = (value, option) => {
-  const secret = text(value, option);
-  if (secret.trim() === secret) return secret;
+  if (typeof value === 'string' && value.trim() === '') {
+    const remedy = 'check that the variable it is read from is set';
+    throw invalidOption(option, 'a string that is not empty', value, remedy);
+  }
+  return trimmedText(value, option);
+};
+
+/** White space at an edge is a slip of copying that would show only as failures later. */
+export const trimmedText: Rule<string> = (value, option) => {
+  const given = text(value, option);
+  if (given.trim() === given) return given;
   throw new InvalidOptionError(
     option,
     `${option} must not begin or end with white space; trim it where it is read`,

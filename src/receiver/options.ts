@@ -11,6 +11,7 @@ import {
 } from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
+import type { PaymentOutbox } from '../outbox/outbox.js';
 import {
   boolean,
   func,
@@ -50,6 +51,11 @@ export interface PaymentContext<Tx> {
    * when this is false; do what must be done once (ship when paid) either way.
    */
   stale: boolean;
+  /**
+   * Whether the outbox knows another payment for this `merchantPaymentReference`: one of the two is to be
+   * refunded. False without an `outbox`.
+   */
+  secondPayment: boolean;
 }
 
 /**
@@ -83,6 +89,22 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * @default memoryInbox(), which serves one process
    */
   inbox?: CallbackInbox<Tx> | undefined;
+  /**
+   * What sends your payments. Every callback settles its payment there: in the inbox's transaction, before
+   * `onPayment`, where both were made from the same pool, connection or provider; else before the inbox.
+   * When that fails the service gets 500 and retries.
+   */
+  outbox?: PaymentOutbox | undefined;
+  /**
+   * Called with every change of a payment that is the second one for its `merchantPaymentReference`, before
+   * `onPayment` and in the same transaction: note that it is to be refunded. When it throws, the service gets
+   * 500 and retries. Needs `outbox`.
+   * @default an `OutboxError` `SECOND_PAYMENT` to `onError`
+   */
+  onSecondPayment?(
+    callback: VerifiedCallback<NoInfer<Fields>>,
+    context: PaymentContext<Tx>,
+  ): Settled;
   /**
    * What to do with a change older than the last one processed for its payment: `process` calls
    * `onPayment` with `stale: true`; `acknowledge` answers 200 without it, and reports an `InboxError`
@@ -133,7 +155,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   onRejected?: ((error: CallbackVerificationError) => void) | undefined;
 }
 
-type Handler<Name extends 'onPayment' | 'onError' | 'onRejected'> = NonNullable<
+type Handler<Name extends 'onPayment' | 'onSecondPayment' | 'onError' | 'onRejected'> = NonNullable<
   CallbackReceiverOptions<unknown>[Name]
 >;
 
@@ -147,6 +169,13 @@ const receiverRules = {
       (inbox: Partial<CallbackInbox> | null) => typeof inbox?.process === 'function',
     ),
   ),
+  outbox: optional(
+    matching<PaymentOutbox>(
+      'an outbox: memoryOutbox({ client }), postgresOutbox(pool, { client }), …',
+      (outbox: Partial<PaymentOutbox> | null) => typeof outbox?.settle === 'function',
+    ),
+  ),
+  onSecondPayment: optional(func<Handler<'onSecondPayment'>>('that handles one payment callback')),
   onStale: withDefault('process', oneOf('acknowledge', 'process')),
   parkAfter: optional(wholeNumber({ min: 1, unit: 'failures' })),
   blockParked: withDefault(false, boolean),
@@ -171,6 +200,8 @@ export function resolveReceiverOptions<Tx>(
   const holds = 'signingSecret and onPayment';
   const {
     onPayment,
+    onSecondPayment,
+    outbox,
     inbox: given,
     onStale,
     onError,
@@ -180,11 +211,19 @@ export function resolveReceiverOptions<Tx>(
   const inbox = given ?? memoryInbox();
   assertParking(rest, inbox);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
+  if (onSecondPayment !== undefined && outbox === undefined) {
+    const message = 'onSecondPayment needs outbox, which knows the payments of a reference';
+    throw new InvalidOptionError('onSecondPayment', message);
+  }
   return Object.freeze({
     ...limits,
     /** How callbacks are verified, but for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
     inbox: inbox as CallbackInbox<Tx>,
+    outbox,
+    onSecondPayment: onSecondPayment?.bind(
+      options,
+    ) as CallbackReceiverOptions<Tx>['onSecondPayment'],
     processStale: onStale === 'process',
     // As methods of the options, which is how they were written.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],

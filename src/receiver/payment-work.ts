@@ -1,11 +1,14 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
-import type { PaymentContext, ResolvedReceiverOptions } from './options.js';
+import type { SettleOutcome } from '../outbox/outbox.js';
+import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
+import type { Settlement } from './settlement.js';
 
 interface WorkOptions<Tx>
   extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs'> {
   readonly activity: Activity;
+  readonly settlement: Settlement<Tx> | undefined;
 }
 
 /** What an adapter knows of a request's sender and of its host. */
@@ -28,13 +31,15 @@ const SIGNAL = {
 class Context<Tx> implements PaymentContext<Tx> {
   readonly tx: Tx;
   readonly stale: boolean;
+  readonly secondPayment: boolean;
   declare readonly signal: AbortSignal;
   readonly #getSignal: () => AbortSignal;
 
-  constructor(inbox: InboxContext<Tx>, getSignal: () => AbortSignal) {
+  constructor(inbox: InboxContext<Tx>, secondPayment: boolean, getSignal: () => AbortSignal) {
     this.tx = inbox.tx;
     // An inbox of the merchant's own may not know.
     this.stale = inbox.stale === true;
+    this.secondPayment = secondPayment;
     this.#getSignal = getSignal;
     Object.defineProperty(this, 'signal', SIGNAL);
   }
@@ -68,8 +73,12 @@ export class PaymentWork<Tx> {
     return this.#state !== 'not begun';
   }
 
-  /** What the inbox is to run. */
-  async run(inbox: InboxContext<Tx>): Promise<void> {
+  /**
+   * What the inbox is to run.
+   *
+   * @param settled what the callback was to the outbox, where that is known already
+   */
+  async run(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Promise<void> {
     if (this.#state !== 'not begun') {
       throw new InboxError('CONTRACT_VIOLATION', 'inbox.process must run work once');
     }
@@ -79,7 +88,7 @@ export class PaymentWork<Tx> {
     this.#inbox = inbox;
     const timer = this.#startTimer();
     try {
-      await this.#options.onPayment(this.#callback, new Context(inbox, () => this.#getSignal()));
+      await this.#work(inbox, settled);
       this.#state = 'done';
     } catch (error) {
       this.#state = 'failed';
@@ -89,6 +98,26 @@ export class PaymentWork<Tx> {
       this.#stopListening();
       this.#options.activity.end();
     }
+  }
+
+  #work(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Settled {
+    const { settlement, onPayment } = this.#options;
+    const createContext = (secondPayment: boolean) =>
+      new Context(inbox, secondPayment, () => this.#getSignal());
+    if (settlement === undefined) return onPayment(this.#callback, createContext(false));
+    return this.#settleAndWork(settlement, inbox.tx, settled, createContext);
+  }
+
+  async #settleAndWork(
+    settlement: Settlement<Tx>,
+    tx: Tx,
+    settled: SettleOutcome | undefined,
+    createContext: (secondPayment: boolean) => PaymentContext<Tx>,
+  ): Promise<void> {
+    const isSecond = await settlement.within(this.#callback, tx, settled);
+    const context = createContext(isSecond);
+    if (isSecond) await settlement.reportSecond(this.#callback, context);
+    await this.#options.onPayment(this.#callback, context);
   }
 
   /**

@@ -30,6 +30,7 @@ import {
 import { Activity, type Caller, PaymentWork } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
 import { createStaleReport, report } from './report.js';
+import { Settlement } from './settlement.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request as an adapter has it. */
@@ -81,6 +82,7 @@ export function createReceiver<Tx, Secret, Fields>(
     ...resolved,
     getVerifier: createVerifierSource(options, create),
     activity,
+    settlement: resolved.outbox && new Settlement({ ...resolved, outbox: resolved.outbox }),
     failures: keepsFailures(resolved.inbox) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
   };
@@ -215,6 +217,7 @@ export interface ProcessingOptions<Tx>
     'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
   > {
   readonly activity: Activity;
+  readonly settlement: Settlement<Tx> | undefined;
   readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
 }
 
@@ -228,7 +231,8 @@ export async function processOnce<Tx>(
   const { callback, event } = accepted;
   const work = new PaymentWork(options, callback, caller);
   try {
-    const processing = options.inbox.process(event, (context) => work.run(context));
+    const settled = await options.settlement?.before(callback);
+    const processing = options.inbox.process(event, (context) => work.run(context, settled));
     const outcome = await work.inTime(processing);
     if (outcome === 'stale') await options.reportStale(callback);
     return toReply(outcome);

@@ -1,5 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, InboxError } from '../errors.js';
+import { type CallbackVerificationError, InboxError, OutboxError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
 
 // A log that hangs must not keep the service waiting.
@@ -11,7 +11,10 @@ const PATIENCE_MS = 2_000;
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
   const subject = callback === undefined ? '' : ` (key ${callback.key})`;
-  const what = 'a payment callback could not be processed';
+  const isSecond = error instanceof OutboxError && error.code === 'SECOND_PAYMENT';
+  const what = isSecond
+    ? 'a payment callback needs a person'
+    : 'a payment callback could not be processed';
   console.error(`merchant-payments: ${what}${subject}: ${describeFailure(error)}`);
 }
 

@@ -5,7 +5,8 @@ const MADE_FROM = Symbol.for('merchant-payments.madeFrom');
  * whose transactions its `tx` is. Not enumerable: a copy that changes what it does is another thing.
  */
 export function markDatabase<Store extends object>(store: Store, database: object): Store {
-  return Object.defineProperty(store, MADE_FROM, { value: database });
+  // In a function: what prints a store with all that it has must not print a database.
+  return Object.defineProperty(store, MADE_FROM, { value: () => database });
 }
 
 /** Whether both were made from the same object, so that the `tx` of one is of use to the other. */
@@ -15,5 +16,5 @@ export function sameDatabase(one: object, other: object): boolean {
 }
 
 function databaseOf(store: object): unknown {
-  return (store as { readonly [MADE_FROM]?: unknown })[MADE_FROM];
+  return (store as { readonly [MADE_FROM]?: () => unknown })[MADE_FROM]?.();
 }

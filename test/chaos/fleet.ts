@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bundleWorker } from '../services/bundle-worker.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
-import type { WorkerConfig, WorkerMessage } from './worker-config.js';
+import type { WorkerMessage } from './worker-config.js';
 
 export interface FleetOptions {
   readonly size: number;
-  readonly config: WorkerConfig;
+  readonly config: object;
+  /**
+   * The source of a process, beside this file.
+   * @default worker.ts
+   */
+  readonly worker?: string;
   readonly random: () => number;
 }
 
@@ -40,7 +45,7 @@ export class Fleet {
     const fleet = new Fleet(options);
     try {
       // Once for all: compiling the sources at every start would cost more than the run itself.
-      await bundleWorker(new URL('worker.ts', import.meta.url), fleet.#file);
+      await bundleWorker(new URL(options.worker ?? 'worker.ts', import.meta.url), fleet.#file);
       await Promise.all(Array.from({ length: options.size }, () => fleet.#startProcess()));
     } catch (error) {
       fleet.stop();

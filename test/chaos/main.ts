@@ -1,7 +1,9 @@
 import { runCrashTest } from './crash-run.js';
+import { runOutboxAtFullSize } from './outbox-main.js';
 
 // The crash test at full size: `npm run test:chaos`. CHAOS_PAYMENTS, CHAOS_KILL_EVERY_MS and
-// CHAOS_SEED change it, CHAOS_INBOX=redis, postgres, mysql or sqlite runs one of them.
+// CHAOS_SEED change it, CHAOS_INBOX=redis, postgres, mysql or sqlite runs one of them. `-- outbox` runs that of the
+// outbox, `-- outbox postgres` on one store; CHAOS_ORDERS is its size.
 
 const {
   CHAOS_PAYMENTS = '2000',
@@ -10,7 +12,11 @@ const {
   CHAOS_INBOX,
 } = process.env;
 
+const [subject, store] = process.argv.slice(2);
+if (subject === 'outbox') await runOutboxAtFullSize(store);
+
 for (const inbox of ['postgres', 'mysql', 'redis', 'sqlite'] as const) {
+  if (subject === 'outbox') break;
   if (CHAOS_INBOX && CHAOS_INBOX !== inbox) continue;
   const { text, mistakes } = await runCrashTest({
     inbox,

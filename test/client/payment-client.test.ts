@@ -215,8 +215,9 @@ describe('fromEnv', () => {
         const error = await failureOf(call());
         expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
         expect(error).toMatchObject({ requestOutcome: 'not-sent', safeToRetry: false });
-        expect(error.message).toContain(`${option} `);
-        expect(error.message).toContain(`set ${variable}`);
+        expect(error.message).toContain(
+          `${option} is missing; set ${variable}, or pass ${option} to PaymentClient.fromEnv()`,
+        );
       }
       expect(client.toJSON().baseUrl).toBe(option === 'baseUrl' ? '' : server.url);
       expect(server.requests).toHaveLength(index);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium } from '../mock-server/dashboard/chromium.js';
+import { findChromium } from '../browser/chromium.js';
 
 const SITE = path.resolve('site');
 const PHONE = { viewport: { width: 360, height: 800 } };

@@ -27,7 +27,7 @@ test('every sample of the README and of the testing guide runs as it stands', as
   );
   expect(samples.map(({ name }) => name)).toHaveLength(2 + 9);
   for (const { name, code } of samples) {
-    const text = code.replace('const pool', 'export const pool');
+    const text = code.replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ');
     writeFileSync(path.join(folder, `${name}.ts`), text);
   }
   const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'));

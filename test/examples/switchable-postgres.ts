@@ -1,21 +1,20 @@
-import type { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
 
-/** The Postgres of every pool, within this process. It can be switched off. */
-export const database: { current: PGlite | undefined; isDown: boolean } = {
-  current: undefined,
-  isDown: false,
-};
+/** The database of every pool of the examples. It can be switched off. */
+export const database = { isDown: false };
 
-function connect(): PGlite {
-  if (database.isDown || database.current === undefined) throw new Error('connect ECONNREFUSED');
-  return database.current;
-}
+type Callback = (error: Error | undefined, client?: pg.PoolClient, done?: () => void) => void;
 
-class Pool {
-  on(): void {}
-  exec = async (sql: string) => connect().exec(sql);
-  query = async (sql: string, values?: unknown[]) => connect().query(sql, values);
-  transaction = async (body: Parameters<PGlite['transaction']>[0]) => connect().transaction(body);
+class Pool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<pg.PoolClient> | undefined {
+    const error = database.isDown ? new Error('connect ECONNREFUSED') : undefined;
+    if (callback === undefined) return error ? Promise.reject(error) : super.connect();
+    if (error) callback(error);
+    else super.connect(callback as Parameters<pg.Pool['connect']>[0]);
+    return undefined;
+  }
 }
 
 // In the place of the package `pg`.

@@ -168,7 +168,7 @@ describe('a memory inbox', () => {
   });
 
   it.each([
-    ['options', null, 'options must be an object with maxEntries, retentionMs, now'],
+    ['options', null, 'options must be an object with maxEntries, retentionMs, keepBodies, now'],
     ['maxEntries', { maxEntries: 0 }, 'maxEntries must be a whole number of entries from 1'],
     ['maxEntries', { maxEntries: Number.NaN }, 'received NaN'],
     [

@@ -6,15 +6,18 @@ import path from 'node:path';
 import type pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import type { PostgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
+import type { PostgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
 
 const { DATABASE_URL } = process.env;
 
 interface Readme {
-  readonly checkout: (reference: string, amount: number) => Promise<void>;
+  readonly checkout: (reference: string, amount: number) => Promise<string>;
   readonly handleCallback: RequestListener;
   readonly pool: pg.Pool;
+  readonly inbox: PostgresInbox;
+  readonly outbox: PostgresOutbox;
 }
 
 /** The README's first block of code as it stands, on a separate schema. */
@@ -33,7 +36,7 @@ async function startReadme(service: MockServer): Promise<Readme> {
   const file = path.join(folder, 'readme.ts');
   await mkdir(folder, { recursive: true });
   onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(file, code.replace('const pool', 'export const pool'));
+  await writeFile(file, code.replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const '));
   const readme: Readme = await import(file);
 
   const { pool } = readme;
@@ -42,8 +45,9 @@ async function startReadme(service: MockServer): Promise<Readme> {
     await pool.end();
   });
   await pool.query(`CREATE SCHEMA ${schema}`);
-  await pool.query(await readFile('examples/order/schema.sql', 'utf8'));
-  await postgresInbox(pool).setup();
+  await pool.query(await readFile('examples/shop/schema.sql', 'utf8'));
+  await readme.inbox.setup();
+  await readme.outbox.setup();
 
   const endpoint = createServer(readme.handleCallback);
   await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
@@ -72,10 +76,15 @@ describe.skipIf(!DATABASE_URL)('the journey of the README, on Postgres', () => {
       service.payments.list().find((one) => one.merchantPaymentReference === reference)
         ?.referenceNumber ?? '';
 
-    await readme.checkout('in-time', 2500);
+    service.faults.add({ on: 'request', type: 'lost-answer' });
+    const clicks = [readme.checkout('in-time', 2500), readme.checkout('in-time', 2500)];
+    expect(await Promise.all(clicks)).toEqual(['unresolved', 'unresolved']);
+    expect(service.payments.list()).toHaveLength(1);
     service.faults.add({ on: 'callback', type: 'duplicate', mode: 'at-once', copies: 3 });
     await service.setStatus(paymentOf('in-time'), 'paid');
     expect(statusesOf(service)).toEqual([200, 200, 200, 200]);
+    expect(await readme.checkout('in-time', 2500)).toBe('created');
+    expect(service.payments.list()).toHaveLength(1);
 
     await readme.checkout('late', 2500);
     service.faults.add({ on: 'callback', type: 'reorder' });

@@ -7,6 +7,18 @@
 export const EXPLAINED_SURVIVORS = [
   // src/callback
   {
+    file: 'src/callback/record.ts',
+    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    to: '{}',
+    why: 'Made once per process, before this mutant is chosen; tests of other bytes and of a byte order mark notice it by hand.',
+  },
+  {
+    file: 'src/callback/record.ts',
+    code: "decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    to: 'false',
+    why: 'Made once per process, before this mutant is chosen; tests of other bytes and of a byte order mark notice it by hand.',
+  },
+  {
     file: 'src/callback/signature.ts',
     code: "if ((allowed === 'auto' || allowed === 'base64') && BASE64.test(text)) return 'base64';",
     to: '""',

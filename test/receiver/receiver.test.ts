@@ -881,7 +881,9 @@ describe('the context', () => {
       onPayment: (_callback, context) => void contexts.push({ ...context }),
     });
     await scene.receive(post());
-    expect(contexts).toEqual([{ tx: undefined, signal: expect.any(AbortSignal), stale: false }]);
+    expect(contexts).toEqual([
+      { tx: undefined, signal: expect.any(AbortSignal), stale: false, secondPayment: false },
+    ]);
   });
 });
 

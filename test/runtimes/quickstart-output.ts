@@ -3,10 +3,14 @@ import type { CaseResult } from './results.js';
 
 /** What the quickstart must have printed, in this order. */
 const steps: readonly { readonly name: string; readonly printed: RegExp }[] = [
-  { name: 'creates a payment', printed: /201: [0-9a-f-]{36}, status "created"/ },
+  { name: 'keeps a payment whose answer is lost', printed: /order-1001: sent, unresolved/ },
+  { name: 'does not send it again', printed: /order-1001: nothing sent, unresolved/ },
   { name: 'handles its callback', printed: /ships order-1001/ },
-  { name: 'tells the reply by its tracing channel', printed: /answered 200: processed/ },
-  { name: 'refuses a tampered one', printed: /answered 401: rejected, SIGNATURE_MISMATCH/ },
+  { name: 'reports the reply by its tracing channel', printed: /answered 200: processed/ },
+  { name: 'settles it', printed: /order-1001: nothing sent, created, [0-9a-f-]{36}/ },
+  { name: 'has one payment for it', printed: /1 request, 1 payment\b/ },
+  { name: 'has one payment for a double click', printed: /2 requests, 2 payments/ },
+  { name: 'refuses a tampered callback', printed: /answered 401: rejected, SIGNATURE_MISMATCH/ },
   { name: 'handles the genuine one', printed: /order-1001 is "refunded"/ },
   { name: 'refuses a stale one', printed: /answered 401: rejected, TIMESTAMP_OUTSIDE_WINDOW/ },
   { name: 'handles the fresh one', printed: /order-1001 is "disputed"/ },
@@ -15,9 +19,12 @@ const steps: readonly { readonly name: string; readonly printed: RegExp }[] = [
   { name: 'handles the retry', printed: /order-1001 is "paid"/ },
   { name: 'acknowledges a duplicate', printed: /answered 200: duplicate/ },
   { name: 'asks for a retry before the order is stored', printed: /answered 503: busy/ },
-  { name: 'handles that retry', printed: /ships order-1002/ },
-  { name: 'ships what is paid late', printed: /ships order-1003/ },
-  { name: 'ends with the order shipped', printed: /order-1003: "settled", shipped/ },
+  { name: 'handles that retry', printed: /ships order-1003/ },
+  { name: 'ships what is paid late', printed: /ships order-1004/ },
+  { name: 'keeps the newer status', printed: /order-1004 is "settled", as before/ },
+  { name: 'shows what the service saw', printed: /paid {6}attempt 1: refused, 500/ },
+  { name: 'leaves an unpaid order unpaid', printed: /order-1002: "not paid", not shipped/ },
+  { name: 'ends with the order shipped', printed: /order-1004: "settled", shipped/ },
 ];
 
 export function checkQuickstart({ stdout, stderr, code }: Ended): readonly CaseResult[] {

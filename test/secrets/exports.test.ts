@@ -6,6 +6,7 @@ import { callbackWalks } from './walks/callback.js';
 import { clientWalks } from './walks/client.js';
 import { inboxWalks } from './walks/inbox.js';
 import { mockWalks } from './walks/mock-server.js';
+import { outboxWalks } from './walks/outbox.js';
 import { receiverWalks } from './walks/receiver.js';
 import { testingWalks } from './walks/testing.js';
 import { channelNames, createWatch, type Walks } from './watch.js';
@@ -15,6 +16,7 @@ const walks: Walks = {
   ...callbackWalks,
   ...receiverWalks,
   ...inboxWalks,
+  ...outboxWalks,
   ...mockWalks,
   ...testingWalks,
 };
@@ -26,6 +28,7 @@ const withoutSecrets: Readonly<Record<string, string>> = {
   './mock-server createRunningClock': 'is given nothing',
   './inbox/mysql mysqlInboxSchema': 'is given the names of tables',
   './inbox/postgres postgresInboxSchema': 'is given the names of tables',
+  './outbox/postgres postgresOutboxSchema': 'is given the names of tables',
   './testing callbackFindingCodes': 'a list of constant texts',
 };
 

@@ -129,7 +129,9 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
   const checkOptions = toCheckOptions(call);
   const { checkCallbackEndpoint } = await import('merchant-payments/testing');
   const paint = createPaint(terminal.stderr);
-  let ended = 0;
+  const ended: string[] = [];
+  // In a log the report follows in whole, and standard error may be in the same log.
+  const isShownAtOnce = terminal.stderr.isTTY || given.json || given.junit === '-';
   return interruptible(async (signal) => {
     try {
       if (given.wait) await waitUntilListening(url, given.wait, { terminal, signal });
@@ -137,13 +139,15 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
         ...checkOptions,
         signal,
         onCheck: (one) => {
-          ended += 1;
-          printNote(terminal, describeCheck(one, paint));
+          const line = describeCheck(one, paint);
+          ended.push(line);
+          if (isShownAtOnce) printNote(terminal, line);
         },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
-      throw new Error(`the check was aborted after ${ended} checks; there is no report`);
+      if (!isShownAtOnce) for (const line of ended) printNote(terminal, line);
+      throw new Error(`the check was aborted after ${ended.length} checks; there is no report`);
     }
   });
 }

@@ -35,7 +35,7 @@ export function setup(
     // create may not even say it.
     if ((await findMissing(transaction, tables)).length === 0) return done;
     // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-    await transaction.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`);
+    await transaction.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`);
     await transaction.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
     for (const part of await findMissing(transaction, tables)) {
       const create = schemaParts(tables)[part]?.create ?? '';

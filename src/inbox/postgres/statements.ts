@@ -67,7 +67,7 @@ export function withoutFunctions({ payments, events, failures }: QuotedTables) {
   set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true)`,
-        `SELECT pg_advisory_xact_lock(${lockKey(event.reference, `'${payments}'::regclass`)})`,
+        `SELECT pg_advisory_xact_lock(${lockKey(event.reference, `'${payments}'::regclass`)})::text`,
         `SELECT ${claimAnswer(tables, event, "current_setting('search_path')")},
   set_config('lock_timeout', current_setting('merchant_payments.lock_timeout'), true)`,
       ];

@@ -4,7 +4,6 @@ import {
   boolean,
   clock,
   date,
-  matching,
   type OptionRules,
   resolveOptions,
   timerMs,
@@ -19,6 +18,7 @@ import {
   isLocked,
   type SqliteDatabase,
 } from '../../storage/sqlite/database.js';
+import { tablePrefix } from '../../storage/sqlite/names.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
@@ -283,17 +283,9 @@ export interface SqliteInboxOptions {
   now?: (() => number) | undefined;
 }
 
-const PLAIN = /^(?!sqlite_)[a-z_][a-z0-9_]{0,39}$/i;
-
 /** One rule for each option. */
 export const sqliteInboxRules = {
-  prefix: withDefault(
-    'payment_inbox_',
-    matching<string>(
-      '1 to 40 ASCII letters, digits and underscores, not starting with a digit or sqlite_',
-      (prefix: unknown) => typeof prefix === 'string' && PLAIN.test(prefix),
-    ),
-  ),
+  prefix: withDefault('payment_inbox_', tablePrefix),
   leaseMs: withDefault(30_000, timerMs(100)),
   renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
   keepBodies: withDefault(false, boolean),

@@ -7,15 +7,26 @@ import {
   type Queryable,
   type TransactionOf,
 } from '../../storage/postgres/pool.js';
-import { pgliteRunner, pgRunner } from '../../storage/postgres/runner.js';
+import {
+  pgliteRunner,
+  pgRunner,
+  providedRunner,
+  type Runner,
+} from '../../storage/postgres/runner.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
 import { Engine } from '../engine.js';
 import type { PaymentOutbox } from '../outbox.js';
-import { type PostgresOutboxOptions, postgresOutboxRules, quoteTables } from './options.js';
+import {
+  type PostgresOutboxOptions,
+  postgresOutboxRules,
+  quoteTables,
+  type Timeouts,
+} from './options.js';
 import { noAnswerInTime, PostgresStore } from './postgres-store.js';
 
 /** An outbox in Postgres. */
-export interface PostgresOutbox<Tx extends Queryable = Queryable> extends PaymentOutbox<Tx> {
+export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
   /**
    * Makes the tables and indexes where they do not exist. Any number of processes may do so at once, and
    * where everything exists it locks nothing and needs no right to create. Where the application has no such
@@ -70,20 +81,37 @@ export function postgresOutbox<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,
   options: PostgresOutboxOptions,
 ): PostgresOutbox<Tx>;
-export function postgresOutbox<Tx extends Queryable>(
-  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
+/**
+ * The same with an ORM, whose own transaction is `tx`.
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs` gives
+ * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ */
+export function postgresOutbox<Tx>(
+  provider: TransactionProvider<Tx>,
   options: PostgresOutboxOptions,
-): PostgresOutbox<Tx> {
+): PostgresOutbox<Tx>;
+export function postgresOutbox(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  options: PostgresOutboxOptions,
+): PostgresOutbox {
   assertPool(pool);
   const { client, leaseMs, prefix, ...timeouts } = resolveOptions(options, postgresOutboxRules, {
     holds: 'client',
   });
-  const runner = isPglite(pool)
-    ? pgliteRunner(pool)
-    : pgRunner(pool, { ...timeouts, createTimeout: noAnswerInTime });
-  const store = new PostgresStore(runner, quoteTables(prefix));
+  const store = new PostgresStore(openRunner(pool, timeouts), quoteTables(prefix));
   const outbox = Object.assign(new Engine(store, { client, leaseMs }), {
     setup: () => store.setup(),
   });
-  return markDatabase(outbox, pool);
+  return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
+}
+
+function openRunner(
+  pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
+  timeouts: Timeouts,
+): Runner<Queryable> {
+  const options = { ...timeouts, createTimeout: noAnswerInTime };
+  if (isProvider(pool)) return providedRunner(pool, options);
+  return isPglite(pool) ? pgliteRunner(pool) : pgRunner(pool, options);
 }

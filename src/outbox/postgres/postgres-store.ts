@@ -1,6 +1,6 @@
 import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
-import { describeValue } from '../../protocol/describe-value.js';
-import type { Queryable } from '../../storage/postgres/pool.js';
+import { nameFailure } from '../../protocol/describe-value.js';
+import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
 import type { Runner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/postgres/transactions.js';
@@ -27,7 +27,7 @@ const SETUP_LOCK = 7_161_998_226_002;
 const PRUNED_AT_ONCE = 1_000;
 
 /** The tables of an outbox in Postgres. */
-export class PostgresStore<Tx extends Queryable> implements OutboxStore<Tx> {
+export class PostgresStore<Tx> implements OutboxStore<Tx> {
   readonly #runner: Runner<Tx>;
   readonly #tables: QuotedTables;
   readonly #statements: Statements;
@@ -48,7 +48,7 @@ export class PostgresStore<Tx extends Queryable> implements OutboxStore<Tx> {
     await this.#explained(() =>
       this.#runner.runAll([
         // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-        `SELECT pg_advisory_xact_lock(${SETUP_LOCK})`,
+        `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
         ...parts.map(({ create }) => create),
       ]),
     );
@@ -130,13 +130,7 @@ export class PostgresStore<Tx extends Queryable> implements OutboxStore<Tx> {
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
-    assertTransaction(tx);
-    try {
-      return onlyText(await this.#runner.runIn(tx, statement));
-    } catch (error) {
-      // Otherwise the transaction's owner knows best what its driver says.
-      throw isMissingTable(error) ? missingTables(error) : error;
-    }
+    return this.#explained(async () => onlyText(await this.#runner.runIn(tx, statement)));
   }
 
   async #explained<Value>(act: () => Promise<Value>): Promise<Value> {
@@ -160,30 +154,30 @@ function onlyText(rows: readonly Row[]): string | undefined {
   );
 }
 
-function assertTransaction(tx: unknown): void {
-  if (typeof (tx as Partial<Queryable>).query === 'function') return;
-  throw new InvalidOptionError(
-    'tx',
-    `tx must be a client of the outbox's pool with your transaction open, or the tx of an inbox; received ${describeValue(tx)} without query()`,
-  );
-}
-
 function explain(error: unknown): unknown {
-  if (error instanceof OutboxError) return error;
-  if (isMissingTable(error)) return missingTables(error);
+  if (error instanceof OutboxError || error instanceof InvalidOptionError) return error;
   if (error instanceof InboxError) {
     return new OutboxError(
       'OUTBOX_TIMEOUT',
       "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
-      { cause: error },
     );
   }
-  if (error instanceof InvalidOptionError) return error;
+  const cause = withoutStatement(error);
+  if (isMissingTable(cause)) return missingTables(cause);
   return new OutboxError(
     'STORE_FAILED',
     'Postgres, or the connection to it, failed during a step of the outbox; cause says how. Whether the step was done is not known; it may be asked for again',
-    { cause: error },
+    { cause },
   );
+}
+
+/** A stand-in for a driver's error: drivers and ORMs add the statement to theirs, and it has the body. */
+function withoutStatement(error: unknown): Error {
+  const found = databaseErrorOf(error) as { readonly code?: unknown; readonly message?: unknown };
+  const state = sqlStateOf(found);
+  if (state !== undefined) return Object.assign(new Error(String(found.message)), { code: state });
+  const name = nameFailure(found);
+  return new Error(`the driver failed${name}`);
 }
 
 /** The error for a statement that was not answered. */

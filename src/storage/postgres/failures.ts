@@ -131,11 +131,27 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
   );
 }
 
+/** Whether an error may be that the connection was lost; with postgres.js, those of its own are of this form. */
+export function mayBeLoss(error: unknown): boolean {
+  if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return true;
+  const found = databaseErrorOf(error);
+  if (isConnectionEnd(sqlStateOf(found))) return true;
+  const { code, cause } = (found ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return [code, cause?.code].some(
+    (one) => typeof one === 'string' && /^(?:CONNECTION_|E[A-Z]+$)/.test(one),
+  );
+}
+
+function isConnectionEnd(state: string | undefined): boolean {
+  return state !== undefined && (CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG);
+}
+
 /** What it means for the callback that a statement of the record failed, before COMMIT was sent. */
 export function explainFailedRecord(error: unknown): unknown {
   const state = sqlStateOf(error);
-  const isLost = state === undefined || CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG;
-  return isLost ? connectionLost(error) : explainFailedEnd(error);
+  return state === undefined || isConnectionEnd(state)
+    ? connectionLost(error)
+    : explainFailedEnd(error);
 }
 
 export function connectionLost(cause: unknown): InboxError {

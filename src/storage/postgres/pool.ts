@@ -92,7 +92,11 @@ export function isPglite<Tx extends Queryable>(
 
 /** @throws {InvalidOptionError} when `pool` is neither a pool, nor PGlite, nor a provider */
 export function assertPool(pool: unknown): void {
-  if (isProvider(pool)) return;
+  if (isProvider(pool)) {
+    const { orm, engine = 'postgres' } = pool;
+    if (engine === 'postgres') return;
+    throw invalidPool(`${orm} on ${engine}`, 'Take the inbox and the outbox of that database');
+  }
   // Some have a connect() as well, which would be noticed at the first callback only.
   const orm = describeOrm(pool);
   if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);

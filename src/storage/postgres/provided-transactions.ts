@@ -4,6 +4,7 @@ import {
   connectionLost,
   databaseErrorOf,
   explainFailedEnd,
+  mayBeLoss,
   noConnectionInTime,
   noEndInTime,
   noEndOfWorkInTime,
@@ -51,6 +52,10 @@ class Run<Tx, Result> {
   #failure: { readonly error: unknown } | undefined;
   #end: ReturnType<typeof setTimeout> | undefined;
   #hasSettled = false;
+  #answer = (): void => undefined;
+  readonly #answered = new Promise<void>((resolve) => {
+    this.#answer = resolve;
+  });
   #giveUp = (): void => undefined;
 
   constructor(provider: TransactionProvider<Tx>, timeouts: PgTimeouts, body: Body<Tx, Result>) {
@@ -83,7 +88,6 @@ class Run<Tx, Result> {
         clearTimeout(acquiring);
         return this.#inTransaction(tx);
       }, this.#timeouts);
-      // Rejections are handled here, whenever they come.
       await Promise.race([running, givenUp]);
     } catch (error) {
       // What it threw is what it was given, or follows from that.
@@ -91,6 +95,7 @@ class Run<Tx, Result> {
       throw this.#explain(error);
     } finally {
       this.#hasSettled = true;
+      this.#answer();
       clearTimeout(acquiring);
     }
   }
@@ -98,6 +103,20 @@ class Run<Tx, Result> {
   async #inTransaction(tx: Tx): Promise<void> {
     const transaction = new ProvidedTransaction(this.#provider, tx, this.loss, this.#timeouts);
     this.#transaction = transaction;
+    try {
+      this.#ending = await this.#runBody(transaction);
+    } catch (error) {
+      if (await this.#hasNoRollback(error)) return new Promise(() => undefined);
+      this.#failure = { error };
+      throw error;
+    } finally {
+      this.#expectEnd();
+    }
+    if (this.#ending.end === 'rollback') throw new Undo();
+  }
+
+  /** Does everything but COMMIT or ROLLBACK. */
+  async #runBody(transaction: ProvidedTransaction<Tx>): Promise<Ending<Result>> {
     const stopListening = await transaction.listen();
     const deadline = this.#within(this.#timeouts.transactionTimeoutMs, noEndOfWorkInTime);
     try {
@@ -106,19 +125,24 @@ class Run<Tx, Result> {
       const ending = await transaction.orDestroyed(this.#body(transaction));
       if (ending.end === 'commit') await transaction.record(ending.statements ?? []);
       if (this.loss.reason !== undefined) throw this.loss.reason;
-      this.#ending = ending;
-    } catch (error) {
-      // An ORM that has answered already has no transaction left to roll back: postgres.js would write to
-      // a connection that is closed, and Node end the process.
-      if (this.#hasSettled) return new Promise(() => undefined);
-      this.#failure = { error };
-      throw error;
+      return ending;
     } finally {
       clearTimeout(deadline);
       stopListening();
-      this.#expectEnd();
     }
-    if (this.#ending.end === 'rollback') throw new Undo();
+  }
+
+  /** Whether the ORM has answered, or will, without being told of the failure. */
+  async #hasNoRollback(error: unknown): Promise<boolean> {
+    if (!this.#hasSettled && this.#provider.rejectsOnLoss && mayBeLoss(error)) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const tooLong = new Promise((resolve) => {
+        timer = setTimeout(resolve, this.#timeouts.commandTimeoutMs);
+      });
+      await Promise.race([this.#answered, tooLong]);
+      clearTimeout(timer);
+    }
+    return this.#hasSettled;
   }
 
   /** The ORM sends COMMIT or ROLLBACK now. */

@@ -1,4 +1,8 @@
-import { sqlStateOf } from './failures.js';
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
+import type { TransactionProvider } from '../providers/provider.js';
+import { databaseErrorOf, sqlStateOf } from './failures.js';
 import { giveBack, Loss, takeConnection, toError } from './pg-transactions.js';
 import type { PgliteLike, PgPoolLike, Queryable } from './pool.js';
 import type { Row } from './transactions.js';
@@ -69,7 +73,41 @@ export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): Ru
   };
 }
 
+/** On what an ORM gives, which keeps to deadlines of its own besides. */
+export function providedRunner<Tx>(
+  provider: TransactionProvider<Tx>,
+  { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
+): Runner<Tx> {
+  const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+  const inTime = async <Value>(running: Promise<Value>): Promise<Value> => {
+    const loss = new Loss();
+    const timer = setTimeout(() => loss.report(createTimeout(timeoutMs)), timeoutMs);
+    return loss.orSettled(running).finally(() => clearTimeout(timer));
+  };
+  const explained = (error: unknown): never => {
+    throw databaseErrorOf(error);
+  };
+  return {
+    run: (statement) => inTime(provider.query(provider.database, statement)).catch(explained),
+    async runAll(statements) {
+      const all = async (tx: Tx): Promise<void> => {
+        for (const statement of statements) await provider.query(tx, statement);
+      };
+      const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
+      await inTime(provider.transaction(all, limits)).catch(explained);
+    },
+    async runIn(tx, statement) {
+      if (!provider.isTransaction(tx ?? {})) {
+        const expected = `a transaction of ${provider.orm}, as its own function or an inbox on it gives it`;
+        throw invalidOption('tx', expected, tx);
+      }
+      return provider.query(tx, statement);
+    },
+  };
+}
+
 async function runIn(tx: Queryable, statement: string): Promise<readonly Row[]> {
+  assertTransaction(tx);
   return (await tx.query<Row>(statement)).rows;
 }
 
@@ -77,4 +115,12 @@ function rowsOf(results: Results): readonly Row[] {
   // For several statements pg gives a list.
   const last = Array.isArray(results) ? results.at(-1) : results;
   return last?.rows ?? [];
+}
+
+function assertTransaction(tx: unknown): void {
+  if (typeof (tx as Partial<Queryable>).query === 'function') return;
+  throw new InvalidOptionError(
+    'tx',
+    `tx must be a client of the pool with your transaction open, or the tx of an inbox of the same pool; received ${describeValue(tx)} without query()`,
+  );
 }

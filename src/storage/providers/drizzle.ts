@@ -1,17 +1,24 @@
-import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  rowsOf,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A Drizzle database. */
 export interface DrizzleLike<Tx> {
   /** Runs `body` in a transaction. */
-  transaction<Result>(
-    body: (tx: Tx) => Promise<Result>,
+  transaction(
+    body: (tx: Tx) => Promise<void>,
     config?: {
       /** What a statement sees of other transactions. */
       isolationLevel?: 'read committed';
       /** Whether it may write. */
       accessMode?: 'read write';
     },
-  ): Promise<Result>;
+  ): Promise<unknown>;
   /** Runs a statement. */
   execute(query: string): PromiseLike<unknown>;
 }
@@ -32,19 +39,39 @@ const WANTED = {
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
-  if (hasMethods(db, ['rollback'])) refuse(WANTED, 'a transaction', 'pass the database itself');
+  if (hasMethods(db, ['rollback'])) refuseKind(WANTED, 'a transaction', 'pass the database itself');
   const client = (db as { $client?: unknown }).$client;
   // Two callbacks at once would be in one transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
-    refuse(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
+    refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
   }
   return makeProvider<Tx>({
     orm: 'Drizzle',
+    engine: engineOf(db),
     database: db,
     isSingle: hasMethods(client, ['transaction', 'query', 'exec']),
+    // postgres.js.
+    rejectsOnLoss: hasMethods(client, ['begin', 'unsafe']),
     transaction: (body) =>
       db.transaction(body, { isolationLevel: 'read committed', accessMode: 'read write' }),
+    isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
     connectionOf: (tx) => (tx as { _?: { session?: { client?: unknown } } })._?.session?.client,
   });
+}
+
+// How Drizzle itself tells its classes apart.
+const KIND = Symbol.for('drizzle:entityKind');
+const ENGINES = new Map<unknown, string>([
+  ['PgDatabase', 'postgres'],
+  ['MySqlDatabase', 'mysql'],
+  ['BaseSQLiteDatabase', 'sqlite'],
+]);
+
+function engineOf(db: object): string | undefined {
+  for (let proto: object | null = db; proto !== null; proto = Object.getPrototypeOf(proto)) {
+    const engine = ENGINES.get((proto.constructor as { [KIND]?: unknown })[KIND]);
+    if (engine !== undefined) return engine;
+  }
+  return undefined;
 }

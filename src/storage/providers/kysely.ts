@@ -1,11 +1,17 @@
-import { hasMethods, makeProvider, refuse, type TransactionProvider } from './provider.js';
+import {
+  hasMethods,
+  makeProvider,
+  refuse,
+  refuseKind,
+  type TransactionProvider,
+} from './provider.js';
 
 /** A Kysely. */
 export interface KyselyLike<Tx> {
   /** Takes a connection. */
   connection(): {
     /** Runs `body` on it. */
-    execute<Result>(body: (db: KyselyLike<Tx>) => Promise<Result>): Promise<Result>;
+    execute(body: (db: KyselyLike<Tx>) => Promise<void>): Promise<unknown>;
   };
   /** Begins a transaction. */
   startTransaction(): KyselyTransactionBuilder<Tx>;
@@ -56,7 +62,7 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
   const methods = ['startTransaction', 'connection', 'executeQuery', 'selectFrom'];
   if (!hasMethods(db, methods)) refuse(WANTED, db);
   if ((db as { isTransaction?: unknown }).isTransaction === true) {
-    refuse(WANTED, 'a transaction', 'pass the Kysely itself');
+    refuseKind(WANTED, 'a transaction', 'pass the Kysely itself');
   }
   return makeProvider<Tx>({
     orm: 'Kysely',
@@ -68,9 +74,8 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
         const tx = await builder.execute();
         const { commit, rollback } = controlsOf(tx);
         try {
-          const result = await body(tx);
+          await body(tx);
           await commit();
-          return result;
         } catch (error) {
           // What failed first matters more.
           await rollback().catch(() => undefined);
@@ -81,6 +86,7 @@ export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
       const { isCommitted, isRolledBack } = tx as Controlled;
       return isCommitted || isRolledBack;
     },
+    isTransaction: (value) => (value as { isTransaction?: unknown }).isTransaction === true,
     query: async (on, text) => (await (on as Executing).executeQuery(compiled(text))).rows,
   });
 }

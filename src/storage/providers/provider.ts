@@ -16,6 +16,8 @@ export interface TransactionLimits {
 export interface TransactionProvider<Tx> {
   /** The ORM's name, for messages: `Drizzle`. */
   readonly orm: string;
+  /** The kind of its database, where the ORM says so: `postgres`, `mysql`, or a word of the ORM. */
+  readonly engine: string | undefined;
   /** What it was made from. Two providers of one object share a database. */
   readonly database: object;
   /** Whether the database is one connection, so that every transaction waits for all others. */
@@ -24,17 +26,21 @@ export interface TransactionProvider<Tx> {
    * Runs `body` in a transaction at READ COMMITTED, which is rolled back when it throws, and committed
    * otherwise.
    */
-  transaction<Result>(
-    body: (tx: Tx) => Promise<Result>,
-    limits: TransactionLimits,
-  ): Promise<Result>;
+  transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
   /** Runs one statement without values: in a transaction, or on {@link database} by itself. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
+  /** Whether `value` is a transaction of the ORM: not the database itself, on which a write stands alone. */
+  isTransaction(value: unknown): boolean;
   /**
    * Calls `lost` when the connection of a transaction is lost. Gives what ends that; undefined when the
    * driver does not say.
    */
   listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
+  /**
+   * Whether {@link transaction} rejects by itself when the connection is lost, and must not be asked to
+   * roll back then: postgres.js would write to the closed connection, and Node end the process.
+   */
+  readonly rejectsOnLoss: boolean;
   /** Whether the ORM knows that a transaction has ended: it then refuses statements by an error of its own. */
   hasEnded(tx: Tx): boolean;
 }
@@ -42,16 +48,18 @@ export interface TransactionProvider<Tx> {
 // Not a class or a symbol of this module: an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
-type Made<Tx> = Omit<TransactionProvider<Tx>, 'isSingle' | 'listen' | 'hasEnded'> & {
-  readonly isSingle?: boolean;
-  readonly hasEnded?: (tx: Tx) => boolean;
-  /** The connection of a transaction, if the driver lets us have it. */
-  readonly connectionOf?: (tx: Tx) => unknown;
-};
+type Optional = 'engine' | 'isSingle' | 'rejectsOnLoss' | 'hasEnded';
+type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | Optional> &
+  Partial<Pick<TransactionProvider<Tx>, Optional>> & {
+    /** The connection of a transaction, if the driver lets us have it. */
+    readonly connectionOf?: (tx: Tx) => unknown;
+  };
 
 export function makeProvider<Tx>({ connectionOf, ...made }: Made<Tx>): TransactionProvider<Tx> {
   const provider: TransactionProvider<Tx> = {
+    engine: undefined,
     isSingle: false,
+    rejectsOnLoss: false,
     hasEnded: () => false,
     ...made,
     async listen(tx, lost) {
@@ -94,11 +102,21 @@ interface Wanted {
   readonly expected: string;
 }
 
-/** @throws {InvalidOptionError} naming what was given to a from… function */
-export function refuse({ by, option, expected }: Wanted, received: unknown, remedy = ''): never {
-  const what = typeof received === 'string' ? received : describeValue(received);
-  const message = `${option} must be ${expected}; ${by} received ${what}`;
-  throw new InvalidOptionError(option, remedy === '' ? message : `${message}; ${remedy}`);
+/** @throws {InvalidOptionError} saying what kind of value was given to a from… function */
+export function refuse(wanted: Wanted, value: unknown): never {
+  throw notWanted(wanted, describeValue(value));
+}
+
+/** @throws {InvalidOptionError} naming what was given to a from… function, and what to do */
+export function refuseKind(wanted: Wanted, kind: string, remedy: string): never {
+  throw notWanted(wanted, `${kind}; ${remedy}`);
+}
+
+function notWanted({ by, option, expected }: Wanted, received: string): InvalidOptionError {
+  return new InvalidOptionError(
+    option,
+    `${option} must be ${expected}; ${by} received ${received}`,
+  );
 }
 
 /** The rows in the answer to a raw statement, which every driver wraps in its own way. */

@@ -109,7 +109,11 @@ function duplicates(
 }
 
 const wrongCollections: [string, unknown, string][] = [
-  ['null', null, 'received null'],
+  [
+    'null',
+    null,
+    'must be the headers of the request (an object, a Headers or pairs); received null',
+  ],
   ['undefined', undefined, 'is missing; it must be'],
   ['a string', 'x-timestamp: 1', 'received a string of 14 characters'],
   ['a function', () => undefined, 'received a function'],

@@ -12,6 +12,7 @@ import { type CommonOptions, type Implementation, sampleVerifier } from './imple
 
 const unusable: [string, unknown, string][] = [
   ['an empty string', '', 'must be a string that is not empty; received an empty string'],
+  ['the text of a variable that is not set', '', 'the variable it is read from is set'],
   ['a space', ' ', 'must be a string that is not empty; received a blank string'],
   ['line feeds', '\r\n\t', 'must be a string that is not empty; received a blank string'],
   ['a space before', ` ${SECRET}`, 'must not begin or end with white space'],

@@ -28,9 +28,10 @@ Object.assign(process.env, {
 // README.md
 const readme = await paste('README-1');
 const pool: PGlite = readme.pool;
-await pool.exec(readFileSync('examples/order/schema.sql', 'utf8'));
-await (await import('merchant-payments/inbox/postgres')).postgresInbox(pool).setup();
-await readme.checkout('order-1001', 2500);
+await pool.exec(readFileSync('examples/shop/schema.sql', 'utf8'));
+await readme.inbox.setup();
+await readme.outbox.setup();
+assert.equal(await readme.checkout('order-1001', 2500), 'created');
 const endpoint = await listen(readme.handleCallback);
 const second = `${folder}/README-2.ts`;
 writeFileSync(second, readFileSync(second, 'utf8').replace(DOCUMENTED_URL, endpoint.url));

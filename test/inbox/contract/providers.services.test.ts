@@ -28,8 +28,10 @@ describe.skipIf(!connectionString).each(Object.entries(providers))(
     });
 
     runContract({
-      create: () => postgresInbox(opened.provider, { lockTimeoutMs: waitMs }),
+      create: () => postgresInbox(opened.provider, { lockTimeoutMs: waitMs, keepBodies: true }),
       waitMs,
+      keepsFailures: true,
+      keepsBodies: true,
       async loseClaim() {
         // A case that calls this has one delivery under way.
         const { rowCount } = await admin.query(

@@ -67,7 +67,11 @@ describe('a failure', () => {
     await expect(failing).rejects.toMatchObject({ code: '23505' });
     expect(await list('at-commit')).toMatchObject([{ attempts: 2, error: { code: '23505' } }]);
     await inbox.process(change('at-commit'), ({ tx }) => insert(tx).then(nothing));
-    expect(await list('at-commit')).toEqual([]);
+    // The list would hide a row that is left.
+    const { rows } = await database.query(
+      "SELECT FROM payment_inbox_failures WHERE payment_reference = 'at-commit'",
+    );
+    expect(rows).toEqual([]);
   });
 
   it('is not kept of a change that another instance has processed meanwhile', async () => {

@@ -1,8 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
-import { describeInBrowser, eventually, openDashboard, startMerchant } from './scene.js';
+import { eventually, openDashboard, startMerchant } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../src/mock-server/index.js';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard } from './scene.js';
 
 describeInBrowser('the clock in the dashboard', () => {
   test('a retry is counted down, and comes when the clock is advanced to it', async () => {

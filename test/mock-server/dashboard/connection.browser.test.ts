@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { startMockServer } from '../../../src/mock-server/index.js';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
-import { describeInBrowser, eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard } from './scene.js';
 
 const brokenConnections =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;

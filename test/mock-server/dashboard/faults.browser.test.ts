@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard } from './scene.js';
 
 describeInBrowser('faults and requests in the dashboard', () => {
   test('a fault on requests is added, taken by one and shown as used up', async () => {

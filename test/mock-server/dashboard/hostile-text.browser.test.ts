@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { describeInBrowser, eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard } from './scene.js';
 
 const MARKUP =
   '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><b id="injected">';

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import {
-  describeInBrowser,
-  eventually,
-  openDashboard,
-  type Scene,
-  startMerchant,
-} from './scene.js';
+import { eventually, openDashboard, type Scene, startMerchant } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 

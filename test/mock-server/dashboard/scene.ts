@@ -1,31 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import {
   type MockServer,
   type MockServerOptions,
   startMockServer,
 } from '../../../src/mock-server/index.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
-import { findChromium } from './chromium.js';
-
-const executablePath = findChromium();
-
-let browser: Browser | undefined;
-
-/** As describe, with a browser; skipped where there is none, which global-setup.ts says. */
-export function describeInBrowser(name: string, cases: () => void): void {
-  describe.skipIf(executablePath === undefined)(name, () => {
-    beforeAll(async () => {
-      // Chromium refuses its sandbox to root, who runs containers.
-      const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
-    });
-    afterAll(() => browser?.close());
-    cases();
-  });
-}
+import { openPage } from '../../browser/browser.js';
 
 interface SceneOptions {
   readonly server?: MockServerOptions;
@@ -45,32 +28,11 @@ export interface Scene extends AsyncDisposable {
 }
 
 export async function openDashboard(options: SceneOptions = {}): Promise<Scene> {
-  const { server: serverOptions, hash = '', context: contextOptions, expectedErrors } = options;
-  if (browser === undefined) throw new Error('openDashboard is called outside describeInBrowser');
+  const { server: serverOptions, hash = '', context, expectedErrors } = options;
   const server = await startMockServer(serverOptions);
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
-  const problems: string[] = [];
-  context.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${server.url}/_mock/`) && !url.startsWith('data:')) {
-      problems.push(`left the origin: ${url}`);
-    }
-  });
-  context.on('console', (message) => {
-    const isProblem = message.type() === 'error' || message.type() === 'warning';
-    if (isProblem && !expectedErrors?.test(message.text())) {
-      problems.push(`console ${message.type()}: ${message.text()}`);
-    }
-  });
-  context.on('weberror', (error) => void problems.push(`thrown: ${error.error().message}`));
-  await context.exposeFunction('reportViolation', (directive: string) => {
-    problems.push(`Content-Security-Policy: ${directive}`);
-  });
-  await context.addInitScript(`
-    addEventListener('securitypolicyviolation', (event) => reportViolation(event.violatedDirective));
-  `);
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  const origins = [`${server.url}/_mock/`];
+  const watched = await openPage({ context, origins, expectedErrors });
+  const { page, problems } = watched;
   if (options.hasOwnClock) await page.clock.install();
   await page.goto(`${server.url}/_mock/${hash}`);
   await page
@@ -84,9 +46,11 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
     server,
     page,
     async [Symbol.asyncDispose]() {
-      await context.close();
-      await server.close();
-      if (problems.length > 0) throw new Error(`The page misbehaved:\n${problems.join('\n')}`);
+      try {
+        await watched[Symbol.asyncDispose]();
+      } finally {
+        await server.close(); // after the page, which must not see it go
+      }
     },
   };
 }

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
-import { describeInBrowser, openDashboard, startMerchant } from './scene.js';
+import { openDashboard, startMerchant } from './scene.js';
 
 const folder = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
 

@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../../../src/errors.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 
-const URL_OF_NOBODY = 'http://127.0.0.1:1/callbacks';
+const UNUSED_URL = 'http://127.0.0.1:1/callbacks';
 
 // As from JavaScript, where anything can be passed.
 const check = (url: unknown, options: unknown) =>
@@ -31,7 +31,7 @@ describe('refuses', () => {
     ['countEffects', { countEffects: 1 }],
     ['countEffects', { countEffects: '/effects' }],
     ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
-    ['effectUrl', { effectUrl: URL_OF_NOBODY }],
+    ['effectUrl', { effectUrl: UNUSED_URL }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
     ['countEffect', { countEffect: () => 1 }],
@@ -39,7 +39,7 @@ describe('refuses', () => {
     ['signal', { signal: {} }],
     ['signal', { signal: null }],
   ])('%s in %o', async (option, options) => {
-    const error = await check(URL_OF_NOBODY, { signingSecret: 's', ...options }).catch((e) => e);
+    const error = await check(UNUSED_URL, { signingSecret: 's', ...options }).catch((e) => e);
     expect(error).toBeInstanceOf(InvalidOptionError);
     expect(error).toMatchObject({ code: 'INVALID_OPTION', option });
     expect(error.message).toContain(option);
@@ -61,7 +61,7 @@ describe('refuses', () => {
   });
 
   it.each([undefined, null, 'secret'])('options that are %s', async (options) => {
-    await expect(check(URL_OF_NOBODY, options)).rejects.toMatchObject({ option: 'options' });
+    await expect(check(UNUSED_URL, options)).rejects.toMatchObject({ option: 'options' });
   });
 });
 
@@ -73,9 +73,9 @@ it('takes every option at its edges, and writes to none', async () => {
     acknowledgeWithinMs: 1,
     effectsWithinMs: 0,
     largeBodyBytes: 4_096,
-    countEffects: new URL(URL_OF_NOBODY),
+    countEffects: new URL(UNUSED_URL),
     signal: new AbortController().signal,
   });
-  const report = await checkCallbackEndpoint(new URL(URL_OF_NOBODY), options);
-  expect(report.url).toBe(URL_OF_NOBODY);
+  const report = await checkCallbackEndpoint(new URL(UNUSED_URL), options);
+  expect(report.url).toBe(UNUSED_URL);
 });

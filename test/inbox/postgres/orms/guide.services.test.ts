@@ -1,28 +1,28 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { VerifiedCallback } from '../../../../src/callback/options.js';
 import type { InboxContext } from '../../../../src/inbox/inbox.js';
-import { postgresInbox } from '../../../../src/inbox/postgres/postgres-inbox.js';
+import type { PostgresInbox } from '../../../../src/inbox/postgres/postgres-inbox.js';
 import { signCallback } from '../../../../src/testing/sign-callback.js';
 import { change } from '../payment-change.js';
 import { useSchema } from '../server.js';
 
-type OnPayment = (
-  callback: VerifiedCallback,
-  context: InboxContext<pg.PoolClient>,
-) => Promise<void>;
+interface Sample {
+  /** That of each sample has another `tx`. */
+  readonly inbox: PostgresInbox<never>;
+  onPayment(callback: VerifiedCallback, context: InboxContext<never>): Promise<void>;
+  readonly handler?: RequestListener;
+}
 
 const SCHEMA = 'mp_inbox_guide';
 const SECRET = 'guide-signing-secret';
-const { openPool, observer } = useSchema(SCHEMA);
-const samples = ['pg', 'drizzle', 'kysely', 'knex', 'typeorm'];
+const { observer } = useSchema(SCHEMA);
+const samples = ['pg', 'drizzle', 'kysely', 'knex', 'typeorm', 'prisma', 'postgres-js'];
 
 // The samples of docs/your-own-transaction.md; test/docs holds the guide to these files.
 describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => {
-  const inbox = postgresInbox<pg.PoolClient>(openPool());
-  const modules = new Map<string, { onPayment: OnPayment; handler?: RequestListener }>();
+  const modules = new Map<string, Sample>();
   let closeDataSource = async (): Promise<void> => undefined;
 
   beforeAll(async () => {
@@ -43,6 +43,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
 
   describe.each(samples)('%s', (name) => {
     const reference = `order-${name}`;
+    const sample = () => modules.get(name) as Sample;
     const store = async () => {
       const { rows: orders } = await observer.query(
         'SELECT status FROM orders WHERE reference = $1',
@@ -56,10 +57,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the samples of the guide', () => 
     };
     /** Delivers a status, so many minutes after the first, as a receiver does. */
     const deliver = (status: string, minute: number, stale = false) =>
-      inbox.process(change(reference, minute, { processStale: true }), (context) => {
+      sample().inbox.process(change(reference, minute, { processStale: true }), (context) => {
         const payment = { merchantPaymentReference: reference, status };
-        const onPayment = modules.get(name)?.onPayment as OnPayment;
-        return onPayment({ payment } as VerifiedCallback, { ...context, stale });
+        return sample().onPayment({ payment } as VerifiedCallback, { ...context, stale });
       });
 
     it('asks the service to retry while the order is not stored', async () => {

@@ -24,17 +24,17 @@ export interface Orm {
 
 const orders = pgTable('orders', { reference: text(), status: text() });
 
-type Drizzle = Pick<ReturnType<typeof drizzle>, 'insert' | 'execute'> & {
+export type Drizzle = Pick<ReturnType<typeof drizzle>, 'insert' | 'execute'> & {
   transaction(body: (inner: Drizzle) => Promise<void>): Promise<void>;
 };
 
-const overDrizzle = (db: Drizzle): OrmTransaction => ({
+export const overDrizzle = (db: Drizzle): OrmTransaction => ({
   insert: (reference, status) => db.insert(orders).values({ reference, status }),
   fail: () => db.execute(sql`SELECT 1/0`),
   nested: (body) => db.transaction((inner) => body(overDrizzle(inner))),
 });
 
-interface Tables {
+export interface Tables {
   orders: { reference: string; status: string };
 }
 
@@ -82,7 +82,7 @@ const overKnex = (db: Knex, tx: pg.PoolClient): OrmTransaction => ({
   nested: (body) => db.transaction((inner) => body(overKnex(inner, tx)), { connection: tx }),
 });
 
-const order = new EntitySchema<{ reference: string; status: string }>({
+export const order = new EntitySchema<{ reference: string; status: string }>({
   name: 'order',
   tableName: 'orders',
   columns: {
@@ -91,7 +91,7 @@ const order = new EntitySchema<{ reference: string; status: string }>({
   },
 });
 
-const overTypeOrm = (manager: EntityManager): OrmTransaction => ({
+export const overTypeOrm = (manager: EntityManager): OrmTransaction => ({
   // Begins a transaction by itself.
   insert: (reference, status) => manager.save(order, { reference, status }),
   fail: () => manager.query('SELECT 1/0'),

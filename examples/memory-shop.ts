@@ -1,12 +1,13 @@
-// The shop of the framework examples, with orders in memory. examples/order has them in Postgres.
+// The shop of the framework examples, with orders in memory. examples/shop has them in Postgres, and hands
+// the outbox to the callback handler.
 
 import {
   type CreatePaymentInput,
-  MerchantPaymentsError,
   PaymentClient,
   RetryLaterError,
   type VerifiedCallback,
 } from 'merchant-payments';
+import { memoryOutbox, type PaymentOutbox } from 'merchant-payments/outbox';
 import type { PaymentContext } from 'merchant-payments/receiver';
 
 interface Order {
@@ -15,22 +16,15 @@ interface Order {
 }
 
 const orders = new Map<string, Order>();
-let client: PaymentClient | undefined;
+let outbox: PaymentOutbox | undefined;
 
-/** Stores the order first: the callback of its payment can be faster than the answer to `create`. */
+/** A click on "Pay". However often it is repeated, one reference has one payment. */
 export async function checkout(input: CreatePaymentInput): Promise<Order> {
   const reference = input.merchantPaymentReference;
-  if (orders.has(reference)) throw new Error(`the order ${reference} exists already`);
-  const order: Order = { status: 'waiting for payment' };
-  orders.set(reference, order);
-  client ??= PaymentClient.fromEnv();
-  try {
-    await client.payments.create(input);
-  } catch (error) {
-    const outcome = error instanceof MerchantPaymentsError ? error.requestOutcome : undefined;
-    // The payment may exist: it is not created again, and its callback settles the order.
-    if (outcome !== 'unknown' && outcome !== 'accepted') throw error;
-  }
+  const order = orders.get(reference) ?? { status: 'waiting for payment' };
+  orders.set(reference, order); // before the payment: its callback can be faster than the answer
+  outbox ??= memoryOutbox({ client: PaymentClient.fromEnv() });
+  await outbox.create(input);
   return order;
 }
 

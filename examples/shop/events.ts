@@ -1,0 +1,53 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Request, Response } from 'express';
+import { outbox, pool } from './database.js';
+
+const INTERVAL_MS = 500;
+
+const streams = new Set<AbortController>();
+
+/** What the customer's page shows. Undefined for a reference without an order. */
+export async function readOrder(reference: string) {
+  const { rows } = await pool.query(
+    `SELECT status, shipments.reference IS NOT NULL AS "isPaid"
+     FROM orders LEFT JOIN shipments USING (reference) WHERE reference = $1`,
+    [reference],
+  );
+  if (rows[0] === undefined) return undefined;
+  return { ...rows[0], payment: (await outbox.get(reference))?.state };
+}
+
+/**
+ * Sends the order as it is, and again whenever it changes, as server-sent events. It looks into the
+ * database, so it does not matter which instance receives the callback.
+ */
+export async function streamOrder(request: Request<{ reference: string }>, response: Response) {
+  const { reference } = request.params;
+  let order = await readOrder(reference);
+  if (order === undefined) {
+    response.sendStatus(404);
+    return;
+  }
+  const stream = new AbortController();
+  streams.add(stream);
+  response.on('close', () => stream.abort());
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  try {
+    for (let sent = ''; ; order = await readOrder(reference)) {
+      const text = JSON.stringify(order);
+      if (text !== sent) response.write(`data: ${text}\n\n`);
+      sent = text;
+      await setTimeout(INTERVAL_MS, undefined, { signal: stream.signal });
+    }
+  } catch (error) {
+    if (!stream.signal.aborted) console.error(error);
+  } finally {
+    streams.delete(stream);
+    response.end(); // the browser connects again by itself
+  }
+}
+
+/** For a deploy: the browsers connect again, to another instance. */
+export function endStreams(): void {
+  for (const stream of streams) stream.abort();
+}

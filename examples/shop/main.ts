@@ -1,0 +1,98 @@
+// A small shop: checkout, callbacks, a page that waits for the payment, and a page for staff.
+// docs/order-from-checkout-to-paid.md explains it.
+//
+//   psql "$DATABASE_URL" -f examples/shop/schema.sql
+//   npx tsx examples/shop/main.ts
+//
+// It reads DATABASE_URL, STAFF_TOKEN, and MERCHANT_PAYMENTS_BASE_URL, _API_KEY, _API_SECRET and
+// _SIGNING_SECRET.
+
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { handleCallback } from './callbacks.js';
+import { checkout } from './checkout.js';
+import { client, inbox, outbox, pool } from './database.js';
+import { endStreams, readOrder, streamOrder } from './events.js';
+import { staff } from './staff.js';
+
+const PRICE = 2500;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+await inbox.setup();
+await outbox.setup();
+
+const files = fileURLToPath(new URL('public', import.meta.url));
+const page = readFileSync(`${files}/page.html`, 'utf8');
+
+const app = express();
+app.disable('x-powered-by');
+app.all('/callbacks/payments', handleCallback); // before anything parses its body
+
+app.use((_request, response, next) => {
+  response.set({
+    'content-security-policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer', // who has an order's address may see the order
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  });
+  next();
+});
+app.use(express.static(files, { index: false, cacheControl: false }));
+app.use(express.urlencoded({ extended: false }));
+
+// The reference comes with the page, so that every click on it pays for the same order. Nobody can
+// guess it.
+app.get('/', (_request, response) => {
+  response.send(page.replaceAll('REFERENCE', randomUUID()));
+});
+
+app.post('/orders', async (request, response) => {
+  const reference = String(request.body?.reference);
+  if (!UUID.test(reference)) {
+    response.sendStatus(400);
+    return;
+  }
+  await checkout(reference, PRICE);
+  response.redirect(303, `/orders/${reference}`);
+});
+
+app.param('reference', (_request, response, next, reference) => {
+  if (UUID.test(reference)) next();
+  else response.sendStatus(404);
+});
+app.get('/orders/:reference', async (request, response) => {
+  const { reference } = request.params;
+  if (await readOrder(reference)) response.send(page.replaceAll('REFERENCE', reference));
+  else response.sendStatus(404);
+});
+app.get('/orders/:reference/events', streamOrder);
+app.use('/staff', staff);
+
+app.use((error: Error, _request: Request, response: Response, next: NextFunction) => {
+  console.error(error);
+  if (response.headersSent) next(error);
+  else response.status(500).send('Something went wrong. Please try again.');
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`The shop is at http://127.0.0.1:${port}/, for staff at /staff`);
+});
+
+// Sends what a crash or an unreachable service has left behind.
+const recovery = setInterval(() => outbox.recover().catch(console.error), 30_000);
+
+process.once('SIGTERM', async () => {
+  setTimeout(() => process.exit(1), 25_000).unref(); // before the platform's SIGKILL
+  clearInterval(recovery);
+  endStreams();
+  server.keepAliveTimeout = 1; // a connection ends with its answer
+  await new Promise((resolve) => server.close(resolve)); // answers what has begun
+  await handleCallback.idle(); // and waits for an onPayment that outlived its timeout
+  await client.close();
+  await pool.end();
+});

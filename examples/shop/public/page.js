@@ -1,0 +1,44 @@
+const texts = {
+  recorded: ['One moment', 'We are preparing your payment. This may take a minute or two.'],
+  sending: ['One moment', 'We are preparing your payment.'],
+  created: [
+    'Waiting for your payment',
+    'This page changes as soon as it has arrived. You may close it: nothing gets lost.',
+  ],
+  unresolved: [
+    'We are checking your payment',
+    'Please do not pay or order again. This page changes as soon as we know more.',
+  ],
+  rejected: ['Your payment was not accepted', 'Nothing was charged. You may try again.'],
+  paid: ['Thank you, it is paid', 'Your tea is on its way.'],
+};
+
+const find = (id) => document.getElementById(id);
+
+function show({ payment, isPaid }) {
+  const [title, text] = texts[isPaid ? 'paid' : payment] ?? texts.recorded;
+  find('title').textContent = title;
+  find('text').textContent = text;
+  find('pay').hidden = isPaid || payment !== 'rejected';
+}
+
+function listen() {
+  const events = new EventSource(`${location.pathname}/events`);
+  events.onmessage = ({ data }) => {
+    const order = JSON.parse(data);
+    show(order);
+    if (order.isPaid) events.close();
+  };
+  events.onerror = () => {
+    // The browser connects again by itself, but for an answer that is an error.
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5_000);
+  };
+}
+
+// The customer is back from paying, or was sent here by the click on "Pay".
+if (location.pathname !== '/') {
+  find('offer').hidden = true;
+  find('pay').hidden = true;
+  find('order').hidden = false;
+  listen();
+}

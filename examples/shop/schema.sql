@@ -1,0 +1,6 @@
+CREATE TABLE orders (
+  reference  text PRIMARY KEY,  -- the merchantPaymentReference
+  status     text,              -- of the payment, from its newest callback
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE shipments (reference text PRIMARY KEY REFERENCES orders);

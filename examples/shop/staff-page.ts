@@ -1,0 +1,103 @@
+import { inbox, outbox, pool } from './database.js';
+import { html } from './html.js';
+
+const AT_MOST = { limit: 100 };
+
+/** What needs a person, with buttons. docs/on-call.md says what to do. */
+export async function staffPage(problem = ''): Promise<string> {
+  const unresolved = await collect(outbox.unresolved(AT_MOST), (payment) => {
+    const { merchantPaymentReference: reference, input, sentAt, failure } = payment;
+    return html`<article class="card">
+      <h3>${reference}</h3>
+      <p class="faint">${(input.amount / 100).toFixed(2)} ${input.currency}, sent ${ago(sentAt)}, ${failure?.code ?? 'no answer'}</p>
+      <div class="actions">
+        ${button('resolve', { reference }, 'The service has no payment')}
+        <form method="post" action="/staff/resolve">
+          <input type="hidden" name="reference" value="${reference}">
+          <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" required>
+          <button type="submit">The service has this one</button>
+        </form>
+      </div>
+    </article>`;
+  });
+  const second = await collect(outbox.secondPayments(AT_MOST), (payment) => {
+    const { merchantPaymentReference: reference, referenceNumber, foundAt } = payment;
+    return html`<article class="card">
+      <h3>${reference}</h3>
+      <p class="faint">${referenceNumber}, ${payment.payment.status}, found ${ago(foundAt)}</p>
+    </article>`;
+  });
+  const failed = await collect(inbox.failedChanges(AT_MOST), (change) => {
+    const { key, paymentReference, attempts, lastFailedAt, error } = change;
+    const id = { key, paymentReference };
+    return html`<article class="card">
+      <h3>${key}</h3>
+      <p class="faint">attempts: ${attempts}, last ${ago(lastFailedAt)}</p>
+      <p class="error">${error.code ?? error.name}: ${error.message}</p>
+      <div class="actions">${button('replay', id, 'Replay')} ${button('discard', id, 'Discard')}</div>
+    </article>`;
+  });
+  const waiting = (await readWaiting()).map(
+    (order) => html`<article class="card">
+      <h3>${order.reference}</h3>
+      <p class="faint">ordered ${ago(order.created_at)}</p>
+    </article>`,
+  );
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Payments for staff</title>
+  <link rel="icon" href="/icon.svg">
+  <link rel="stylesheet" href="/style.css">
+</head>
+<body>
+  <header>The tea shop</header>
+  <main>
+    <h1>Payments for staff</h1>
+    ${problem && html`<p class="error" role="alert">${problem}</p>`}
+    ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
+    ${list('Second payments', 'The customer may have paid twice: refund one at the service.', second)}
+    ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
+    ${list('Waiting for more than a day', 'No callback has arrived. Mostly they were not paid.', waiting)}
+  </main>
+</body>
+</html>`.text;
+}
+
+function list(title: string, meaning: string, rows: readonly unknown[]) {
+  return html`<section aria-label="${title}">
+    <h2>${title}</h2>
+    <p class="faint">${rows.length === 0 ? 'None.' : meaning}</p>
+    ${rows}
+  </section>`;
+}
+
+function button(action: string, fields: Record<string, string>, label: string) {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`<form method="post" action="/staff/${action}">${inputs}<button type="submit">${label}</button></form>`;
+}
+
+async function readWaiting() {
+  const { rows } = await pool.query(
+    `SELECT reference, created_at FROM orders
+     WHERE status IS NULL AND created_at < now() - interval '1 day' ORDER BY created_at LIMIT $1`,
+    [AT_MOST.limit],
+  );
+  return rows;
+}
+
+function ago(instant: Date | undefined): string {
+  if (instant === undefined) return '';
+  const minutes = Math.round((Date.now() - instant.getTime()) / 60_000);
+  return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`;
+}
+
+async function collect<Item, Row>(items: AsyncIterable<Item>, toRow: (item: Item) => Row) {
+  const rows: Row[] = [];
+  for await (const item of items) rows.push(toRow(item));
+  return rows;
+}

@@ -1,0 +1,242 @@
+import { InvalidOptionError, OutboxError } from '../../errors.js';
+import {
+  isInTransaction,
+  isInUse,
+  isLocked,
+  readValue,
+  runInTransaction,
+  type SqliteDatabase,
+  type SqliteStatement,
+  waitWhileLocked,
+} from '../../storage/sqlite/database.js';
+import type { SettleOutcome } from '../outbox.js';
+import { parseRow, parseRows, parseSecondPayments } from '../rows.js';
+import type {
+  Claim,
+  Claimed,
+  Finding,
+  Intent,
+  Listed,
+  OutboxStore,
+  Page,
+  Result,
+  StoredPayment,
+  StoredSecondPayment,
+} from '../store.js';
+import { type Statement, Statements } from './statements.js';
+
+const PATIENCE_MS = 5_000;
+const PAUSE_MS = 20;
+/** How many payments are forgotten at a time: the process stands still for it. */
+const PRUNED_AT_ONCE = 1_000;
+
+/** The tables of an outbox in SQLite. No step of its own leaves a transaction open. */
+export class SqliteStore implements OutboxStore<SqliteDatabase> {
+  readonly #database: SqliteDatabase;
+  readonly #statements: Statements;
+  readonly #now: () => number;
+  readonly #prepared = new Map<string, SqliteStatement>();
+
+  constructor(database: SqliteDatabase, prefix: string, now: () => number) {
+    this.#database = database;
+    this.#statements = new Statements(prefix);
+    this.#now = now;
+  }
+
+  createTables(): void {
+    // Several processes may be started together.
+    waitWhileLocked(() => this.#database.exec(this.#statements.tables));
+  }
+
+  claim(claim: Claim): Promise<Claimed> {
+    return this.#whenFree(() => {
+      const json = this.#ask(this.#statements.claim(claim, this.#now()));
+      if (json === undefined) return { granted: false, stored: this.#read(claim.key) };
+      const { stored } = parseRow(json);
+      return { granted: stored.state === 'sending', stored };
+    });
+  }
+
+  async record(
+    key: string,
+    intent: Intent,
+    tx: SqliteDatabase | undefined,
+  ): Promise<StoredPayment | undefined> {
+    const record = () => this.#record(key, intent);
+    return tx === undefined ? this.#whenFree(record) : this.#within(tx, record);
+  }
+
+  /** As `record`, before it returns. */
+  recordNow(key: string, intent: Intent): StoredPayment | undefined {
+    return this.#record(key, intent);
+  }
+
+  finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
+    return this.#whenFree(() => {
+      const json = this.#ask(this.#statements.finish(key, owner, result, this.#now()));
+      return json === undefined ? undefined : parseRow(json).stored;
+    });
+  }
+
+  async settle(
+    key: string,
+    finding: Finding,
+    tx: SqliteDatabase | undefined,
+  ): Promise<SettleOutcome> {
+    if (tx !== undefined) return this.#within(tx, () => this.#settle(key, finding));
+    return this.#whenFree(() => runInTransaction(this.#database, () => this.#settle(key, finding)));
+  }
+
+  resolve(key: string, result: Result): Promise<boolean> {
+    const statement = () => this.#statements.resolve(key, result, this.#now());
+    return this.#whenFree(() => this.#ask(statement()) !== undefined);
+  }
+
+  read(key: string): Promise<StoredPayment | undefined> {
+    return this.#whenFree(() => this.#read(key));
+  }
+
+  expire(): Promise<number> {
+    return this.#whenFree(() => this.#count(this.#statements.expire(this.#now())));
+  }
+
+  listRecorded(page: Page): Promise<readonly Listed[]> {
+    return this.#whenFree(() => this.#list(this.#statements.listRecorded(page, this.#now())));
+  }
+
+  listUnresolved(page: Page): Promise<readonly Listed[]> {
+    return this.#whenFree(() => this.#list(this.#statements.listUnresolved(page, this.#now())));
+  }
+
+  listSecondPayments({
+    after,
+    limit,
+  }: {
+    after: StoredSecondPayment | undefined;
+    limit: number;
+  }): Promise<readonly StoredSecondPayment[]> {
+    const statement = this.#statements.listSecondPayments(after, limit);
+    return this.#whenFree(() => parseSecondPayments(this.#ask(statement) ?? '[]'));
+  }
+
+  async prune(olderThan: Date): Promise<number> {
+    const beforeMs = olderThan.getTime();
+    await this.#whenFree(() => this.#count(this.#statements.pruneSeconds(beforeMs)));
+    for (let total = 0; ; ) {
+      const statement = this.#statements.prune(beforeMs, PRUNED_AT_ONCE);
+      const deleted = await this.#whenFree(() => this.#count(statement));
+      total += deleted;
+      if (deleted < PRUNED_AT_ONCE) return total;
+      await pause();
+    }
+  }
+
+  #record(key: string, intent: Intent): StoredPayment | undefined {
+    const recorded = this.#ask(this.#statements.record(key, intent, this.#now()));
+    return recorded === undefined ? this.#read(key) : undefined;
+  }
+
+  #settle(key: string, finding: Finding): SettleOutcome {
+    const found = this.#ask(this.#statements.look(key, finding));
+    if (found === undefined) return 'not-ours';
+    if (found === 'as it is') return 'known';
+    const statement =
+      found === 'second-payment'
+        ? this.#statements.addSecond(key, finding, this.#now())
+        : this.#statements.settle(key, finding, this.#now());
+    this.#ask(statement);
+    return found as SettleOutcome;
+  }
+
+  #read(key: string): StoredPayment | undefined {
+    const json = this.#ask(this.#statements.read(key, this.#now()));
+    return json === undefined ? undefined : parseRow(json).stored;
+  }
+
+  #list(statement: Statement): readonly Listed[] {
+    return parseRows(this.#ask(statement) ?? '[]');
+  }
+
+  /** The one text of a statement's first row. */
+  #ask({ text, values }: Statement): string | undefined {
+    const row = this.#prepare(text).get(...values);
+    if (row === undefined || row === null) return undefined;
+    const value = readValue(row);
+    if (typeof value === 'string') return value;
+    throw new InvalidOptionError(
+      'database',
+      'database must answer a query with its first row at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+    );
+  }
+
+  #count({ text, values }: Statement): number {
+    return Number(this.#prepare(text).run(...values).changes);
+  }
+
+  #prepare(text: string): SqliteStatement {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    try {
+      const statement = this.#database.prepare(text);
+      this.#prepared.set(text, statement);
+      return statement;
+    } catch (error) {
+      // SQLite has no code for a missing table.
+      const isMissing = error instanceof Error && error.message.includes('no such table');
+      throw isMissing ? missingTables(error) : error;
+    }
+  }
+
+  #within<Value>(tx: SqliteDatabase, step: () => Value): Value {
+    if (tx !== this.#database) {
+      const message =
+        'tx must be the database that the outbox was made from, with your transaction open on it';
+      throw new InvalidOptionError('tx', message);
+    }
+    return step();
+  }
+
+  /**
+   * Takes a step once nobody else is in the way: another connection that has the file locked, or a transaction
+   * on this connection, with which the step would be undone.
+   */
+  async #whenFree<Value>(step: () => Value): Promise<Value> {
+    const lastMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      let cause: unknown;
+      if (!isInTransaction(this.#database)) {
+        try {
+          return step();
+        } catch (error) {
+          if (!isLocked(error) && !isInUse(error)) throw error;
+          cause = error;
+        }
+      }
+      if (performance.now() >= lastMs) throw stillBlocked(cause);
+      await pause();
+    }
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+function stillBlocked(cause: unknown): OutboxError {
+  const blocked = isLocked(cause)
+    ? 'another connection has the file locked'
+    : 'a transaction or an iterate() is open on the connection';
+  return new OutboxError(
+    'OUTBOX_TIMEOUT',
+    `A step of the outbox was not taken within ${PATIENCE_MS} ms, as ${blocked}. Keep transactions short, and neither them nor an iterate() open across an await`,
+    { cause },
+  );
+}
+
+function missingTables(cause: unknown): OutboxError {
+  return new OutboxError(
+    'MISSING_TABLES',
+    'The tables of the outbox are missing; call setup() of the outbox once before its first payment',
+    { cause },
+  );
+}

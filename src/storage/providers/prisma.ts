@@ -1,0 +1,52 @@
+import { hasMethods, makeProvider, refuse, rowsOf, type TransactionProvider } from './provider.js';
+
+/** A client of Prisma. */
+export interface PrismaLike<Tx> {
+  /** Runs `body` in an interactive transaction. */
+  $transaction(
+    body: (tx: Tx) => Promise<void>,
+    options?: {
+      /** What a statement sees of other transactions. */
+      isolationLevel?: 'ReadCommitted';
+      /** How long to wait for a connection, in milliseconds. */
+      maxWait?: number;
+      /** How long the transaction may take, in milliseconds. */
+      timeout?: number;
+    },
+  ): Promise<unknown>;
+  /** Runs a statement. */
+  $queryRawUnsafe(sql: string): PromiseLike<unknown>;
+}
+
+const WANTED = {
+  by: 'fromPrisma',
+  option: 'prisma',
+  expected: 'a PrismaClient',
+};
+
+/**
+ * The transactions of a Prisma client, for `postgresInbox` and `postgresOutbox`. `tx` is Prisma's own
+ * `Prisma.TransactionClient`, or that of your extended client.
+ *
+ * Prisma's `maxWait` and `timeout` are set from `acquireTimeoutMs` and `transactionTimeoutMs`.
+ *
+ * @param prisma - the client, with or without extensions
+ * @throws {InvalidOptionError} when `prisma` is none, or a transaction
+ */
+export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> {
+  if (!hasMethods(prisma, ['$transaction', '$queryRawUnsafe', '$connect'])) refuse(WANTED, prisma);
+  return makeProvider<Tx>({
+    orm: 'Prisma',
+    database: prisma,
+    transaction: (body, { acquireTimeoutMs, transactionTimeoutMs }) =>
+      prisma.$transaction(body, {
+        isolationLevel: 'ReadCommitted',
+        maxWait: acquireTimeoutMs,
+        timeout: transactionTimeoutMs,
+      }),
+    isTransaction: (value) =>
+      hasMethods(value, ['$queryRawUnsafe']) && !hasMethods(value, ['$connect']),
+    query: async (on, text) =>
+      rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
+  });
+}

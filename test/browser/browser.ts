@@ -1,0 +1,71 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { findChromium } from './chromium.js';
+
+const executablePath = findChromium();
+
+let browser: Browser | undefined;
+
+/** As describe, with a browser; skipped where there is none, which global-setup.ts says. */
+export function describeInBrowser(name: string, cases: () => void): void {
+  describe.skipIf(executablePath === undefined)(name, () => {
+    beforeAll(async () => {
+      // Chromium refuses its sandbox to root, who runs containers.
+      const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+    });
+    afterAll(() => browser?.close());
+    cases();
+  });
+}
+
+interface PageOptions {
+  readonly context?: BrowserContextOptions | undefined;
+  /** What the addresses of all requests begin with. */
+  readonly origins: readonly string[];
+  /** Messages of the browser's console that the test provokes. */
+  readonly expectedErrors?: RegExp | undefined;
+}
+
+/** An empty page in a context of its own. When it is left, whatever went wrong in it fails the test. */
+export interface WatchedPage extends AsyncDisposable {
+  readonly page: Page;
+  /** What has gone wrong so far. */
+  readonly problems: readonly string[];
+}
+
+export async function openPage(options: PageOptions): Promise<WatchedPage> {
+  const { context: contextOptions, origins, expectedErrors } = options;
+  if (browser === undefined) throw new Error('openPage is called outside describeInBrowser');
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
+  const problems: string[] = [];
+  context.on('request', (request) => {
+    const url = request.url();
+    if (!['data:', ...origins].some((origin) => url.startsWith(origin))) {
+      problems.push(`left the origin: ${url}`);
+    }
+  });
+  context.on('console', (message) => {
+    const isProblem = message.type() === 'error' || message.type() === 'warning';
+    if (isProblem && !expectedErrors?.test(message.text())) {
+      problems.push(`console ${message.type()}: ${message.text()}`);
+    }
+  });
+  context.on('weberror', (error) => void problems.push(`thrown: ${error.error().message}`));
+  await context.exposeFunction('reportViolation', (directive: string) => {
+    problems.push(`Content-Security-Policy: ${directive}`);
+  });
+  await context.addInitScript(`
+    addEventListener('securitypolicyviolation', (event) => reportViolation(event.violatedDirective));
+  `);
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  return {
+    page,
+    problems,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      if (problems.length > 0) throw new Error(`The page misbehaved:\n${problems.join('\n')}`);
+    },
+  };
+}

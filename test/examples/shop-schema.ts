@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+
+/** Tables of the shop, in a schema of Postgres that is dropped in the end. */
+export interface ShopSchema extends AsyncDisposable {
+  /** The address of the database, with the schema as its search path. */
+  readonly url: string;
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+export async function createShopSchema(): Promise<ShopSchema> {
+  const name = `shop_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(process.env['DATABASE_URL'] ?? '');
+  url.searchParams.set('options', `-c search_path=${name}`);
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`CREATE SCHEMA ${name}`);
+  await client.query(readFileSync('examples/shop/schema.sql', 'utf8'));
+  return {
+    url: url.href,
+    query: async (sql, values) => (await client.query(sql, values)).rows,
+    async [Symbol.asyncDispose]() {
+      await client.query(`DROP SCHEMA ${name} CASCADE`);
+      await client.end();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { type MockServer, startMockServer } from 'merchant-payments/mock-server';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeInBrowser, openPage } from '../browser/browser.js';
+import { type Example, startExample } from './example-process.js';
+import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
+import { createShopSchema, type ShopSchema } from './shop-schema.js';
+
+const STAFF_TOKEN = 'the token of the tests';
+const MARKUP = '</p><b id="injected" onclick="1">';
+
+let schema: ShopSchema;
+let service: MockServer;
+/** Two of them on one database: customers and staff are at the first, callbacks go to the second. */
+let instances: readonly Example[] = [];
+let address = '';
+
+async function startShop(): Promise<void> {
+  schema = await createShopSchema();
+  service = await startMockServer({ signingSecret, retryScheduleMs: [] });
+  const env = { ...environmentFor(service), DATABASE_URL: schema.url, STAFF_TOKEN };
+  instances = await Promise.all([1, 2].map(() => startExample('shop/main.ts', env)));
+  const [first = '', second] = instances.map(({ url }) => new URL(url).origin);
+  address = first;
+  service.callbackUrl = `${second}/callbacks/payments`;
+}
+
+async function endShop(): Promise<void> {
+  await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
+  await service?.close();
+  await schema?.[Symbol.asyncDispose]();
+}
+
+const settings = () => ({ origins: [address, 'about:'], expectedErrors: /409/ });
+const viewport = { width: 400, height: 800 };
+const httpCredentials = { username: 'staff', password: STAFF_TOKEN };
+const openAsCustomer = () => openPage({ ...settings(), context: { viewport } });
+const openAsStaff = () => openPage({ ...settings(), context: { viewport, httpCredentials } });
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+
+/** A click on "Pay", or two. Gives the reference of the order. */
+async function order(customer: Page, clicks: 1 | 2 = 1): Promise<string> {
+  await customer.goto(address);
+  await customer.getByRole('button', { name: 'Pay' }).click({ clickCount: clicks });
+  await customer.waitForURL('**/orders/*');
+  return new URL(customer.url()).pathname.split('/').at(-1) ?? '';
+}
+
+const paymentsOf = (reference: string) =>
+  service.payments.list().filter((payment) => payment.merchantPaymentReference === reference);
+
+const openLists = (staff: Page) => staff.goto(`${address}/staff`);
+
+const lists = (page: Page, title: string) =>
+  page.getByRole('region', { name: title }).getByRole('article');
+
+const isEmpty = (page: Page, title: string) =>
+  page.getByRole('region', { name: title }).getByText('None.').waitFor();
+
+async function expectNoOverflow(page: Page): Promise<void> {
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+  expect(await page.evaluate(overflow)).toBe(0);
+}
+
+// Without a Postgres: global-setup.ts says so.
+const hasPostgres = Boolean(process.env['DATABASE_URL']);
+
+describeInBrowser('the shop', () => {
+  describe.skipIf(!hasPostgres)('on two instances', () => {
+    beforeAll(startShop);
+    afterAll(endShop);
+
+    test('shows a payment to who is back before its callback, and to who is back after', async () => {
+      await using watched = await openAsCustomer();
+      const customer = watched.page;
+      const early = await order(customer);
+      await heading(customer, 'Waiting for your payment');
+      await expectNoOverflow(customer);
+      await service.setStatus(findPayment(service, early), 'paid');
+      await heading(customer, 'Thank you, it is paid');
+
+      const late = await order(customer);
+      await heading(customer, 'Waiting for your payment');
+      const page = customer.url();
+      await customer.goto('about:blank'); // as at the service's own pages
+      await service.setStatus(findPayment(service, late), 'paid');
+      await customer.goto(page);
+      await heading(customer, 'Thank you, it is paid');
+      expect(await customer.getByRole('button').count()).toBe(0);
+    });
+
+    test('has one payment for a double click and a lost answer, which the callback settles', async () => {
+      await using watchedCustomer = await openAsCustomer();
+      await using watchedStaff = await openAsStaff();
+      const [customer, staff] = [watchedCustomer.page, watchedStaff.page];
+      service.faults.add({ on: 'request', type: 'lost-answer' });
+      const reference = await order(customer, 2);
+      await heading(customer, 'We are checking your payment');
+      expect(service.faults.pending()).toEqual([]);
+      expect(paymentsOf(reference)).toHaveLength(1);
+      await openLists(staff);
+      expect(await lists(staff, 'Unresolved').innerText()).toContain(reference);
+      await expectNoOverflow(staff);
+
+      await service.setStatus(findPayment(service, reference), 'paid');
+      await heading(customer, 'Thank you, it is paid');
+      // Somebody looked at the list before.
+      await staff.getByRole('button', { name: 'The service has no payment' }).click();
+      await staff.getByRole('alert').getByText("'created'").waitFor();
+      await isEmpty(staff, 'Unresolved');
+      expect(paymentsOf(reference)).toHaveLength(1);
+    });
+
+    test('lets staff resolve what is unresolved, and replay or discard what failed', async () => {
+      await using watchedCustomer = await openAsCustomer();
+      await using watchedStaff = await openAsStaff();
+      const [customer, staff] = [watchedCustomer.page, watchedStaff.page];
+      service.faults.add({ on: 'request', type: 'html-error' }); // creates nothing
+      const reference = await order(customer);
+      await heading(customer, 'We are checking your payment');
+      await openLists(staff);
+      await staff.getByRole('button', { name: 'The service has no payment' }).click();
+      await isEmpty(staff, 'Unresolved');
+      await heading(customer, 'Your payment was not accepted');
+      await customer.getByRole('button', { name: 'Pay' }).click();
+      await heading(customer, 'Waiting for your payment');
+
+      const referenceNumber = findPayment(service, reference);
+      await schema.query('ALTER TABLE shipments RENAME TO mislaid');
+      await service.setStatus(referenceNumber, 'paid');
+      await schema.query('ALTER TABLE mislaid RENAME TO shipments');
+      await openLists(staff);
+      await lists(staff, 'Failed changes').getByText('"shipments" does not exist').waitFor();
+      await staff.getByRole('button', { name: 'Replay' }).click();
+      await isEmpty(staff, 'Failed changes');
+      await heading(customer, 'Thank you, it is paid');
+
+      await schema.query('ALTER TABLE orders RENAME TO mislaid');
+      await service.setStatus(referenceNumber, 'disputed');
+      await schema.query('ALTER TABLE mislaid RENAME TO orders');
+      await openLists(staff);
+      await staff.getByRole('button', { name: 'Discard' }).click();
+      await isEmpty(staff, 'Failed changes');
+    });
+
+    test('shows staff, and nobody else, a second payment, and markup as text', async () => {
+      await using watchedCustomer = await openAsCustomer();
+      await using watchedStaff = await openAsStaff();
+      const staff = watchedStaff.page;
+      const reference = await order(watchedCustomer.page);
+      const first = findPayment(service, reference);
+      await service.setStatus(first, 'paid');
+      await createPayment(service, reference); // by hand, at the service
+      const second = paymentsOf(reference).find(({ referenceNumber }) => referenceNumber !== first);
+      await service.setStatus(second?.referenceNumber ?? '', MARKUP);
+      await openLists(staff);
+      const text = await lists(staff, 'Second payments').innerText();
+      expect(text).toContain(second?.referenceNumber);
+      expect(text).toContain(MARKUP);
+      expect(await staff.locator('#injected').count()).toBe(0);
+
+      const ask = async (method: string, password: string) => {
+        const authorization = `Basic ${Buffer.from(`staff:${password}`).toString('base64')}`;
+        const path = method === 'POST' ? '/staff/resolve' : '/staff';
+        return (await fetch(`${address}${path}`, { method, headers: { authorization } })).status;
+      };
+      expect((await fetch(`${address}/staff`)).status).toBe(401);
+      expect((await fetch(`${address}/orders/${randomUUID()}`)).status).toBe(404);
+      expect(await ask('GET', 'a wrong token')).toBe(401);
+      expect(await ask('GET', STAFF_TOKEN)).toBe(200);
+      expect(await ask('POST', STAFF_TOKEN)).toBe(403); // not from a page of the shop
+    });
+  });
+});

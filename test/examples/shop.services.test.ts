@@ -1,0 +1,334 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import {
+  createRunningClock,
+  type Fault,
+  type MockServer,
+  startMockServer,
+} from 'merchant-payments/mock-server';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startExample } from './example-process.js';
+import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
+import { createShopSchema, type ShopSchema } from './shop-schema.js';
+import { database } from './switchable-postgres.js';
+
+// The shop of docs/order-from-checkout-to-paid.md, without its pages, which shop.browser.test.ts opens.
+
+const EXAMPLE = 'examples/shop';
+const RETRY_MS = 3_600_000;
+const REFERENCE = 'order-1001';
+
+interface Shop {
+  /** A click on "Pay". */
+  readonly click: () => Promise<string>;
+  readonly outbox: typeof import('../../examples/shop/database.js')['outbox'];
+  readonly inbox: typeof import('../../examples/shop/database.js')['inbox'];
+  readonly replay: typeof import('../../examples/shop/callbacks.js')['handleCallback']['replay'];
+}
+
+/** The modules of one process of the shop, with a database that can be switched off. */
+async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop> {
+  for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
+  vi.stubEnv('DATABASE_URL', url);
+  const folder = path.resolve(mkdtempSync('test-artifacts/shop-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const file of readdirSync(EXAMPLE).filter((name) => name.endsWith('.ts'))) {
+    const code = readFileSync(path.join(EXAMPLE, file), 'utf8');
+    writeFileSync(
+      path.join(folder, file),
+      code.replace("from 'pg'", `from '${path.resolve('test/examples/switchable-postgres.ts')}'`),
+    );
+  }
+  const load = (name: string) => import(path.join(folder, `${name}.ts`));
+  const { checkout } = await load('checkout');
+  const { handleCallback } = await load('callbacks');
+  const { client, inbox, outbox, pool } = await load('database');
+  await inbox.setup();
+  await outbox.setup();
+  const server = createServer(handleCallback);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    await service.close(); // ends calls that hang
+    await client.close();
+    server.close();
+    await handleCallback.idle();
+    await pool.end();
+  });
+  service.callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const click = () => checkout(REFERENCE, 2500);
+  return { click, outbox, inbox, replay: handleCallback.replay };
+}
+
+interface Scene extends Shop {
+  readonly service: MockServer;
+  readonly clock: ReturnType<typeof createRunningClock>;
+  readonly schema: ShopSchema;
+}
+
+async function openShop(): Promise<Scene> {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const schema = await createShopSchema();
+  onTestFinished(() => schema[Symbol.asyncDispose]());
+  const clock = createRunningClock();
+  const service = await startMockServer({
+    clock,
+    signingSecret,
+    retryScheduleMs: [RETRY_MS, RETRY_MS, RETRY_MS],
+  });
+  return { service, clock, schema, ...(await startShop(service, schema)) };
+}
+
+const paymentOf = (service: MockServer) => findPayment(service, REFERENCE);
+
+const answers = ({ deliveries }: MockServer) => deliveries.map(({ response }) => response?.status);
+
+async function storedOrder({ query }: ShopSchema): Promise<unknown> {
+  const rows = await query(
+    'SELECT status, shipments.reference IS NOT NULL AS shipped FROM orders LEFT JOIN shipments USING (reference)',
+  );
+  expect(rows.length).toBeLessThan(2);
+  return rows[0];
+}
+
+const paid = { status: 'paid', shipped: true };
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const listed: Item[] = [];
+  for await (const item of items) listed.push(item);
+  return listed;
+}
+
+describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
+  afterEach(() => {
+    database.isDown = false;
+  });
+
+  describe('checkout', () => {
+    it('creates a payment, and the callback ships the order', async () => {
+      const { service, click, schema } = await openShop();
+      expect(await click()).toBe('created');
+      expect(await storedOrder(schema)).toEqual({ status: null, shipped: false });
+      await service.setStatus(paymentOf(service), 'paid');
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+
+    it('creates one payment for two clicks at once, and for one later', async () => {
+      const { service, click, schema } = await openShop();
+      expect(await Promise.all([click(), click()])).toEqual(['created', 'created']);
+      expect(await click()).toBe('created');
+      expect(service.requests).toHaveLength(1);
+      expect(service.payments.list()).toHaveLength(1);
+      expect(await storedOrder(schema)).toEqual({ status: null, shipped: false });
+    });
+
+    it('stores and sends nothing when the database is down', async () => {
+      const { service, click, schema } = await openShop();
+      database.isDown = true;
+      await expect(click()).rejects.toThrow('ECONNREFUSED');
+      expect(service.requests).toHaveLength(0);
+      expect(await storedOrder(schema)).toBeUndefined();
+    });
+
+    it.each<[Fault, string]>([
+      [{ on: 'request', type: 'unauthorized' }, 'rejected'],
+      [{ on: 'request', type: 'rate-limit', retryAfterSeconds: 60 }, 'recorded'],
+    ])('after %o no payment exists, and the next click creates it', async (fault, state) => {
+      const { service, click, outbox } = await openShop();
+      service.faults.add(fault);
+      expect(await click()).toBe(state);
+      expect(await all(outbox.unresolved())).toEqual([]);
+      expect(service.payments.list()).toHaveLength(0);
+      expect(await click()).toBe('created');
+      expect(service.payments.list()).toHaveLength(1);
+    });
+
+    it('knows that the payment exists when only the body of the answer is lost', async () => {
+      const { service, click } = await openShop();
+      service.faults.add({ on: 'request', type: 'reset-in-body' });
+      expect(await click()).toBe('created');
+      expect(service.payments.list()).toHaveLength(1);
+    });
+
+    it('lists an order whose answer is lost, until the callback settles it', async () => {
+      const { service, click, outbox, schema } = await openShop();
+      service.faults.add({ on: 'request', type: 'lost-answer' });
+      expect(await click()).toBe('unresolved');
+      expect(await click()).toBe('unresolved'); // the customer clicks again: nothing is sent
+      expect(service.requests).toHaveLength(1);
+      const listed = { merchantPaymentReference: REFERENCE, state: 'unresolved' };
+      expect(await all(outbox.unresolved())).toMatchObject([listed]);
+      expect(await all(outbox.unresolved({ olderThanMs: 3_600_000 }))).toEqual([]);
+      await service.setStatus(paymentOf(service), 'paid');
+      expect(await storedOrder(schema)).toEqual(paid);
+      expect(await all(outbox.unresolved())).toEqual([]);
+      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'created' });
+    });
+
+    it('is tried again after a 502 only when a person has found no payment', async () => {
+      const { service, click, outbox } = await openShop();
+      service.faults.add({ on: 'request', type: 'html-error' });
+      expect(await click()).toBe('unresolved');
+      expect(await click()).toBe('unresolved');
+      expect(service.requests).toHaveLength(1);
+      await outbox.resolve(REFERENCE, 'not-created');
+      expect(await all(outbox.unresolved())).toEqual([]);
+      expect(await click()).toBe('created');
+      expect(service.payments.list()).toHaveLength(1);
+    });
+
+    it('cannot be declared as not created when its callback has come', async () => {
+      const { service, click, outbox } = await openShop();
+      service.faults.add({ on: 'request', type: 'lost-answer' });
+      await click();
+      await service.setStatus(paymentOf(service), 'paid');
+      const resolved = outbox.resolve(REFERENCE, 'not-created');
+      await expect(resolved).rejects.toMatchObject({ code: 'OUTBOX_STATE' });
+      expect(await click()).toBe('created');
+      expect(service.payments.list()).toHaveLength(1);
+    });
+
+    it('gives what a callback said that was faster than the failure', async () => {
+      const { service, click, schema } = await openShop();
+      service.faults.add({ on: 'request', type: 'hang' });
+      const clicked = click();
+      await service.waitForRequest({});
+      // The request hangs at the service; the payment that it makes is this one.
+      await createPayment(service, REFERENCE);
+      await service.setStatus(paymentOf(service), 'paid');
+      await service.close(); // the connection breaks: the outcome is unknown
+      expect(await clicked).toBe('created');
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+  });
+
+  describe('a callback', () => {
+    it('whose order is not stored is answered 503, and processed by a retry', async () => {
+      const { service, clock, schema } = await openShop();
+      await createPayment(service, REFERENCE);
+      await service.setStatus(paymentOf(service), 'paid');
+      await schema.query('INSERT INTO orders (reference) VALUES ($1)', [REFERENCE]);
+      await clock.advance(RETRY_MS);
+      expect(answers(service)).toEqual([503, 200]);
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+
+    it('ships once, however often it is delivered and paid', async () => {
+      const { service, click, schema } = await openShop();
+      await click();
+      service.faults.add({ on: 'callback', type: 'duplicate', copies: 4, mode: 'at-once' });
+      await service.setStatus(paymentOf(service), 'paid');
+      await service.setStatus(paymentOf(service), 'disputed');
+      await service.setStatus(paymentOf(service), 'paid');
+      expect(answers(service)).toEqual([200, 200, 200, 200, 200, 200, 200]);
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+
+    it('that is older than another one ships, and does not turn the status back', async () => {
+      const { service, clock, click, schema } = await openShop();
+      await click();
+      service.faults.add({ on: 'callback', type: 'drop', match: { status: 'paid' } });
+      await service.setStatus(paymentOf(service), 'paid');
+      await clock.advance(1_000);
+      await service.setStatus(paymentOf(service), 'settled');
+      await clock.advance(RETRY_MS);
+      expect(await storedOrder(schema)).toEqual({ status: 'settled', shipped: true });
+    });
+
+    it('is retried through a night without a database', async () => {
+      const { service, clock, click, schema } = await openShop();
+      await click();
+      database.isDown = true;
+      await service.setStatus(paymentOf(service), 'paid');
+      await clock.advance(RETRY_MS);
+      expect(answers(service)).toEqual([500, 500]);
+      database.isDown = false;
+      await clock.advance(RETRY_MS);
+      expect(answers(service)).toEqual([500, 500, 200]);
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+
+    it('that the shop cannot process is kept, and replayed when the cause is gone', async () => {
+      const { service, click, schema, inbox, replay } = await openShop();
+      await click();
+      await schema.query('ALTER TABLE shipments RENAME TO mislaid');
+      await service.setStatus(paymentOf(service), 'paid');
+      expect(answers(service)).toEqual([500]);
+      const [failed] = await all(inbox.failedChanges());
+      expect(failed).toMatchObject({ attempts: 1, paymentReference: paymentOf(service) });
+      await schema.query('ALTER TABLE mislaid RENAME TO shipments');
+      if (failed === undefined) expect.fail('it was not kept');
+      expect(await replay(failed)).toMatchObject({ status: 200, outcome: 'processed' });
+      expect(await storedOrder(schema)).toEqual(paid);
+      expect(await all(inbox.failedChanges())).toEqual([]);
+    });
+
+    it('of a second payment is listed, and ships nothing more', async () => {
+      const { service, click, schema, outbox } = await openShop();
+      await click();
+      const first = paymentOf(service);
+      await service.setStatus(first, 'paid');
+      await createPayment(service, REFERENCE); // by hand, at the service
+      const second = service.payments
+        .list()
+        .find(({ referenceNumber }) => referenceNumber !== first);
+      await service.setStatus(second?.referenceNumber ?? '', 'paid');
+      expect(await all(outbox.secondPayments())).toMatchObject([
+        { merchantPaymentReference: REFERENCE, referenceNumber: second?.referenceNumber },
+      ]);
+      expect(await storedOrder(schema)).toEqual(paid);
+    });
+  });
+
+  describe('a process of the shop', () => {
+    const start = (service: MockServer, { url }: ShopSchema) =>
+      startExample('shop/main.ts', {
+        ...environmentFor(service),
+        DATABASE_URL: url,
+        STAFF_TOKEN: 'the token of the tests',
+      });
+    const reference = '0b1f7d0a-64d1-4f0e-9c55-3f2f6d2f0c11';
+    const click = (address: string) =>
+      fetch(new URL('/orders', address), {
+        method: 'POST',
+        body: new URLSearchParams({ reference }),
+        redirect: 'manual',
+      });
+
+    it('that is killed after sending leaves one payment, and its callback ships', async () => {
+      await using schema = await createShopSchema();
+      await using service = await startMockServer({ signingSecret, retryScheduleMs: [] });
+      service.faults.add({ on: 'request', type: 'hang' });
+      {
+        await using killed = await start(service, schema);
+        click(killed.url).catch(() => undefined);
+        await service.waitForRequest({});
+        await killed.stop('SIGKILL');
+      }
+      await using next = await start(service, schema);
+      // What the service has made of the request.
+      await createPayment(service, reference);
+      service.callbackUrl = new URL('/callbacks/payments', next.url).href;
+      await service.setStatus(findPayment(service, reference), 'paid');
+      expect(await storedOrder(schema)).toEqual(paid);
+      expect((await click(next.url)).status).toBe(303);
+      expect(service.payments.list()).toHaveLength(1);
+    });
+
+    it('that is asked to end stores the answer of a call that is under way', async () => {
+      await using schema = await createShopSchema();
+      await using service = await startMockServer({ signingSecret, retryScheduleMs: [] });
+      service.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
+      await using example = await start(service, schema);
+      const clicked = click(example.url);
+      await service.waitForRequest({});
+      await example.stop('SIGTERM');
+      const answer = await clicked;
+      expect(answer.headers.get('location')).toBe(`/orders/${reference}`);
+      await using next = await start(service, schema);
+      expect((await click(next.url)).status).toBe(303);
+      expect(service.requests).toHaveLength(1);
+    });
+  });
+});

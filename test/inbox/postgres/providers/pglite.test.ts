@@ -1,0 +1,91 @@
+import { drizzle } from 'drizzle-orm/pglite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresInbox } from '../../../../src/inbox/postgres/postgres-inbox.js';
+import { fromDrizzle } from '../../../../src/storage/providers/drizzle.js';
+import { makeProvider } from '../../../../src/storage/providers/provider.js';
+import { runContract } from '../../contract/run-contract.js';
+import { openPglite } from '../open-pglite.js';
+import { change, heldWork, nothing } from '../payment-change.js';
+
+describe('an inbox on Drizzle over PGlite', () => {
+  let database: Awaited<ReturnType<typeof openPglite>>;
+  let db: ReturnType<typeof drizzle>;
+  beforeAll(async () => {
+    database = await openPglite();
+    db = drizzle(database as never);
+    await postgresInbox(fromDrizzle(db)).setup();
+  });
+  afterAll(() => database.close());
+
+  runContract({
+    create: () => postgresInbox(fromDrizzle(db), { lockTimeoutMs: 1_000 }),
+    concurrent: false,
+  });
+
+  it('refuses a transaction at another isolation level, and does nothing in it', async () => {
+    const { orm, query, isTransaction } = fromDrizzle(db);
+    const provider = makeProvider({
+      orm,
+      isTransaction,
+      database: db,
+      query,
+      transaction: (body: (tx: typeof db) => Promise<void>) =>
+        db.transaction((tx) => body(tx as never), { isolationLevel: 'repeatable read' }),
+    });
+    let runs = 0;
+    const running = postgresInbox(provider).process(change('isolated'), async () => {
+      runs += 1;
+    });
+    await expect(running).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('at REPEATABLE READ'),
+    });
+    expect(runs).toBe(0);
+  });
+
+  it('refuses answers that are not the text of Postgres', async () => {
+    const { orm, transaction, isTransaction } = fromDrizzle(db);
+    const query = async () => [{ answer: 1 }];
+    const provider = makeProvider({ orm, database: db, transaction, query, isTransaction });
+    await expect(postgresInbox(provider).process(change('odd'), nothing)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('Drizzle does not give the text'),
+    });
+  });
+
+  it.each([
+    ['aborted', 'the work went on'],
+    ['in progress', 'whether it was recorded is not known'],
+  ])('does not take a transaction for committed that Postgres calls %s', async (status, says) => {
+    const { orm, transaction, query, isTransaction } = fromDrizzle(db);
+    const provider = makeProvider({
+      orm,
+      isTransaction,
+      database: db,
+      transaction,
+      query: async (on, text) =>
+        text.includes('txid_status') ? [{ status }] : query(on as never, text),
+    });
+    const running = postgresInbox(provider).process(change(`ends-${status}`), nothing);
+    await expect(running).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining(says),
+    });
+  });
+
+  it('fails in time when the work hangs', async () => {
+    const held = heldWork<unknown>();
+    const inbox = postgresInbox(fromDrizzle(db), { transactionTimeoutMs: 50 });
+    const running = expect(inbox.process(change('hangs'), held.work)).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+    });
+    const { signal } = await held.started;
+    await running;
+    expect(signal.reason).toMatchObject({ code: 'INBOX_TIMEOUT' });
+    // PGlite is one connection, and its session is not to be ended.
+    held.finish();
+    expect(await postgresInbox(fromDrizzle(db)).process(change('hangs'), nothing)).toBe(
+      'processed',
+    );
+  });
+});

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sqliteOutbox } from '../../../src/outbox/sqlite/sqlite-outbox.js';
+import type { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
+import { runContract } from '../contract/run-contract.js';
+import { order } from '../settling-scene.js';
+import { unusedClient } from '../unused-client.js';
+
+describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
+  let folder: string;
+  let database: OpenDatabase;
+  const others: OpenDatabase[] = [];
+  // Another connection is what another process has.
+  const openOther = () => {
+    const other = open(join(folder, 'shop.db'));
+    others.push(other);
+    return other;
+  };
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'test-outbox-'));
+    database = open(join(folder, 'shop.db'));
+    sqliteOutbox(database, { client: unusedClient }).setup();
+    database.exec('CREATE TABLE orders (reference TEXT PRIMARY KEY)');
+  });
+  afterAll(() => {
+    for (const one of [database, ...others]) one.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  let first = true;
+  runContract<SqliteDatabase | undefined>({
+    create({ client }) {
+      // Transactions are on the first connection.
+      first = !first;
+      return sqliteOutbox(first ? openOther() : database, { client });
+    },
+    loseLease() {
+      database.exec(
+        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
+      );
+    },
+  });
+
+  it('records in a transaction of the same connection, and is undone with it', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    const begin = (reference: string) => {
+      database.exec('BEGIN');
+      database.exec(`INSERT INTO orders VALUES ('${reference}')`);
+    };
+    begin('order-1');
+    outbox.recordNow(order('order-1'));
+    expect(() => outbox.recordNow({ ...order('order-1'), amount: 1 })).toThrow(
+      expect.objectContaining({ code: 'REFERENCE_CONFLICT' }),
+    );
+    database.exec('ROLLBACK');
+    expect(await outbox.get('order-1')).toBeUndefined();
+    begin('order-1');
+    await outbox.record(order('order-1'), { tx: database });
+    database.exec('COMMIT');
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('refuses a tx of another connection', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject({
+      option: 'tx',
+    });
+  });
+
+  it('waits for a transaction that is open on the connection, and for another that locks the file', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    for (const blocking of [database, openOther()]) {
+      const reference = `order-3-${others.length}-${blocking === database}`;
+      blocking.exec('BEGIN IMMEDIATE');
+      let done = false;
+      const recording = outbox.record(order(reference), { tx: undefined }).then(() => {
+        done = true;
+      });
+      await new Promise(setImmediate);
+      expect(done).toBe(false);
+      blocking.exec('ROLLBACK');
+      await recording;
+      expect(await outbox.get(reference)).toMatchObject({ state: 'recorded' });
+    }
+  });
+
+  it('says what to do when its tables are missing', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'other_' });
+    await expect(outbox.get('order-4')).rejects.toMatchObject({
+      code: 'MISSING_TABLES',
+      message: expect.stringContaining('setup()'),
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import { PaymentClient } from '../../../src/client/payment-client.js';
+import { outboxContract } from '../../../src/outbox/contract/index.js';
+import { memoryOutbox } from '../../../src/outbox/memory.js';
+import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
+import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
+import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
+import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { failureOf, now } from '../../callback/sample-callback.js';
+import { openPglite } from '../../inbox/postgres/open-pglite.js';
+import { drivers } from '../../inbox/sqlite/open-database.js';
+import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
+import type { See, Walks } from '../watch.js';
+import { record, signed } from './signed-callback.js';
+
+const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, currency: 'EUR' };
+const other = { ...order, amount: 1 };
+
+const said = `${authorization} ${apiKey}:${apiSecret} ${JSON.stringify(order)}`;
+const answers: readonly (() => Response)[] = [
+  () => Response.json({ code: 'REFUSED', message: said }, { status: 422 }),
+  () => new Response(said, { status: 429 }),
+  () => {
+    throw new Error(said);
+  },
+];
+
+/** A client of a service that says what it was sent. */
+function createClient(): PaymentClient {
+  let count = 0;
+  return new PaymentClient({
+    baseUrl: 'https://payments.invalid',
+    apiKey,
+    apiSecret,
+    maxRetries: 0,
+    fetch: async () => (answers[count++ % answers.length] as () => Response)(),
+  });
+}
+
+/** What it keeps and gives back is the merchant's own; what it says when something fails is looked at. */
+async function use(see: See, outbox: PaymentOutbox): Promise<void> {
+  see('the outbox', outbox);
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    see('the error of create', await failureOf(() => outbox.create(order)));
+  }
+  const { error, failure } = await outbox.create(order);
+  see('the error of an unknown outcome', error);
+  see('the failure that is kept', failure);
+  see('a conflict', await failureOf(() => outbox.create(other)));
+  see('a conflict of record', await failureOf(() => outbox.record(other, { tx: undefined })));
+  see('an unknown reference', await failureOf(() => outbox.send(`${customer}-2`)));
+  see('an invalid input', await failureOf(() => outbox.create({ ...order, currency: customer })));
+  await outbox.resolve(order.merchantPaymentReference, 'not-created');
+  const again = () => outbox.resolve(order.merchantPaymentReference, 'not-created');
+  see('a state', await failureOf(again));
+  see('the outbox after its use', outbox);
+}
+
+const recordOf = (referenceNumber: string) => ({
+  ...record,
+  merchantPaymentReference: order.merchantPaymentReference,
+  referenceNumber,
+});
+
+/** A callback for a second payment of one reference. */
+async function tellOfSecond(see: See, outbox: PaymentOutbox): Promise<void> {
+  const receiver = createCallbackReceiver({
+    now,
+    signingSecret: signingText,
+    outbox,
+    onPayment: () => {},
+    onError: (error) => see('what onError receives', error),
+  });
+  for (const referenceNumber of ['first', 'second']) {
+    const rawBody = JSON.stringify(recordOf(referenceNumber));
+    const reply = await receiver.receive({ method: 'POST', ...signed(signingText, { rawBody }) });
+    see('the reply', reply);
+  }
+}
+
+export const outboxWalks: Walks = {
+  './outbox memoryOutbox': {
+    'payments that fail in every way, and a second one': async (see) => {
+      const outbox = memoryOutbox({ client: createClient() });
+      await use(see, outbox);
+      await tellOfSecond(see, outbox);
+    },
+  },
+  './outbox/contract outboxContract': {
+    'its cases': (see) => {
+      const client = createClient();
+      see('the cases', outboxContract({ create: () => memoryOutbox({ client }) }));
+    },
+  },
+  './outbox/postgres postgresOutbox': {
+    'payments that fail in every way, and a database without tables': async (see) => {
+      const database = await openPglite();
+      const outbox = postgresOutbox(database, { client: createClient() });
+      see('missing tables', await failureOf(() => outbox.create(order)));
+      await outbox.setup();
+      await use(see, outbox as PaymentOutbox);
+      await database.close();
+    },
+  },
+  './outbox/sqlite sqliteOutbox': {
+    'payments that fail in every way, and a file without tables': async (see) => {
+      const [driver] = drivers;
+      const database = driver?.open(':memory:');
+      if (database === undefined) return;
+      const outbox = sqliteOutbox(database, { client: createClient() });
+      see('missing tables', await failureOf(() => outbox.create(order)));
+      outbox.setup();
+      await use(see, outbox as PaymentOutbox);
+      database.exec('BEGIN');
+      see('a transaction that stays open', await failureOf(() => outbox.create(order)));
+      database.close();
+    },
+  },
+};

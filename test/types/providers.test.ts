@@ -1,0 +1,83 @@
+import type { ExtractTablesWithRelations } from 'drizzle-orm';
+import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres';
+import type { PgTransaction } from 'drizzle-orm/pg-core';
+import makeKnex, { type Knex } from 'knex';
+import { type ControlledTransaction, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import postgres, { type TransactionSql } from 'postgres';
+import { DataSource, type EntityManager } from 'typeorm';
+import { expect, expectTypeOf, it } from 'vitest';
+import type { CallbackInbox } from '../../src/inbox/index.js';
+import {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPostgresJs,
+  fromPrisma,
+  fromTypeOrm,
+  postgresInbox,
+} from '../../src/inbox/postgres/index.js';
+
+type TxOf<Inbox> = Inbox extends CallbackInbox<infer Tx> ? Tx : never;
+const pool = new pg.Pool();
+
+it('the tx of an inbox on Drizzle is its transaction', () => {
+  const inbox = postgresInbox(fromDrizzle(drizzle(pool)));
+  type NoTables = Record<string, never>;
+  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<
+    PgTransaction<NodePgQueryResultHKT, NoTables, ExtractTablesWithRelations<NoTables>>
+  >();
+  // @ts-expect-error a pool is not Drizzle
+  expect(() => fromDrizzle(pool)).toThrow('db must be a Drizzle database');
+});
+
+it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
+  interface Tables {
+    orders: { reference: string };
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const inbox = postgresInbox(fromKysely(db));
+  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<ControlledTransaction<Tables, []>>();
+  // @ts-expect-error Drizzle is not Kysely
+  expect(() => fromKysely(drizzle(pool))).toThrow('db must be a Kysely');
+});
+
+it('the tx of an inbox on knex is its transaction', () => {
+  const inbox = postgresInbox(fromKnex(makeKnex({ client: 'pg' })));
+  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<Knex.Transaction>();
+});
+
+it('the tx of an inbox on TypeORM is an EntityManager', () => {
+  const inbox = postgresInbox(fromTypeOrm(new DataSource({ type: 'postgres' })));
+  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<EntityManager>();
+});
+
+it('the tx of an inbox on postgres.js is its transaction', () => {
+  const inbox = postgresInbox(fromPostgresJs(postgres()));
+  expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<TransactionSql>();
+});
+
+// As the client of Prisma 7 declares it; the package is not among the root's.
+interface PrismaClient {
+  orders: { count(): Promise<number> };
+  $connect(): Promise<void>;
+  $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): Promise<T>;
+  $transaction<P extends Promise<unknown>[]>(
+    arg: [...P],
+    options?: { isolationLevel?: 'ReadCommitted' | 'Serializable' },
+  ): Promise<unknown[]>;
+  $transaction<R>(
+    fn: (prisma: Omit<PrismaClient, '$connect'>) => Promise<R>,
+    options?: {
+      maxWait?: number;
+      timeout?: number;
+      isolationLevel?: 'ReadCommitted' | 'Serializable';
+    },
+  ): Promise<R>;
+}
+
+it('the tx of an inbox on Prisma is its client of a transaction', () => {
+  const open = (prisma: PrismaClient) => postgresInbox(fromPrisma(prisma));
+  expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Omit<PrismaClient, '$connect'>>();
+  expect(open).toBeTypeOf('function');
+});
