@@ -32,7 +32,7 @@ export const WAIT = 'wait';
  * The row that the changes of a payment wait for, by an SQL expression for its reference. It is shared with
  * the payments whose checksum ends in the same 16 bits: they wait for each other as well.
  *
- * Measured on MariaDB 10.11, twelve connections in line for one payment, a hundred rounds: rows and GET_LOCK
+ * Measured on MariaDB 10.11, twelve connections in line for one payment, fifty rounds: rows and GET_LOCK
  * are both granted in the order of arrival (MySQL 8 documents the same for rows: of equal weights, the
  * longest waiting). Rows, because they are freed with the transaction, however that ends: a lock of GET_LOCK
  * stays with the session after COMMIT, so that it costs one more message, must not be left behind on a

@@ -164,9 +164,7 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
     const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
     try {
       // Whatever the pool is set to.
-      const query = { sql, rowsAsArray: true, nestTables: false, typeCast: asIs };
-      const [given] = await this.tx.query(query as unknown as string);
-      return given;
+      return await query(this.tx, { sql, rowsAsArray: true, nestTables: false, typeCast: asIs });
     } catch (error) {
       // It has references and keys.
       const failure = withoutStatement(error);
@@ -176,6 +174,23 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
       clearTimeout(timer);
     }
   }
+}
+
+type Answered = (error: unknown, given?: unknown) => void;
+
+interface WithCallbacks {
+  readonly connection?: { query?(query: object, answered: Answered): unknown };
+}
+
+/** By the connection with callbacks, where there is one: the other takes a stack for each query. */
+function query(tx: MysqlQueryable, options: object): Promise<unknown> {
+  const core = (tx as WithCallbacks).connection;
+  if (typeof core?.query !== 'function') {
+    return tx.query(options as unknown as string).then(([given]) => given);
+  }
+  return new Promise((resolve, reject) => {
+    core.query?.(options, (error, given) => (error ? reject(error) : resolve(given)));
+  });
 }
 
 // The pool's own holds unless a query has one.

@@ -44,10 +44,10 @@ function endedBy(answer: unknown): InboxError | undefined {
   return isOver ? transactionEnded() : undefined;
 }
 
-type Methods = Record<string, AnyMethod | undefined>;
+type Methods = Record<PropertyKey, unknown>;
 
 // They write to fields of the emitter, which must be the connection's and not the view's.
-const EMITTER_METHODS = [
+const EMITTER_METHODS: ReadonlySet<PropertyKey> = new Set([
   'on',
   'once',
   'off',
@@ -56,92 +56,119 @@ const EMITTER_METHODS = [
   'prependOnceListener',
   'removeListener',
   'removeAllListeners',
-];
+]);
 // What begins and ends a transaction by a method, and the statement that stands for it.
-const TRANSACTION_METHODS = {
-  beginTransaction: 'BEGIN',
-  commit: 'COMMIT',
-  rollback: 'ROLLBACK',
-} as const;
+const TRANSACTION_METHODS: ReadonlyMap<PropertyKey, string> = new Map([
+  ['beginTransaction', 'BEGIN'],
+  ['commit', 'COMMIT'],
+  ['rollback', 'ROLLBACK'],
+]);
 // They end the session, or everything that is set in it.
-const SESSION_METHODS = ['changeUser', 'reset', 'end', 'close', 'destroy'];
+const SESSION_METHODS: ReadonlySet<PropertyKey> = new Set([
+  'changeUser',
+  'reset',
+  'end',
+  'close',
+  'destroy',
+]);
 
-/** Inherits from the connection, so that `instanceof` and the driver's own methods hold. */
+/** A proxy, which costs next to nothing until it is used: most work sends one statement or two. */
 function viewOf<Tx extends MysqlQueryable>(connection: Tx, nested: NestedTransactions): Tx {
-  const methods = connection as unknown as Methods;
-  const inPlace: AnyMethod = (sql) => methods['query']?.call(connection, sql);
-  const view = makeView(connection);
-  for (const name of ['query', 'execute']) {
-    const method = methods[name];
-    if (method === undefined) continue;
-    const send: AnyMethod = (...sent) => method.apply(connection, sent);
-    view[name] = (...args: unknown[]) => nested.send(send, args, inPlace);
-  }
-  for (const [name, sql] of Object.entries(TRANSACTION_METHODS)) {
-    view[name] = () => nested.send(inPlace, [sql], inPlace);
-  }
-  for (const name of SESSION_METHODS) {
-    view[name] = () => Promise.reject(nested.refuse(`${name}()`));
-  }
-  const core: unknown = (connection as { connection?: unknown }).connection;
-  // The connection with callbacks behind it, which some ORMs take.
-  if (isObject(core)) {
-    Object.defineProperty(view, 'connection', { value: coreView(core, view, nested, inPlace) });
-  }
-  return view as unknown as Tx;
-}
-
-function makeView(connection: object): Record<string, unknown> {
-  const methods = connection as Methods;
-  const view: Record<string, unknown> = Object.create(connection);
-  for (const name of EMITTER_METHODS) {
-    const method = methods[name];
-    if (method !== undefined) view[name] = method.bind(connection);
-  }
-  // An ORM releases the connection that it is given; this one is the inbox's.
-  view['release'] = () => undefined;
-  return view;
+  const inPlace: AnyMethod = (sql) => connection.query(sql as string);
+  const view = new Proxy(
+    connection as object,
+    {
+      get(target: Methods, name) {
+        const method = target[name];
+        if (name === 'query' || name === 'execute') {
+          const send: AnyMethod = (...sent) => call(target, method, sent);
+          return (...args: unknown[]) => nested.send(send, args, inPlace);
+        }
+        if (SESSION_METHODS.has(name)) return async () => refuse(nested, name);
+        // The connection with callbacks behind it, which some ORMs take.
+        if (name === 'connection' && isObject(method)) {
+          core ??= coreView(method, view, nested, inPlace);
+          return core;
+        }
+        return common(target, name, nested, inPlace);
+      },
+    } as ProxyHandler<object>,
+  );
+  let core: object | undefined;
+  return view as Tx;
 }
 
 function coreView(
-  core: object,
+  connection: object,
   promised: object,
   nested: NestedTransactions,
   inPlace: AnyMethod,
 ): object {
-  const methods = core as Methods;
-  const view = makeView(core);
-  for (const name of ['query', 'execute']) {
-    const send: AnyMethod = (...args) => {
-      const answered = nested.begin();
-      const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
-      const command = methods[name]?.apply(core, sent) as Emitter | undefined;
-      // A query that is streamed.
-      if (!args.some((arg) => typeof arg === 'function')) {
-        command?.once('error', answered);
-        command?.once('end', () => answered(undefined));
+  return new Proxy(connection, {
+    get(target: Methods, name) {
+      if (name === 'query' || name === 'execute') {
+        return (...args: unknown[]) => sendByCallback(target, name, args, nested, inPlace);
       }
-      // It has a then() that throws.
-      return new Sent(command);
-    };
-    view[name] = (...args: unknown[]) => {
-      const sent = nested.send(send, args, inPlace);
-      return sent instanceof Sent ? sent.command : sent;
-    };
+      if (SESSION_METHODS.has(name)) {
+        return (...args: unknown[]) => refuseByCallback(nested, name, args);
+      }
+      if (name === 'promise') return () => promised;
+      return common(target, name, nested, inPlace);
+    },
+  } as ProxyHandler<object>);
+}
+
+/** What both kinds of connection have. */
+function common(
+  target: Methods,
+  name: PropertyKey,
+  nested: NestedTransactions,
+  inPlace: AnyMethod,
+): unknown {
+  // An ORM releases the connection that it is given; this one is the inbox's.
+  if (name === 'release') return () => undefined;
+  const statement = TRANSACTION_METHODS.get(name);
+  if (statement !== undefined) {
+    return (...args: unknown[]) => nested.send(inPlace, [statement, ...args], inPlace);
   }
-  for (const [name, sql] of Object.entries(TRANSACTION_METHODS)) {
-    view[name] = (...args: unknown[]) => nested.send(inPlace, [sql, ...args], inPlace);
-  }
-  for (const name of SESSION_METHODS) {
-    view[name] = (...args: unknown[]) => {
-      const refusal = nested.refuse(`${name}()`);
-      const callback = args.find((arg) => typeof arg === 'function') as AnyMethod | undefined;
-      if (callback === undefined) throw refusal;
-      callback(refusal);
-    };
-  }
-  view['promise'] = () => promised;
-  return view;
+  const value = target[name];
+  return EMITTER_METHODS.has(name) && typeof value === 'function' ? value.bind(target) : value;
+}
+
+function sendByCallback(
+  target: Methods,
+  name: 'query' | 'execute',
+  args: unknown[],
+  nested: NestedTransactions,
+  inPlace: AnyMethod,
+): unknown {
+  const send: AnyMethod = () => {
+    const answered = nested.begin();
+    const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
+    const command = call(target, target[name], sent) as Emitter | undefined;
+    // A query that is streamed.
+    if (!args.some((arg) => typeof arg === 'function')) {
+      let failure: unknown;
+      command?.once('error', (error) => {
+        failure = error;
+      });
+      command?.once('end', () => answered(failure));
+    }
+    // It has a then() that throws.
+    return new Sent(command);
+  };
+  const sent = nested.send(send, args, inPlace);
+  return sent instanceof Sent ? sent.command : sent;
+}
+
+function refuse(nested: NestedTransactions, name: PropertyKey): never {
+  throw nested.refuse(`${String(name)}()`);
+}
+
+function refuseByCallback(nested: NestedTransactions, name: PropertyKey, args: unknown[]): void {
+  const callback = args.find((arg) => typeof arg === 'function') as AnyMethod | undefined;
+  if (callback === undefined) refuse(nested, name);
+  else callback(nested.refuse(`${String(name)}()`));
 }
 
 class Sent {
@@ -162,6 +189,10 @@ function observed(callback: unknown, answered: (answer: unknown) => void): AnyMe
     answered(error ?? values);
     return (callback as AnyMethod)(error, ...values);
   };
+}
+
+function call(target: object, method: unknown, args: unknown[]): unknown {
+  return (method as AnyMethod).apply(target, args);
 }
 
 function isObject(value: unknown): value is object {

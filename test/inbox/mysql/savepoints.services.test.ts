@@ -4,7 +4,7 @@ import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
 
-const { openPool, query } = useDatabase('mp_inbox_savepoints');
+const { openPool, query, waitForBlocked } = useDatabase('mp_inbox_savepoints');
 
 interface CallbackConnection {
   query(
@@ -45,6 +45,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       expect(header).toMatchObject({ affectedRows: 1 });
       tx.release();
       await tx.query(insert('connection', 'released'));
+      // What the driver's own methods write to the connection, they write to the real one.
+      await tx.ping();
+      const prepared = await tx.prepare('SELECT ? AS one');
+      expect((await prepared.execute([1]))[0]).toEqual([{ one: 1 }]);
+      await prepared.close();
+      expect(tx.threadId).toBeTypeOf('number');
     });
     expect(outcome).toBe('processed');
     expect(await statuses('connection')).toEqual(['new', 'released']);
@@ -217,6 +223,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
       await other.query(lock('a'));
       await tx.query(lock('b'));
       const blocked = other.query(lock('b'));
+      await waitForBlocked(1);
       await expect(tx.query(lock('a'))).rejects.toMatchObject({ errno: 1213 });
       await blocked;
       await expect(tx.query(insert('deadlock', 'late'))).rejects.toThrow('deadlock');
