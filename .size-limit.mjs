@@ -11,7 +11,7 @@ export default [
     disablePlugins: ['@size-limit/esbuild'],
     brotli: false,
     gzip: false,
-    limit: '470000 B',
+    limit: '429400 B',
   },
   {
     name: 'merchant-payments/callback, minified and gzipped',
