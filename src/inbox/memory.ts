@@ -170,5 +170,5 @@ class LazyContext implements InboxContext<undefined> {
 /** Warns once per process what a memory inbox does not do. */
 export const warnInProduction = /* @__PURE__ */ createMemoryWarning(
   'MERCHANT_PAYMENTS_MEMORY_INBOX',
-  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox or sqliteInbox.',
+  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox, mysqlInbox or sqliteInbox.',
 );
