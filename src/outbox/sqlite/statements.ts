@@ -112,15 +112,14 @@ export class Statements {
       RETURNING ${rowAt(nowMs)}`;
   }
 
-  /** Gives the state, or nothing when something stands in the way. */
+  /** Gives nothing; to be counted: none when something stands in the way. */
   record(key: string, { body, digest }: Intent, nowMs: number): Statement {
     return sql`INSERT INTO ${this.#payments}
         (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
       VALUES (${key}, ${body}, ${digest}, 'recorded', 0, ${nowMs}, ${nowMs})
       ON CONFLICT (reference) DO UPDATE SET state = 'recorded',
         body = excluded.body, digest = excluded.digest, changed_at_ms = ${nowMs}
-      WHERE state = 'rejected'
-      RETURNING state`;
+      WHERE state = 'rejected'`;
   }
 
   /** Gives the row; nothing when it has another owner. */
@@ -142,10 +141,10 @@ export class Statements {
       FROM ${this.#payments} WHERE reference = ${key}`;
   }
 
-  /** Gives the reference. */
+  /** Gives nothing. */
   settle(key: string, finding: Finding, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy({ state: 'created', finding }, nowMs)}
-      WHERE reference = ${key} RETURNING reference`;
+      WHERE reference = ${key}`;
   }
 
   addSecond(key: string, finding: Finding, nowMs: number): Statement {
@@ -156,15 +155,13 @@ export class Statements {
       FROM ${this.#payments} WHERE reference = ${key}
       ON CONFLICT (reference, reference_number) DO UPDATE SET
         payment = excluded.payment, payment_updated_at_us = excluded.payment_updated_at_us
-      WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(payment_updated_at_us, 0)
-      RETURNING reference`;
+      WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(payment_updated_at_us, 0)`;
   }
 
-  /** Gives the reference; nothing when it is not unresolved. */
+  /** Gives nothing; to be counted: none when it is not unresolved. */
   resolve(key: string, result: Result, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy(result, nowMs)}
-      WHERE reference = ${key} AND (state = 'unresolved' OR ${expired(nowMs)})
-      RETURNING reference`;
+      WHERE reference = ${key} AND (state = 'unresolved' OR ${expired(nowMs)})`;
   }
 
   /** Gives the row. */
