@@ -57,7 +57,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const { body, ...times } = this.#prepare(input, options);
     const reference = input.merchantPaymentReference;
     const intent = toIntent(body);
-    return this.#send({ reference, key: toStoredName(reference), intent, options, ...times });
+    const key = toStoredName(reference);
+    return this.#send({ reference, key, intent, options, allowsRejected: true, ...times });
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -89,7 +90,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
     const { body, ...times } = this.#prepare(sample, options);
     const key = toStoredName(reference);
-    return this.#send({ reference, key, intent: undefined, options, ...times });
+    const wanted = { reference, key, intent: undefined, options, allowsRejected: true };
+    return this.#send({ ...wanted, ...times });
   }
 
   async settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome> {
@@ -235,7 +237,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
     const { timeoutMs, leaseMs } = this.#prepare(sample, undefined);
     const wanted = { reference, key, intent: undefined, options: undefined, timeoutMs, leaseMs };
-    return this.#takeTurn(wanted);
+    // It was recorded when it was listed. A person may have had it rejected since.
+    return this.#takeTurn({ ...wanted, allowsRejected: false });
   }
 }
 

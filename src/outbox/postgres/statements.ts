@@ -30,16 +30,17 @@ export class Statements {
   }
 
   /** Gives the row when it was claimed, or has become unresolved. */
-  claim({ key, intent, owner, leaseMs }: Claim): string {
+  claim({ key, intent, owner, allowsRejected, leaseMs }: Claim): string {
     const change = `attempts = row.attempts + (row.state <> 'sending')::int,
   owner = CASE row.state WHEN 'sending' THEN row.owner ELSE ${literal(owner)} END,
   lease_until = CASE row.state WHEN 'sending' THEN row.lease_until ELSE ${LEASE(leaseMs)} END,
   sent_at = CASE row.state WHEN 'sending' THEN row.sent_at ELSE ${NOW} END,
   failure = NULL, changed_at = ${NOW},
   state = CASE row.state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
+    const rejected = allowsRejected ? `row.state = 'rejected'` : 'false';
     if (intent === undefined) {
       return `UPDATE ${this.#payments} AS row SET ${change}
-WHERE row.reference = ${literal(key)} AND (row.state IN ('recorded', 'rejected') OR ${EXPIRED})
+WHERE row.reference = ${literal(key)} AND (row.state = 'recorded' OR ${rejected} OR ${EXPIRED})
 RETURNING ${ROW}::text`;
     }
     return `INSERT INTO ${this.#payments} AS row
@@ -49,7 +50,7 @@ VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, 'se
 ON CONFLICT (reference) DO UPDATE SET ${change},
   body = CASE row.state WHEN 'sending' THEN row.body ELSE excluded.body END,
   digest = CASE row.state WHEN 'sending' THEN row.digest ELSE excluded.digest END
-WHERE row.state = 'rejected' OR ${EXPIRED}
+WHERE ${rejected} OR ${EXPIRED}
   OR (row.state = 'recorded' AND row.digest = excluded.digest)
 RETURNING ${ROW}::text`;
   }

@@ -88,16 +88,17 @@ export class Statements {
   }
 
   /** Gives the row when it was claimed, or has become unresolved. */
-  claim({ key, intent, owner, leaseMs }: Claim, nowMs: number): Statement {
+  claim({ key, intent, owner, allowsRejected, leaseMs }: Claim, nowMs: number): Statement {
     const change = sql`attempts = attempts + (state <> 'sending'),
       owner = CASE state WHEN 'sending' THEN owner ELSE ${owner} END,
       lease_until_ms = CASE state WHEN 'sending' THEN lease_until_ms ELSE ${nowMs + leaseMs} END,
       sent_at_ms = CASE state WHEN 'sending' THEN sent_at_ms ELSE ${nowMs} END,
       failure = NULL, changed_at_ms = ${nowMs},
       state = CASE state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
+    const rejected = new Raw(allowsRejected ? `state = 'rejected'` : 'false');
     if (intent === undefined) {
       return sql`UPDATE ${this.#payments} SET ${change}
-        WHERE reference = ${key} AND (state IN ('recorded', 'rejected') OR ${expired(nowMs)})
+        WHERE reference = ${key} AND (state = 'recorded' OR ${rejected} OR ${expired(nowMs)})
         RETURNING ${rowAt(nowMs)}`;
     }
     return sql`INSERT INTO ${this.#payments} (reference, body, digest, state, owner,
@@ -107,7 +108,7 @@ export class Statements {
       ON CONFLICT (reference) DO UPDATE SET ${change},
         body = CASE state WHEN 'sending' THEN body ELSE excluded.body END,
         digest = CASE state WHEN 'sending' THEN digest ELSE excluded.digest END
-      WHERE state = 'rejected' OR ${expired(nowMs)}
+      WHERE ${rejected} OR ${expired(nowMs)}
         OR (state = 'recorded' AND digest = excluded.digest)
       RETURNING ${rowAt(nowMs)}`;
   }
