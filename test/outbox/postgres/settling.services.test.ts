@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { collect } from '../../../src/outbox/contract/stage.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
 import { order, startScene } from '../settling-scene.js';
 import { useSchema } from './server.js';
@@ -51,6 +52,63 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       shouldFail = false;
       await mock.setStatus(referenceNumber, 'paid');
       expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
+    });
+
+    it('settles what is parked, as the service does not send it again', async () => {
+      const pool = openPool();
+      const inbox = postgresInbox<pg.PoolClient>(pool);
+      await using scene = await startScene<pg.PoolClient>({
+        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
+        inbox,
+        parkAfter: 1,
+        blockParked: true,
+        onPayment() {
+          throw new Error('broken');
+        },
+        onError: () => {},
+      });
+      const { mock, outbox } = scene;
+      mock.faults.add({ on: 'request', type: 'lost-answer' });
+      await outbox.create(order('order-3'));
+      const [existing] = mock.payments.list();
+      const referenceNumber = String(existing?.referenceNumber);
+      // The first is parked by its failure, the second behind it.
+      for (const status of ['authorized', 'paid']) {
+        const delivery = await mock.setStatus(referenceNumber, status);
+        expect(delivery.attempts[0]?.response?.status).toBe(200);
+        expect(await outbox.get('order-3')).toMatchObject({
+          state: 'created',
+          payment: { status },
+        });
+      }
+      expect(await collect(outbox.unresolved())).toEqual([]);
+    });
+
+    it('does not acknowledge what is parked and can not be settled', async () => {
+      const pool = openPool();
+      const reports: unknown[] = [];
+      await using scene = await startScene<pg.PoolClient>({
+        createOutbox(client) {
+          const outbox = postgresOutbox<pg.PoolClient>(pool, { client });
+          const { settle } = Object.getPrototypeOf(outbox) as typeof outbox;
+          outbox.settle = async (payment, context) => {
+            if (context.tx === undefined) throw new Error('no database');
+            return settle.call(outbox, payment, context);
+          };
+          return outbox;
+        },
+        inbox: postgresInbox<pg.PoolClient>(pool),
+        parkAfter: 1,
+        onPayment() {
+          throw new Error('broken');
+        },
+        onError: (error) => void reports.push(error),
+      });
+      const { mock, client } = scene;
+      const { payment } = await client.payments.create(order('order-4'));
+      const delivery = await mock.setStatus(String(payment.referenceNumber), 'paid');
+      expect(delivery.attempts[0]?.response?.status).toBe(500);
+      expect(reports.at(-1)).toMatchObject({ message: 'no database' });
     });
 
     it('settles by itself, and before the inbox, where that has another pool', async () => {
