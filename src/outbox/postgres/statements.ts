@@ -15,10 +15,13 @@ const text = (value: string | undefined) => (value === undefined ? 'NULL' : lite
 const whole = (value: number | undefined) => (value === undefined ? 'NULL' : `${value}`);
 
 /** A row as JSON: a list, in the order in which {@link parseRow} reads it. */
-const ROW = `json_build_array(row.reference, row.body, row.digest,
-  CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END, row.attempts,
+const rowWith = (state: string) => `json_build_array(row.reference, row.body, row.digest,
+  ${state}, row.attempts,
   ${ms('row.recorded_at')}, ${ms('row.sent_at')}, ${ms('row.changed_at')},
   row.reference_number, row.payment, row.failure)`;
+const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`);
+// A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
+const CLAIMED_ROW = rowWith('row.state');
 
 export class Statements {
   readonly #payments: string;
@@ -41,7 +44,7 @@ export class Statements {
     if (intent === undefined) {
       return `UPDATE ${this.#payments} AS row SET ${change}
 WHERE row.reference = ${literal(key)} AND (row.state = 'recorded' OR ${rejected} OR ${EXPIRED})
-RETURNING ${ROW}::text`;
+RETURNING ${CLAIMED_ROW}::text`;
     }
     return `INSERT INTO ${this.#payments} AS row
   (reference, body, digest, state, owner, lease_until, attempts, sent_at)
@@ -52,7 +55,7 @@ ON CONFLICT (reference) DO UPDATE SET ${change},
   digest = CASE row.state WHEN 'sending' THEN row.digest ELSE excluded.digest END
 WHERE ${rejected} OR ${EXPIRED}
   OR (row.state = 'recorded' AND row.digest = excluded.digest)
-RETURNING ${ROW}::text`;
+RETURNING ${CLAIMED_ROW}::text`;
   }
 
   /** Gives `recorded`, or nothing when something stands in the way. */

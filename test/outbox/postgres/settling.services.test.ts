@@ -111,6 +111,32 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(reports.at(-1)).toMatchObject({ message: 'no database' });
     });
 
+    it('sends what it could store only when its lease had run out', async () => {
+      const pool = openPool({ application_name: 'late_claim' });
+      await using scene = await startScene({
+        createOutbox: (client) => postgresOutbox(pool, { client, leaseMs: 2_000 }),
+        onPayment() {},
+      });
+      const { outbox } = scene;
+      const isLate = async () => {
+        const { rows } = await observer.query(
+          `SELECT clock_timestamp() - query_start > interval '2.1 s' AS late FROM pg_stat_activity
+  WHERE application_name = 'late_claim' AND wait_event_type = 'Lock'`,
+        );
+        return rows;
+      };
+      let creating: Promise<unknown> | undefined;
+      // Its order is undone.
+      const recording = transaction(async (tx) => {
+        await outbox.record(order('order-5'), { tx });
+        creating = outbox.create(order('order-5'));
+        await expect.poll(isLate, { timeout: 30_000 }).toEqual([{ late: true }]);
+        throw new Error('undone');
+      });
+      await expect(recording).rejects.toThrow('undone');
+      expect(await creating).toMatchObject({ state: 'created', replayed: false });
+    });
+
     it('settles by itself, and before the inbox, where that has another pool', async () => {
       await using scene = await startScene<pg.PoolClient>({
         createOutbox: (client) => postgresOutbox<pg.PoolClient>(openPool(), { client }),
