@@ -29,7 +29,7 @@ import type {
 import { toFinding, toIntent, toOutboxPayment } from './records.js';
 import { recover } from './recover.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
-import type { OutboxStore, StoredPayment } from './store.js';
+import type { Intent, OutboxStore, StoredPayment } from './store.js';
 import { assertNotAborted, waitFor } from './waiting.js';
 
 const LEASE_MARGIN_MS = 10_000;
@@ -57,7 +57,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const { body, ...times } = this.#prepare(input, options);
     const reference = input.merchantPaymentReference;
     const intent = toIntent(body);
-    return this.#send({ reference, key: toStoredName(reference), intent, options, ...times });
+    const key = toStoredName(reference);
+    return this.#send({ reference, key, intent, options, allowsRejected: true, ...times });
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
@@ -89,11 +90,20 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
     const { body, ...times } = this.#prepare(sample, options);
     const key = toStoredName(reference);
-    return this.#send({ reference, key, intent: undefined, options, ...times });
+    const wanted = { reference, key, intent: undefined, options, allowsRejected: true };
+    return this.#send({ ...wanted, ...times });
   }
 
   async settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome> {
-    const reference = assertReference(payment?.merchantPaymentReference);
+    const reference = payment?.merchantPaymentReference;
+    // One of blanks is never ours, and a callback for it is valid.
+    if (reference === '' || typeof reference !== 'string') {
+      throw invalidOption(
+        'payment.merchantPaymentReference',
+        'a string that is not empty',
+        reference,
+      );
+    }
     const finding = toFinding({ ...payment });
     if (finding.referenceNumber === undefined) {
       throw invalidOption('payment.referenceNumber', 'a string that is not empty', undefined);
@@ -171,16 +181,15 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const endsAtMs = performance.now() + timeoutMs;
     for (;;) {
       const running = this.#running.get(key);
-      const turn =
-        running === undefined
-          ? await this.#takeTurn(wanted)
-          : await this.#joinTurn(running, wanted, endsAtMs);
+      const turn = await (running === undefined
+        ? this.#takeTurn(wanted)
+        : this.#joinTurn(running, wanted, endsAtMs));
       if (turn === undefined) continue;
       const { stored } = turn;
       if (stored === undefined) throw unknownReference();
-      if (intent !== undefined && stored.digest !== intent.digest) {
-        throw referenceConflict();
-      }
+      // Another sender has given up between the claim and the look.
+      if (turn.replayed && isFree(stored, intent) && performance.now() < endsAtMs) continue;
+      assertSame(stored, intent);
       const isOver = stored.state !== 'sending' || performance.now() >= endsAtMs;
       if (!turn.replayed || isOver) return toOutboxPayment(stored, turn);
       await this.#waitForOther(wanted, endsAtMs);
@@ -235,8 +244,19 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
     const { timeoutMs, leaseMs } = this.#prepare(sample, undefined);
     const wanted = { reference, key, intent: undefined, options: undefined, timeoutMs, leaseMs };
-    return this.#takeTurn(wanted);
+    // It was recorded when it was listed. A person may have had it rejected since.
+    return this.#takeTurn({ ...wanted, allowsRejected: false });
   }
+}
+
+function assertSame({ digest }: StoredPayment, intent: Intent | undefined): void {
+  if (intent !== undefined && digest !== intent.digest) throw referenceConflict();
+}
+
+/** Whether it may be claimed. */
+function isFree({ state, digest }: StoredPayment, intent: Intent | undefined): boolean {
+  if (state === 'rejected') return true;
+  return state === 'recorded' && (intent === undefined || intent.digest === digest);
 }
 
 // Its own signal, or its own time, ended the other call before anything was sent.

@@ -45,12 +45,12 @@ export class MemoryStore implements OutboxStore {
     this.#maxEntries = maxEntries;
   }
 
-  async claim({ key, intent, owner, leaseMs }: Claim): Promise<Claimed> {
+  async claim({ key, intent, owner, allowsRejected, leaseMs }: Claim): Promise<Claimed> {
     const found = this.#rows.get(key);
     if (found === undefined && intent === undefined) return { granted: false, stored: undefined };
     if (found !== undefined) this.#expireOne(found);
     const row = found ?? this.#insert(key, intent as Intent);
-    if (!mayClaim(row, intent)) return { granted: false, stored: copy(row) };
+    if (!mayClaim(row, { intent, allowsRejected })) return { granted: false, stored: copy(row) };
     const nowMs = this.#now();
     this.#change(key, row, {
       ...intent,
@@ -233,8 +233,11 @@ export class MemoryStore implements OutboxStore {
   }
 }
 
-function mayClaim({ state, digest }: Row, intent: Intent | undefined): boolean {
-  if (state === 'rejected') return true;
+function mayClaim(
+  { state, digest }: Row,
+  { intent, allowsRejected }: Pick<Claim, 'intent' | 'allowsRejected'>,
+): boolean {
+  if (state === 'rejected') return allowsRejected;
   return state === 'recorded' && (intent === undefined || intent.digest === digest);
 }
 

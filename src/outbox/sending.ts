@@ -15,6 +15,8 @@ export interface Wanted {
   /** Undefined when it is stored already. */
   readonly intent: Intent | undefined;
   readonly options: RequestOptions | undefined;
+  /** Whether it is sent again where it was rejected. */
+  readonly allowsRejected: boolean;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs: number;
   /** For how long the payment is claimed: longer than that. */
@@ -47,12 +49,12 @@ const MAX_CLAIMS = 5;
  */
 export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
   const { store } = sender;
-  const { key, intent, timeoutMs, leaseMs } = wanted;
+  const { key, intent, allowsRejected, timeoutMs, leaseMs } = wanted;
   for (let count = 0; count < MAX_CLAIMS; count += 1) {
     const owner = randomUUID();
     const askedAtMs = performance.now();
     const { granted, stored } = await store
-      .claim({ key, intent, owner, leaseMs })
+      .claim({ key, intent, owner, allowsRejected, leaseMs })
       .catch((error) => {
         // It may have been granted and the answer lost. Nothing was sent.
         store.finish(key, owner, NOT_SENT).catch(() => undefined);
@@ -80,7 +82,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
   const ended = await sender.client.payments
     .create(input, { ...options, extraBody, timeoutMs })
     .then(({ payment }): Ended => ({ result: created(toFinding(payment)) }), toEnded);
-  const after = await storeResult(sender.store, wanted.key, { owner, ended });
+  const after = await storeResult(sender.store, wanted, { owner, ended });
   // A callback was faster, and says more than an error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
@@ -142,7 +144,7 @@ const PAUSES_MS = [100, 400, 1_600];
 /** Stores how the call ended, and gives what is stored then. */
 async function storeResult(
   store: OutboxStore<never>,
-  key: string,
+  { key }: Wanted,
   { owner, ended }: { owner: string; ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;

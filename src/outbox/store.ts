@@ -36,6 +36,8 @@ export interface Claim {
   readonly intent: Intent | undefined;
   /** A token that is this claim's alone. */
   readonly owner: string;
+  /** Whether a `rejected` one is granted: to those alone who know that it was, or may be. */
+  readonly allowsRejected: boolean;
   /** After how many milliseconds the claimant is taken for dead. */
   readonly leaseMs: number;
 }
@@ -117,7 +119,7 @@ export interface OutboxStore<Tx = unknown> {
    *
    * - Nothing is stored: with an `intent` it is stored, and granted; without one nothing happens.
    * - `recorded`: granted, unless an `intent` has another digest than what is stored.
-   * - `rejected`: granted; an `intent` takes the place of what is stored.
+   * - `rejected`: granted where it is allowed; an `intent` takes the place of what is stored.
    * - `sending` under a lease that has run out: becomes `unresolved` and keeps its owner. Not granted.
    * - Anything else stays as it is. Not granted.
    *

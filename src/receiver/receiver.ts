@@ -246,7 +246,20 @@ export async function processOnce<Tx>(
     if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, callback);
     const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
     // Of a replay the caller wants to know what became of it.
-    return isParked && !accepted.failures?.runParked ? acknowledge('failed') : fail();
+    return isParked && !accepted.failures?.runParked ? answerParked(options, callback) : fail();
+  }
+}
+
+async function answerParked<Tx>(
+  { settlement, onError }: ProcessingOptions<Tx>,
+  callback: VerifiedCallback,
+): Promise<CallbackReply> {
+  try {
+    await settlement?.apart(callback);
+    return acknowledge('failed');
+  } catch (error) {
+    await report(onError, error, callback);
+    return fail();
   }
 }
 

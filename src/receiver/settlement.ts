@@ -44,6 +44,14 @@ export class Settlement<Tx> {
     return outcome === 'second-payment';
   }
 
+  /**
+   * Settles the payment of a change that is acknowledged though the inbox's transaction was rolled back, and
+   * what was settled in it. The service does not send it again.
+   */
+  async apart({ payment }: VerifiedCallback): Promise<void> {
+    if (this.#isShared) await this.#options.outbox.settle(payment, { tx: undefined });
+  }
+
   /** Has a person told of a second payment. */
   async reportSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
     const { onSecondPayment, onError } = this.#options;

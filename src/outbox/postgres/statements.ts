@@ -15,10 +15,13 @@ const text = (value: string | undefined) => (value === undefined ? 'NULL' : lite
 const whole = (value: number | undefined) => (value === undefined ? 'NULL' : `${value}`);
 
 /** A row as JSON: a list, in the order in which {@link parseRow} reads it. */
-const ROW = `json_build_array(row.reference, row.body, row.digest,
-  CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END, row.attempts,
+const rowWith = (state: string) => `json_build_array(row.reference, row.body, row.digest,
+  ${state}, row.attempts,
   ${ms('row.recorded_at')}, ${ms('row.sent_at')}, ${ms('row.changed_at')},
   row.reference_number, row.payment, row.failure)`;
+const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`);
+// A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
+const CLAIMED_ROW = rowWith('row.state');
 
 export class Statements {
   readonly #payments: string;
@@ -30,17 +33,18 @@ export class Statements {
   }
 
   /** Gives the row when it was claimed, or has become unresolved. */
-  claim({ key, intent, owner, leaseMs }: Claim): string {
+  claim({ key, intent, owner, allowsRejected, leaseMs }: Claim): string {
     const change = `attempts = row.attempts + (row.state <> 'sending')::int,
   owner = CASE row.state WHEN 'sending' THEN row.owner ELSE ${literal(owner)} END,
   lease_until = CASE row.state WHEN 'sending' THEN row.lease_until ELSE ${LEASE(leaseMs)} END,
   sent_at = CASE row.state WHEN 'sending' THEN row.sent_at ELSE ${NOW} END,
   failure = NULL, changed_at = ${NOW},
   state = CASE row.state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
+    const rejected = allowsRejected ? `row.state = 'rejected'` : 'false';
     if (intent === undefined) {
       return `UPDATE ${this.#payments} AS row SET ${change}
-WHERE row.reference = ${literal(key)} AND (row.state IN ('recorded', 'rejected') OR ${EXPIRED})
-RETURNING ${ROW}::text`;
+WHERE row.reference = ${literal(key)} AND (row.state = 'recorded' OR ${rejected} OR ${EXPIRED})
+RETURNING ${CLAIMED_ROW}::text`;
     }
     return `INSERT INTO ${this.#payments} AS row
   (reference, body, digest, state, owner, lease_until, attempts, sent_at)
@@ -49,9 +53,9 @@ VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, 'se
 ON CONFLICT (reference) DO UPDATE SET ${change},
   body = CASE row.state WHEN 'sending' THEN row.body ELSE excluded.body END,
   digest = CASE row.state WHEN 'sending' THEN row.digest ELSE excluded.digest END
-WHERE row.state = 'rejected' OR ${EXPIRED}
+WHERE ${rejected} OR ${EXPIRED}
   OR (row.state = 'recorded' AND row.digest = excluded.digest)
-RETURNING ${ROW}::text`;
+RETURNING ${CLAIMED_ROW}::text`;
   }
 
   /** Gives `recorded`, or nothing when something stands in the way. */

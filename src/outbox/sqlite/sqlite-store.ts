@@ -49,7 +49,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   claim(claim: Claim): Promise<Claimed> {
-    return this.#whenFree(() => {
+    return this.#write(() => {
       const json = this.#ask(this.#statements.claim(claim, this.#now()));
       if (json === undefined) return { granted: false, stored: this.#read(claim.key) };
       const { stored } = parseRow(json);
@@ -63,7 +63,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     tx: SqliteDatabase | undefined,
   ): Promise<StoredPayment | undefined> {
     const record = () => this.#record(key, intent);
-    return tx === undefined ? this.#whenFree(record) : this.#within(tx, record);
+    return tx === undefined ? this.#write(record) : this.#within(tx, record);
   }
 
   /** As `record`, before it returns. */
@@ -72,7 +72,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
-    return this.#whenFree(() => {
+    return this.#write(() => {
       const json = this.#ask(this.#statements.finish(key, owner, result, this.#now()));
       return json === undefined ? undefined : parseRow(json).stored;
     });
@@ -84,12 +84,12 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     tx: SqliteDatabase | undefined,
   ): Promise<SettleOutcome> {
     if (tx !== undefined) return this.#within(tx, () => this.#settle(key, finding));
-    return this.#whenFree(() => runInTransaction(this.#database, () => this.#settle(key, finding)));
+    return this.#write(() => this.#settle(key, finding));
   }
 
   resolve(key: string, result: Result): Promise<boolean> {
     const statement = () => this.#statements.resolve(key, result, this.#now());
-    return this.#whenFree(() => this.#ask(statement()) !== undefined);
+    return this.#write(() => this.#count(statement()) > 0);
   }
 
   read(key: string): Promise<StoredPayment | undefined> {
@@ -132,8 +132,8 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   #record(key: string, intent: Intent): StoredPayment | undefined {
-    const recorded = this.#ask(this.#statements.record(key, intent, this.#now()));
-    return recorded === undefined ? this.#read(key) : undefined;
+    const recorded = this.#count(this.#statements.record(key, intent, this.#now()));
+    return recorded === 0 ? this.#read(key) : undefined;
   }
 
   #settle(key: string, finding: Finding): SettleOutcome {
@@ -144,7 +144,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
       found === 'second-payment'
         ? this.#statements.addSecond(key, finding, this.#now())
         : this.#statements.settle(key, finding, this.#now());
-    this.#ask(statement);
+    this.#count(statement);
     return found as SettleOutcome;
   }
 
@@ -157,7 +157,10 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     return parseRows(this.#ask(statement) ?? '[]');
   }
 
-  /** The one text of a statement's first row. */
+  /**
+   * The one text of a statement's first row. Of a statement that writes, only in a transaction: without one
+   * the drivers commit after the row, and give it even if that fails.
+   */
   #ask({ text, values }: Statement): string | undefined {
     const row = this.#prepare(text).get(...values);
     if (row === undefined || row === null) return undefined;
@@ -194,6 +197,10 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
       throw new InvalidOptionError('tx', message);
     }
     return step();
+  }
+
+  #write<Value>(step: () => Value): Promise<Value> {
+    return this.#whenFree(() => runInTransaction(this.#database, step));
   }
 
   /**

@@ -88,16 +88,17 @@ export class Statements {
   }
 
   /** Gives the row when it was claimed, or has become unresolved. */
-  claim({ key, intent, owner, leaseMs }: Claim, nowMs: number): Statement {
+  claim({ key, intent, owner, allowsRejected, leaseMs }: Claim, nowMs: number): Statement {
     const change = sql`attempts = attempts + (state <> 'sending'),
       owner = CASE state WHEN 'sending' THEN owner ELSE ${owner} END,
       lease_until_ms = CASE state WHEN 'sending' THEN lease_until_ms ELSE ${nowMs + leaseMs} END,
       sent_at_ms = CASE state WHEN 'sending' THEN sent_at_ms ELSE ${nowMs} END,
       failure = NULL, changed_at_ms = ${nowMs},
       state = CASE state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
+    const rejected = new Raw(allowsRejected ? `state = 'rejected'` : 'false');
     if (intent === undefined) {
       return sql`UPDATE ${this.#payments} SET ${change}
-        WHERE reference = ${key} AND (state IN ('recorded', 'rejected') OR ${expired(nowMs)})
+        WHERE reference = ${key} AND (state = 'recorded' OR ${rejected} OR ${expired(nowMs)})
         RETURNING ${rowAt(nowMs)}`;
     }
     return sql`INSERT INTO ${this.#payments} (reference, body, digest, state, owner,
@@ -107,20 +108,19 @@ export class Statements {
       ON CONFLICT (reference) DO UPDATE SET ${change},
         body = CASE state WHEN 'sending' THEN body ELSE excluded.body END,
         digest = CASE state WHEN 'sending' THEN digest ELSE excluded.digest END
-      WHERE state = 'rejected' OR ${expired(nowMs)}
+      WHERE ${rejected} OR ${expired(nowMs)}
         OR (state = 'recorded' AND digest = excluded.digest)
       RETURNING ${rowAt(nowMs)}`;
   }
 
-  /** Gives the state, or nothing when something stands in the way. */
+  /** Gives nothing; to be counted: none when something stands in the way. */
   record(key: string, { body, digest }: Intent, nowMs: number): Statement {
     return sql`INSERT INTO ${this.#payments}
         (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
       VALUES (${key}, ${body}, ${digest}, 'recorded', 0, ${nowMs}, ${nowMs})
       ON CONFLICT (reference) DO UPDATE SET state = 'recorded',
         body = excluded.body, digest = excluded.digest, changed_at_ms = ${nowMs}
-      WHERE state = 'rejected'
-      RETURNING state`;
+      WHERE state = 'rejected'`;
   }
 
   /** Gives the row; nothing when it has another owner. */
@@ -142,10 +142,10 @@ export class Statements {
       FROM ${this.#payments} WHERE reference = ${key}`;
   }
 
-  /** Gives the reference. */
+  /** Gives nothing. */
   settle(key: string, finding: Finding, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy({ state: 'created', finding }, nowMs)}
-      WHERE reference = ${key} RETURNING reference`;
+      WHERE reference = ${key}`;
   }
 
   addSecond(key: string, finding: Finding, nowMs: number): Statement {
@@ -156,15 +156,13 @@ export class Statements {
       FROM ${this.#payments} WHERE reference = ${key}
       ON CONFLICT (reference, reference_number) DO UPDATE SET
         payment = excluded.payment, payment_updated_at_us = excluded.payment_updated_at_us
-      WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(payment_updated_at_us, 0)
-      RETURNING reference`;
+      WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(payment_updated_at_us, 0)`;
   }
 
-  /** Gives the reference; nothing when it is not unresolved. */
+  /** Gives nothing; to be counted: none when it is not unresolved. */
   resolve(key: string, result: Result, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy(result, nowMs)}
-      WHERE reference = ${key} AND (state = 'unresolved' OR ${expired(nowMs)})
-      RETURNING reference`;
+      WHERE reference = ${key} AND (state = 'unresolved' OR ${expired(nowMs)})`;
   }
 
   /** Gives the row. */

@@ -41,6 +41,7 @@ export function pgRunner<Tx extends Queryable>(
     const client = await takeConnection(pool, acquireTimeoutMs, onError);
     const timer = setTimeout(() => loss.report(createTimeout(commandTimeoutMs)), commandTimeoutMs);
     try {
+      assertNoTransaction(client);
       return await loss.orSettled<Results>(client.query<Row>(sql));
     } catch (error) {
       // Not an answer of Postgres: there is no knowing what its next one will be to.
@@ -109,6 +110,17 @@ export function providedRunner<Tx>(
 async function runIn(tx: Queryable, statement: string): Promise<readonly Row[]> {
   assertTransaction(tx);
   return (await tx.query<Row>(statement)).rows;
+}
+
+/** In a transaction that somebody forgot to end, the statement would be undone with it. */
+function assertNoTransaction(client: object): void {
+  // An older pg does not tell.
+  const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
+  const status = getTransactionStatus?.call(client);
+  if (status !== 'T' && status !== 'E') return;
+  throw new Error(
+    'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
+  );
 }
 
 function rowsOf(results: Results): readonly Row[] {

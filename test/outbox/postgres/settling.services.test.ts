@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { collect } from '../../../src/outbox/contract/stage.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
 import { order, startScene } from '../settling-scene.js';
 import { useSchema } from './server.js';
@@ -51,6 +52,89 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       shouldFail = false;
       await mock.setStatus(referenceNumber, 'paid');
       expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
+    });
+
+    it('settles what is parked, as the service does not send it again', async () => {
+      const pool = openPool();
+      const inbox = postgresInbox<pg.PoolClient>(pool);
+      await using scene = await startScene<pg.PoolClient>({
+        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
+        inbox,
+        parkAfter: 1,
+        blockParked: true,
+        onPayment() {
+          throw new Error('broken');
+        },
+        onError: () => {},
+      });
+      const { mock, outbox } = scene;
+      mock.faults.add({ on: 'request', type: 'lost-answer' });
+      await outbox.create(order('order-3'));
+      const [existing] = mock.payments.list();
+      const referenceNumber = String(existing?.referenceNumber);
+      // The first is parked by its failure, the second behind it.
+      for (const status of ['authorized', 'paid']) {
+        const delivery = await mock.setStatus(referenceNumber, status);
+        expect(delivery.attempts[0]?.response?.status).toBe(200);
+        expect(await outbox.get('order-3')).toMatchObject({
+          state: 'created',
+          payment: { status },
+        });
+      }
+      expect(await collect(outbox.unresolved())).toEqual([]);
+    });
+
+    it('does not acknowledge what is parked and can not be settled', async () => {
+      const pool = openPool();
+      const reports: unknown[] = [];
+      await using scene = await startScene<pg.PoolClient>({
+        createOutbox(client) {
+          const outbox = postgresOutbox<pg.PoolClient>(pool, { client });
+          const { settle } = Object.getPrototypeOf(outbox) as typeof outbox;
+          outbox.settle = async (payment, context) => {
+            if (context.tx === undefined) throw new Error('no database');
+            return settle.call(outbox, payment, context);
+          };
+          return outbox;
+        },
+        inbox: postgresInbox<pg.PoolClient>(pool),
+        parkAfter: 1,
+        onPayment() {
+          throw new Error('broken');
+        },
+        onError: (error) => void reports.push(error),
+      });
+      const { mock, client } = scene;
+      const { payment } = await client.payments.create(order('order-4'));
+      const delivery = await mock.setStatus(String(payment.referenceNumber), 'paid');
+      expect(delivery.attempts[0]?.response?.status).toBe(500);
+      expect(reports.at(-1)).toMatchObject({ message: 'no database' });
+    });
+
+    it('sends what it could store only when its lease had run out', async () => {
+      const pool = openPool({ application_name: 'late_claim' });
+      await using scene = await startScene({
+        createOutbox: (client) => postgresOutbox(pool, { client, leaseMs: 2_000 }),
+        onPayment() {},
+      });
+      const { outbox } = scene;
+      const isLate = async () => {
+        const { rows } = await observer.query(
+          `SELECT clock_timestamp() - query_start > interval '2.1 s' AS late FROM pg_stat_activity
+  WHERE application_name = 'late_claim' AND wait_event_type = 'Lock'`,
+        );
+        return rows;
+      };
+      let creating: Promise<unknown> | undefined;
+      // Its order is undone.
+      const recording = transaction(async (tx) => {
+        await outbox.record(order('order-5'), { tx });
+        creating = outbox.create(order('order-5'));
+        await expect.poll(isLate, { timeout: 30_000 }).toEqual([{ late: true }]);
+        throw new Error('undone');
+      });
+      await expect(recording).rejects.toThrow('undone');
+      expect(await creating).toMatchObject({ state: 'created', replayed: false });
     });
 
     it('settles by itself, and before the inbox, where that has another pool', async () => {

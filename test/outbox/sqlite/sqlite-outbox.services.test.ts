@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PaymentClient } from '../../../src/client/payment-client.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/sqlite-outbox.js';
-import type { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import { readValue, type SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
 import { runContract } from '../contract/run-contract.js';
 import { order } from '../settling-scene.js';
@@ -85,6 +86,44 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
       await recording;
       expect(await outbox.get(reference)).toMatchObject({ state: 'recorded' });
     }
+  });
+
+  it('sends nothing before the claim is committed, which another reader may prevent', async () => {
+    const [reader, observer] = [openOther(), openOther()];
+    const state = (reference: string) => {
+      const sql = 'SELECT state FROM payment_outbox_payments WHERE reference = ?';
+      return readValue(observer.prepare(sql).get(reference));
+    };
+    let stateWhenSent: unknown;
+    await using client = new PaymentClient({
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      fetch: async () => {
+        stateWhenSent = state('order-5');
+        return Response.json({ referenceNumber: 'PAY-5' }, { status: 201 });
+      },
+    });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT reference FROM payment_outbox_payments').get();
+    const creating = sqliteOutbox(database, { client }).create(order('order-5'));
+    await new Promise(setImmediate);
+    reader.exec('COMMIT');
+    await creating;
+    expect(stateWhenSent).toBe('sending');
+    expect(state('order-5')).toBe('created');
+  });
+
+  it('does not say that it has recorded or settled what could not be committed', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    const reader = openOther();
+    reader.exec('BEGIN');
+    reader.prepare('SELECT reference FROM payment_outbox_payments').get();
+    // No transaction is open, so each statement is one.
+    const error = await outbox.record(order('order-6'), { tx: database }).catch((thrown) => thrown);
+    reader.exec('COMMIT');
+    const stored = await outbox.get('order-6');
+    expect(stored === undefined).toBe(error !== undefined);
   });
 
   it('says what to do when its tables are missing', async () => {

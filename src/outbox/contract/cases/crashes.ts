@@ -167,6 +167,31 @@ export const recoverCases: readonly ContractCase[] = [
     },
   },
   {
+    name: 'does not send in recover what was rejected since it was listed',
+    run: async (stage) => {
+      const [outbox, other] = [await stage.open(), await stage.open()];
+      await outbox.recover();
+      // In the order in which they are listed.
+      const prefix = randomUUID();
+      const references = Array.from({ length: 9 }, (_, index) => `${prefix}-${index}`);
+      for (const merchantPaymentReference of references) {
+        await stage.record(outbox, createInput({ merchantPaymentReference }));
+      }
+      // However many it sends at once, it comes to this one last.
+      const late = references.at(-1) as string;
+      const held = references.slice(0, -1).map((reference) => stage.service.hold(reference));
+      const recovery = stage.start(outbox.recover());
+      await Promise.all(held.map(({ received }) => received));
+      stage.service.answer(late, 422);
+      await other.send(late).catch(() => undefined);
+      assertPayment(await other.get(late), { state: 'rejected' });
+      for (const { answer } of held) answer();
+      await recovery;
+      assertPayment(await other.get(late), { state: 'rejected' });
+      assert.equal(stage.service.requestsFor(late).length, 1, 'it must not be sent again');
+    },
+  },
+  {
     name: 'goes on in recover after a payment that the service does not accept',
     run: async (stage) => {
       const outbox = await stage.open();

@@ -30,6 +30,9 @@ export const settleCases: readonly ContractCase[] = [
       const record = recordOf(randomUUID(), { referenceNumber: randomUUID(), status: 'paid' });
       assert.equal(await outbox.settle(record, own), 'not-ours');
       assert.equal(await outbox.get(record.merchantPaymentReference), undefined);
+      // No outbox takes such a reference, but the service may.
+      const blank = recordOf('  ', { referenceNumber: randomUUID(), status: 'paid' });
+      assert.equal(await outbox.settle(blank, own), 'not-ours');
     },
   },
   {
