@@ -204,7 +204,10 @@ describe('the installed package', () => {
     for (const [index, [, code = '']] of blocks.entries()) {
       const { outputText } = ts.transpileModule(
         code
-          .replace("import pg from 'pg';", `import { PGlite as Pool } from '${pglite}';`)
+          .replace(
+            "import pg from 'pg';",
+            `import { PGlite } from '${pglite}';\nclass Pool extends PGlite { on() {} }`,
+          )
           .replace('pg.Pool', 'Pool')
           .replace('const pool', 'export const pool')
           .replace('127.0.0.1:3000', '127.0.0.1:0'),
@@ -218,6 +221,7 @@ describe('the installed package', () => {
       import { createServer } from 'node:http';
       import { postgresInbox } from 'merchant-payments/inbox/postgres';
       import { startMockServer } from 'merchant-payments/mock-server';
+      import { postgresOutboxSchema } from 'merchant-payments/outbox/postgres';
 
       const service = await startMockServer();
       process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
@@ -231,6 +235,7 @@ describe('the installed package', () => {
           'CREATE TABLE shipments (reference text PRIMARY KEY)',
       );
       await postgresInbox(pool).setup();
+      await pool.exec(postgresOutboxSchema());
       const server = createServer(handleCallback).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       service.callbackUrl = 'http://127.0.0.1:' + server.address().port;
