@@ -78,7 +78,8 @@ app.use((error: Error, _request: Request, response: Response, next: NextFunction
   else response.status(500).send('Something went wrong. Please try again.');
 });
 
-const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
+  if (error) throw error; // Express 5 also calls this when the port is in use
   const { port } = server.address() as AddressInfo;
   console.log(`The shop is at http://127.0.0.1:${port}/, for staff at /staff`);
 });

@@ -116,7 +116,9 @@ describe('the installed package', () => {
       expect(stderr.length).toBeLessThan(2048);
       // The frame names a function, and the line that it names is that function's, in a few words.
       const frame =
-        /at (?:\w+ )?\S*?request \((?:file:\/\/)?(.*dist\/index\.c?js):(\d+):\d+\)/.exec(stderr);
+        /at (?:\w+ )?\S*?request \((?:file:\/\/)?(.*dist\/(?:shared\/)?[\w-]+\.c?js):(\d+):\d+\)/.exec(
+          stderr,
+        );
       const [, source = '', line] = frame ?? [];
       const text = readFileSync(source, 'utf8').split('\n')[Number(line) - 1];
       expect(text?.length).toBeLessThan(200);
@@ -204,7 +206,10 @@ describe('the installed package', () => {
     for (const [index, [, code = '']] of blocks.entries()) {
       const { outputText } = ts.transpileModule(
         code
-          .replace("import pg from 'pg';", `import { PGlite as Pool } from '${pglite}';`)
+          .replace(
+            "import pg from 'pg';",
+            `import { PGlite } from '${pglite}';\nclass Pool extends PGlite { on() {} }`,
+          )
           .replace('pg.Pool', 'Pool')
           .replace('const pool', 'export const pool')
           .replace('127.0.0.1:3000', '127.0.0.1:0'),
@@ -218,6 +223,7 @@ describe('the installed package', () => {
       import { createServer } from 'node:http';
       import { postgresInbox } from 'merchant-payments/inbox/postgres';
       import { startMockServer } from 'merchant-payments/mock-server';
+      import { postgresOutboxSchema } from 'merchant-payments/outbox/postgres';
 
       const service = await startMockServer();
       process.env.MERCHANT_PAYMENTS_BASE_URL = service.url;
@@ -231,6 +237,7 @@ describe('the installed package', () => {
           'CREATE TABLE shipments (reference text PRIMARY KEY)',
       );
       await postgresInbox(pool).setup();
+      await pool.exec(postgresOutboxSchema());
       const server = createServer(handleCallback).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       service.callbackUrl = 'http://127.0.0.1:' + server.address().port;
@@ -250,7 +257,8 @@ describe('the installed package', () => {
       await service.close();
     `;
     expect(runModule(bare, 'readme.mjs', code)).toBe(
-      '200,200\n[{"reference":"order-1001","status":"paid"}]\n',
+      // At the endpoint of the second sample nothing listens.
+      `200,200\n[{"reference":"order-1001","status":"paid"}]\n[ 'failed', 'failed' ]\n`,
     );
   });
 });

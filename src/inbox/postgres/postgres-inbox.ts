@@ -117,16 +117,6 @@ export function postgresInbox<Pool extends PgPoolLike | PgliteLike>(
   options?: PostgresInboxOptions,
 ): PostgresInbox<TransactionOf<Pool>>;
 /**
- * The same, with a `tx` of a type that you name.
- *
- * @param pool - a `Pool` of `pg` or a PGlite
- * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
- */
-export function postgresInbox<Tx extends Queryable>(
-  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
-  options?: PostgresInboxOptions,
-): PostgresInbox<Tx>;
-/**
  * The same in the transactions of an ORM, whose own transaction is `tx`.
  *
  * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
@@ -149,6 +139,16 @@ export function postgresInbox<Tx extends Queryable>(
  */
 export function postgresInbox<Tx>(
   provider: TransactionProvider<Tx>,
+  options?: PostgresInboxOptions,
+): PostgresInbox<Tx>;
+/**
+ * The same, with a `tx` of a type that you name.
+ *
+ * @param pool - a `Pool` of `pg` or a PGlite
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function postgresInbox<Tx extends Queryable>(
+  pool: PgPoolLike<Tx> | PgliteLike<Tx>,
   options?: PostgresInboxOptions,
 ): PostgresInbox<Tx>;
 export function postgresInbox(

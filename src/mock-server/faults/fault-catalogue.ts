@@ -66,7 +66,7 @@ const bySeconds: FaultParameter = {
 export const faultCatalogue: Catalogue = {
   delay: {
     on: 'request',
-    text: 'answers late',
+    text: 'waits, then creates and answers',
     creates: true,
     parameters: {
       delayMs: number('Delay in milliseconds', {

@@ -1,6 +1,7 @@
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
 
-const database = await openPglite();
+// A pool's `on` is all that PGlite lacks of what the samples use.
+const database = Object.assign(await openPglite(), { on() {} });
 
 // What the samples get for `pg`: a Postgres within the process, for every pool.
 export default {
