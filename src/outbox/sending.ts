@@ -116,7 +116,8 @@ function toEnded(error: unknown): Ended {
   if (requestOutcome === 'accepted' && isOurs) {
     return { result: created(NOTHING_KNOWN, failure), error };
   }
-  if (requestOutcome === 'unknown') {
+  // That the reference is in use may mean that an earlier attempt, or another program, has created it.
+  if (requestOutcome === 'unknown' || statusOf(error) === CONFLICT) {
     const result: Result = { state: 'unresolved', failure };
     return isOurs ? { result, error } : { result, thrown: error };
   }
@@ -125,6 +126,7 @@ function toEnded(error: unknown): Ended {
   return { result: { state, failure }, thrown: error };
 }
 
+const CONFLICT = 409;
 const TOO_MANY_REQUESTS = 429;
 
 function statusOf(error: unknown): number | undefined {

@@ -62,7 +62,7 @@ describe.skipIf(executablePath === undefined)(
       expect(names.slice(0, 3).map((name) => name.trim())).toEqual([
         'An order from checkout to paid',
         'Create payments',
-        'Handle callbacks',
+        'Create payments through an outbox',
       ]);
       const modules = names.map((name) => name.trim()).filter((name) => /^merchant-/.test(name));
       expect(modules.slice(0, 3)).toEqual([

@@ -8,7 +8,15 @@ import { inboxContract } from '../../../src/inbox/contract/index.js';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
-import { postgresInbox } from '../../../src/inbox/postgres/index.js';
+import {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPostgresJs,
+  fromPrisma,
+  fromTypeOrm,
+  postgresInbox,
+} from '../../../src/inbox/postgres/index.js';
 import { redisInbox } from '../../../src/inbox/redis/index.js';
 import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
@@ -189,6 +197,15 @@ const failingPool = {
   },
 };
 
+const providers: Record<string, (value: never) => unknown> = {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPostgresJs,
+  fromPrisma,
+  fromTypeOrm,
+};
+
 const wrongOptions: readonly [string, (value: never) => unknown][] = [
   ['memoryInbox', (value) => memoryInbox({ maxEntries: value } as never)],
   ['the options of memoryInbox', (value) => memoryInbox(value)],
@@ -198,6 +215,7 @@ const wrongOptions: readonly [string, (value: never) => unknown][] = [
     (value) => redisInbox(new Redis({ lazyConnect: true }), { prefix: `{${String(value)}}` }),
   ],
   ['the pool of postgresInbox', (value) => postgresInbox(value)],
+  ...Object.entries(providers),
   ['the pool of mysqlInbox', (value) => mysqlInbox(value)],
   ['the database of sqliteInbox', (value) => sqliteInbox(value)],
 ];
@@ -266,6 +284,12 @@ export const inboxWalks: Walks = {
     },
     'when it is refused': refusing('mysqlInbox'),
   },
+  ...Object.fromEntries(
+    Object.keys(providers).map((name): [string, Walks[string]] => [
+      `./inbox/postgres ${name}`,
+      { 'when it is refused': refusing(name) },
+    ]),
+  ),
   './inbox/sqlite sqliteInbox': {
     'with a database that fails': async (see) => {
       const inbox = sqliteInbox(failingDatabase);

@@ -148,6 +148,20 @@ export const createCases: readonly ContractCase[] = [
     },
   },
   {
+    name: 'takes a 409 for a payment that may exist, and does not send it again',
+    run: async (stage) => {
+      const input = createInput();
+      const { merchantPaymentReference: reference } = input;
+      stage.service.answer(reference, 409);
+      const outbox = await stage.open();
+      const payment = await outbox.create(input);
+      assertPayment(payment, { state: 'unresolved', attempts: 1 });
+      assert.equal(payment.error?.requestOutcome, 'rejected');
+      assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
+      assert.equal(stage.service.requestsFor(reference).length, 1);
+    },
+  },
+  {
     name: 'throws what the service did not accept, and sends it when it was corrected',
     run: async (stage) => {
       const input = createInput();
