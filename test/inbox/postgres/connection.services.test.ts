@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { followFirstConnection } from './first-connection.js';
 import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { terminate, useSchema } from './server.js';
 
@@ -21,6 +22,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
   () => {
     it('aborts the signal, records nothing and is closed', async () => {
       const pool = openPool({ max: 1 });
+      const connection = followFirstConnection(pool);
       const inbox = postgresInbox<PoolClient>(pool);
       const held = heldWork<PoolClient>();
       const running = inbox.process(change('idle'), held.work);
@@ -33,7 +35,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST', cause: { code: '57P01' } });
       await expect(running).rejects.toBe(signal.reason);
       expect(await recorded('idle')).toBe(0);
-      expect(pool.totalCount).toBe(0);
+      expect(connection.isInPool()).toBe(false);
       expect(await inbox.process(change('idle'), nothing)).toBe('processed');
       held.finish();
     });
@@ -82,13 +84,14 @@ describe.skipIf(!process.env['DATABASE_URL'])(
 
     it('in a statement fails the work with the driver’s error', async () => {
       const pool = openPool({ max: 1 });
+      const connection = followFirstConnection(pool);
       const inbox = postgresInbox<PoolClient>(pool);
       const running = inbox.process(change('active'), async ({ tx }) => {
         await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
       });
       await expect(running).rejects.toMatchObject({ code: '57P01' });
       expect(await recorded('active')).toBe(0);
-      expect(pool.totalCount).toBe(0);
+      expect(connection.isInPool()).toBe(false);
       expect(await inbox.process(change('active'), nothing)).toBe('processed');
     });
 

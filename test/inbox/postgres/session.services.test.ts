@@ -1,6 +1,7 @@
 import pg, { type PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { followFirstConnection } from './first-connection.js';
 import { change, heldWork, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 
@@ -133,11 +134,12 @@ describe.skipIf(!process.env['DATABASE_URL'])(
   () => {
     it.each(['25006', '0A000'])('(%s) is closed and not used again', async (sqlState) => {
       const pool = openPool({ max: 1 });
+      const connection = followFirstConnection(pool);
       const failing = postgresInbox(pool).process(change(`spoiled-${sqlState}`), async ({ tx }) => {
         await tx.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlState}'; END $$`);
       });
       await expect(failing).rejects.toMatchObject({ code: sqlState });
-      expect(pool.totalCount).toBe(0);
+      expect(connection.isInPool()).toBe(false);
     });
 
     it('is kept after any other error of a statement', async () => {
