@@ -67,10 +67,8 @@ function loadBetterSqlite3(): BetterSqlite3 | undefined {
     new Database(':memory:').close();
     return Database;
   } catch (error) {
-    const { code, message } = error as Error & { code?: string };
+    const { code } = error as { code?: string };
     if (code === 'MODULE_NOT_FOUND' || code === 'ERR_DLOPEN_FAILED') return undefined;
-    // It is being compiled.
-    if (message.startsWith('Could not locate the bindings file')) return undefined;
     throw error;
   }
 }

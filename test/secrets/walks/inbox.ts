@@ -174,7 +174,7 @@ const redisStores: Record<string, (socket: Socket, command: string) => void> = {
 };
 
 /** A database whose driver adds to its errors what was sent, as they do. */
-const failingDatabase = {
+export const failingDatabase = {
   exec(sql: string): never {
     throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR', sql });
   },

@@ -7,9 +7,9 @@ import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
-import { drivers } from '../../inbox/sqlite/open-database.js';
 import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
+import { failingDatabase } from './inbox.js';
 import { record, signed } from './signed-callback.js';
 
 const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, currency: 'EUR' };
@@ -100,19 +100,19 @@ export const outboxWalks: Walks = {
       await use(see, outbox as PaymentOutbox);
       await database.close();
     },
+    'with a pool that gives no connection': async (see) => {
+      const pool = { password: apiSecret, connect: () => new Promise<never>(() => undefined) };
+      const outbox = postgresOutbox(pool, { client: createClient(), acquireTimeoutMs: 1 });
+      see('the outbox', outbox);
+      see('the failure', await failureOf(() => outbox.create(order)));
+    },
   },
   './outbox/sqlite sqliteOutbox': {
-    'payments that fail in every way, and a file without tables': async (see) => {
-      const [driver] = drivers;
-      const database = driver?.open(':memory:');
-      if (database === undefined) return see('no driver for this Node', driver);
-      const outbox = sqliteOutbox(database, { client: createClient() });
-      see('missing tables', await failureOf(() => outbox.create(order)));
-      outbox.setup();
-      await use(see, outbox as PaymentOutbox);
-      database.exec('BEGIN');
-      see('a transaction that stays open', await failureOf(() => outbox.create(order)));
-      database.close();
+    'with a database that fails': async (see) => {
+      const outbox = sqliteOutbox(failingDatabase, { client: createClient() });
+      see('the outbox', outbox);
+      see('the failure of setup', await failureOf(() => outbox.setup()));
+      see('the failure of create', await failureOf(() => outbox.create(order)));
     },
   },
 };
