@@ -1,7 +1,7 @@
 import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
 import { nameFailure } from '../../protocol/describe-value.js';
 import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
-import type { Runner } from '../../storage/postgres/runner.js';
+import { type Runner, TransactionOpen } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/postgres/transactions.js';
 import type { SettleOutcome } from '../outbox.js';
@@ -162,7 +162,7 @@ function explain(error: unknown): unknown {
       "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
     );
   }
-  const cause = withoutStatement(error);
+  const cause = error instanceof TransactionOpen ? error : withoutStatement(error);
   if (isMissingTable(cause)) return missingTables(cause);
   return new OutboxError(
     'STORE_FAILED',

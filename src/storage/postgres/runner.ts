@@ -118,9 +118,16 @@ function assertNoTransaction(client: object): void {
   const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
   const status = getTransactionStatus?.call(client);
   if (status !== 'T' && status !== 'E') return;
-  throw new Error(
-    'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
-  );
+  throw new TransactionOpen();
+}
+
+/** A connection was released with its transaction open. */
+export class TransactionOpen extends Error {
+  constructor() {
+    super(
+      'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
+    );
+  }
 }
 
 function rowsOf(results: Results): readonly Row[] {
