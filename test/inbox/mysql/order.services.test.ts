@@ -57,7 +57,8 @@ describe.skipIf(!process.env['MYSQL_URL']).each([
     }
   });
 
-  it('or at once at one that has no connection yet, run in the order of the calls', async () => {
+  // Two messages on two connections within a millisecond may reach the server in either order.
+  it('or at once at one that has no connection yet, run one after another, the overtaken as stale', async () => {
     for (const round of [1, 2, 3, 4, 5]) {
       const reference = `at-once-${form}-${round}`;
       const inbox = mysqlInbox<PoolConnection>(openPool({ connectionLimit: 5 }), { lockTimeoutMs });
@@ -71,8 +72,10 @@ describe.skipIf(!process.env['MYSQL_URL']).each([
       );
       await waitForBlocked(4);
       held.finish();
-      expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'processed'));
-      expect(ran).toEqual([0, 1, 2, 3, 4]);
+      const ended = await Promise.all(outcomes);
+      expect(ran).toEqual([0, 1, 2, 3, 4].filter((minute) => ended[minute] === 'processed'));
+      expect(ran).toContain(4);
+      expect(ended.filter((outcome) => outcome !== 'processed' && outcome !== 'stale')).toEqual([]);
     }
   });
 
