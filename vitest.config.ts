@@ -110,6 +110,10 @@ export default defineConfig({
         'src/storage/mysql/**',
         'src/inbox/redis/**',
         'src/inbox/sqlite/**',
+        'src/outbox/sqlite/**',
+        'src/storage/sqlite/**',
+        'src/storage/providers/**',
+        'src/storage/postgres/{provided-*,runner}.ts',
         // Run as a process, and in a browser, by `npm run test:browser`.
         'src/cli/**',
         'src/mock-server/dashboard/**',

@@ -168,6 +168,16 @@ describe('a client', () => {
     },
   );
 
+  it.each([[undefined], ['']])(
+    'says where the address comes from when baseUrl is %j',
+    (baseUrl) => {
+      const error = refusalOf({ ...required, baseUrl });
+      expect(error.option).toBe('baseUrl');
+      expect(error.message).toContain("the service's address");
+      expect(error.message).toContain('MERCHANT_PAYMENTS_BASE_URL');
+    },
+  );
+
   it('takes undefined for an option as if it were absent', () => {
     const absent = {
       timeoutMs: undefined,
