@@ -20,4 +20,5 @@ const server = createServer((request, response) => {
 
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => process.send(server.address().port));
+process.on('message', () => process.send(process.cpuUsage()));
 process.once('disconnect', () => process.exit());

@@ -1,11 +1,19 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
-import { cpuClock, measureRatio, median } from './paired-batches.mjs';
+import {
+  cpuClock,
+  LONG_BATCHES,
+  measureRatio,
+  median,
+  percentile,
+  SHORT,
+  SHORT_BATCHES,
+} from './paired-batches.mjs';
 import { atMost, behindOurs, isStarted, plainRow, report } from './report.mjs';
+import { startService } from './service-process.mjs';
 
 const IN_FLIGHT = 16;
+const MANY_IN_FLIGHT = 256;
 
 const path = '/api/payments';
 const payment = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
@@ -81,8 +89,8 @@ const subjects = {
 
 const keepAlive = { keepAlive: true };
 
-/** Makes calls, sixteen of them in flight at any moment. */
-const concurrentBatch = (call) => async (count) => {
+/** Makes calls, so many of them in flight at any moment. */
+const concurrentBatch = (call, inFlight) => async (count) => {
   let left = count;
   const worker = async () => {
     while (left > 0) {
@@ -90,37 +98,69 @@ const concurrentBatch = (call) => async (count) => {
       await call();
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  await Promise.all(Array.from({ length: inFlight }, worker));
 };
 
-async function measure(name, baseUrl) {
+async function measure(name, baseUrl, variant) {
+  if (variant !== undefined && variant !== SHORT) return measureLatency(name, baseUrl, variant);
   const call = await subjects[name](baseUrl);
   return measureRatio({
-    floor: concurrentBatch(floor(baseUrl)),
-    subject: concurrentBatch(call),
+    floor: concurrentBatch(floor(baseUrl), IN_FLIGHT),
+    subject: concurrentBatch(call, IN_FLIGHT),
     clock: cpuClock,
-    batchMs: 250,
-    pairs: 9,
+    ...(variant === SHORT ? SHORT_BATCHES : LONG_BATCHES),
   });
 }
 
-async function startServer() {
-  const server = fork(fileURLToPath(new URL('./client-server.mjs', import.meta.url)));
-  const port = await new Promise((resolve) => server.once('message', resolve));
-  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => server.disconnect() };
+const LATENCY_CALLS = 6000;
+
+/** The 99th percentile of the time that a call takes, in milliseconds. */
+async function measureLatency(name, baseUrl, inFlight) {
+  const call = name === 'undici' ? floor(baseUrl) : await subjects[name](baseUrl);
+  const times = [];
+  const timed = async () => {
+    const startedAt = performance.now();
+    await call();
+    times.push(performance.now() - startedAt);
+  };
+  const batch = concurrentBatch(timed, Number(inFlight));
+  // Warms the code up and opens the connections.
+  await batch(LATENCY_CALLS);
+  times.length = 0;
+  await batch(LATENCY_CALLS);
+  return percentile(times, 0.99);
 }
 
 const PROCESSES = 3;
 
+/** The 99th percentiles, each the median of several processes, as ratios to bare undici. */
+async function measureLatencies(baseUrl, inFlight) {
+  const names = ['undici', 'ours', 'stripe', 'axios', 'fetch'];
+  const times = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round < PROCESSES; round += 1) {
+    for (const name of names) {
+      times[name].push(await measureInOwnProcess(import.meta.url, name, baseUrl, String(inFlight)));
+    }
+  }
+  const ratio = (name) => median(times[name]) / median(times.undici);
+  return names
+    .slice(1)
+    .map((name) => plainRow(`  99th percentile, ${inFlight} in flight: ${name}`, ratio(name)));
+}
+
 /** Creating a payment against a local server, as a ratio of CPU per call to bare undici. */
 export async function measureClient() {
-  const { baseUrl, stop } = await startServer();
+  const { baseUrl, stop } = await startService();
   const ratios = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
   for (let round = 0; round < PROCESSES; round += 1) {
     for (const name in subjects) {
       ratios[name].push(await measureInOwnProcess(import.meta.url, name, baseUrl));
     }
   }
+  const latencies = [
+    ...(await measureLatencies(baseUrl, IN_FLIGHT)),
+    ...(await measureLatencies(baseUrl, MANY_IN_FLIGHT)),
+  ];
   stop();
   const ours = median(ratios.ours);
   const peers = Object.keys(subjects).filter((name) => name !== 'ours');
@@ -128,8 +168,9 @@ export async function measureClient() {
     title: `client: POST of 90 bytes answered with 250, ${IN_FLIGHT} in flight, CPU per call, ratio to undici.request(url) + body.json()`,
     rows: [
       plainRow('undici.request(url) + body.json()', 1),
-      atMost('payments.create', ours, 0.65),
+      atMost('payments.create', ours, 0.64),
       ...peers.map((name) => behindOurs(name, median(ratios[name]), ours)),
+      ...latencies,
     ],
   };
 }

@@ -1,12 +1,12 @@
 import { connect, createServer } from 'node:net';
 
-// For postgres.mjs, in a separate process: passes bytes on, those of clients a millisecond later.
-const ROUND_TRIP_MS = 1;
+// For delay.mjs, in a separate process: passes bytes on, those of clients later by the milliseconds given.
 const { hostname, port } = new URL(process.argv[2]);
+const roundTripMs = Number(process.argv[3]);
 
 const server = createServer({ noDelay: true }, (client) => {
-  const upstream = connect({ host: hostname, port: Number(port || 5432), noDelay: true });
-  client.on('data', (bytes) => setTimeout(() => upstream.write(bytes), ROUND_TRIP_MS));
+  const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
+  client.on('data', (bytes) => setTimeout(() => upstream.write(bytes), roundTripMs));
   upstream.on('data', (bytes) => client.write(bytes));
   for (const [from, to] of [
     [client, upstream],

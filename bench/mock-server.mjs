@@ -1,16 +1,21 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { IN_FLIGHT, inFlight } from './in-flight.mjs';
 import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
 import { median } from './paired-batches.mjs';
-import { atMost, isStarted, plainRow, report } from './report.mjs';
+import { atLeast, atMost, isStarted, plainRow, report } from './report.mjs';
 
 const entry = new URL('../dist/mock-server/index.js', import.meta.url).href;
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 const ROUNDS = 31;
 const PAYMENTS = 100_000;
-const IN_FLIGHT = 16;
+const BATCH = 2_000;
+const PAIRS = 9;
 
 const startMock = `
   import { startMockServer } from ${JSON.stringify(entry)};
@@ -32,8 +37,13 @@ export async function measureMockServer() {
     rows: [
       atMost('start, beyond an empty process', mock, 50, ' ms'),
       plainRow('  a bare node:http server, beyond an empty process', bare, ' ms'),
-      atMost('largest memory of the process, endpoint answers 200', await hold('up'), 512, ' MiB'),
-      plainRow('  the same, endpoint down, retries pending', await hold('down'), ' MiB'),
+      atMost('largest memory of the process, endpoint answers 200', await hold('up'), 300, ' MiB'),
+      atMost('  the same, endpoint down, retries pending', await hold('down'), 450, ' MiB'),
+      atLeast(
+        'creations per second of CPU, ratio to a bare node:http server',
+        await measureCreations(),
+        0.5,
+      ),
     ],
   };
 }
@@ -99,6 +109,49 @@ async function measureMemory(callbackUrl) {
   const held = service.payments.list().filter(({ status }) => status === 'paid').length;
   if (held !== PAYMENTS) throw new Error(`${held} payments are held, not ${PAYMENTS}`);
   return process.resourceUsage().maxRSS / 1024;
+}
+
+/** How many creations the mock answers in the CPU time in which a bare server answers one. */
+async function measureCreations() {
+  const servers = {
+    mock: fork(join(here, 'mock-server-process.mjs')),
+    bare: fork(join(here, 'client-server.mjs')),
+  };
+  const [[mock], [port]] = await Promise.all([
+    once(servers.mock, 'message'),
+    once(servers.bare, 'message'),
+  ]);
+  const authorization = `Basic ${btoa(`${mock.apiKey}:${mock.apiSecret}`)}`;
+  const headers = { authorization, 'content-type': 'application/json' };
+  const body = JSON.stringify({ merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' });
+  const create = (url) => async () => {
+    const answer = await request(`${url}/api/payments`, { method: 'POST', headers, body });
+    await answer.body.dump();
+  };
+  const batches = {
+    mock: inFlight(create(mock.url)),
+    bare: inFlight(create(`http://127.0.0.1:${port}`)),
+  };
+  const cost = async (name) => {
+    const before = await cpuOf(servers[name]);
+    await batches[name](BATCH);
+    return (await cpuOf(servers[name])) - before;
+  };
+  const ratios = [];
+  for (let pair = 0; pair <= PAIRS; pair += 1) {
+    const bare = await cost('bare');
+    const ratio = bare / (await cost('mock'));
+    // The first pair warms both up.
+    if (pair > 0) ratios.push(ratio);
+  }
+  for (const server of Object.values(servers)) server.disconnect();
+  return median(ratios);
+}
+
+async function cpuOf(server) {
+  server.send('cpu');
+  const [{ user, system }] = await once(server, 'message');
+  return user + system;
 }
 
 const served = await serveMeasurement(measureMemory);

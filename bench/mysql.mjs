@@ -1,12 +1,11 @@
 import { IN_FLIGHT, inFlight } from './in-flight.mjs';
+import { hasMysql, mysqlUrl } from './mysql-server.mjs';
 import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
 import { cpuClock, measureRatio, wallClock } from './paired-batches.mjs';
 import { atMost, isStarted, plainRow, report } from './report.mjs';
 
 const PREFIX = 'mp_bench_';
 const ORDERS = 10_000;
-const mysqlUrl = process.env.MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/test';
-
 /** What a merchant would write by hand, on a separate table: the same promise but for the order. */
 const BY_HAND = {
   insert: 'INSERT IGNORE INTO mp_bench_seen (name) VALUES (?)',
@@ -57,52 +56,56 @@ async function byHand(pool, key, order) {
   }
 }
 
-/** The cost of a callback by the inbox, divided by that of one by hand, both on one pool. */
-async function measure(url, subjectName, clockName) {
+/** A callback by the inbox, and one by hand, both on one pool. The tables are made unless they are there. */
+export async function openSides(url, { connections, keyOf, isReady = false }) {
   const { default: mysql } = await import('mysql2/promise');
   const { mysqlInbox } = await import('../dist/inbox/mysql/index.js');
-  const pool = mysql.createPool({ uri: url, connectionLimit: IN_FLIGHT });
+  const pool = mysql.createPool({ uri: url, connectionLimit: connections });
   const inbox = mysqlInbox(pool, { prefix: PREFIX });
-  await createTables(pool);
-  await inbox.setup();
-  if (subjectName === 'without procedures') await dropProcedures(pool);
+  if (!isReady) {
+    await createTables(pool);
+    await inbox.setup();
+  }
   let count = 0;
   const nextKey = () => {
     count += 1;
-    return subjectName === 'duplicates' ? `PAY-${count % 100}` : `PAY-${count}`;
+    return keyOf(count);
   };
   const occurredAt = new Date();
-  const subject = inFlight(() => {
-    const paymentReference = nextKey();
-    const event = { key: `${paymentReference}.paid`, paymentReference, occurredAt };
-    const order = count % ORDERS;
-    return inbox.process({ ...event, processStale: true }, ({ tx }) =>
-      tx.query(BY_HAND.update, [nextStatus(), order]),
-    );
-  });
-  const floor = inFlight(() => byHand(pool, `${nextKey()}.paid`, count % ORDERS));
-  const clock = clockName === 'CPU' ? cpuClock : wallClock;
-  const ratio = await measureRatio({ floor, subject, clock, batchMs: 300, pairs: 25 });
-  await dropAll(pool);
-  await pool.end();
-  return ratio;
+  return {
+    query: (statement) => pool.query(statement),
+    dropProcedures: () => dropProcedures(pool),
+    subject: () => {
+      const paymentReference = nextKey();
+      const event = { key: `${paymentReference}.paid`, paymentReference, occurredAt };
+      const order = count % ORDERS;
+      return inbox.process({ ...event, processStale: true }, ({ tx }) =>
+        tx.query(BY_HAND.update, [nextStatus(), order]),
+      );
+    },
+    floor: () => byHand(pool, `${nextKey()}.paid`, count % ORDERS),
+    drop: () => dropAll(pool),
+    close: () => pool.end(),
+  };
 }
 
-async function isThere() {
-  try {
-    const { default: mysql } = await import('mysql2/promise');
-    const connection = await mysql.createConnection({ uri: mysqlUrl, connectTimeout: 2000 });
-    await connection.end();
-    return true;
-  } catch {
-    return false;
-  }
+/** The cost of a callback by the inbox, divided by that of one by hand. */
+async function measure(url, subjectName, clockName) {
+  const keyOf = (count) => `PAY-${subjectName === 'duplicates' ? count % 100 : count}`;
+  const sides = await openSides(url, { connections: IN_FLIGHT, keyOf });
+  if (subjectName === 'without procedures') await sides.dropProcedures();
+  const [subject, floor] = [inFlight(sides.subject), inFlight(sides.floor)];
+  const clock = clockName === 'CPU' ? cpuClock : wallClock;
+  const ratio = await measureRatio({ floor, subject, clock, batchMs: 300, pairs: 25 });
+  await sides.drop();
+  await sides.close();
+  return ratio;
 }
 
 /** The MySQL inbox, as a ratio to the transaction that a merchant would write by hand. */
 export async function measureMysql() {
   const title = `mysql: a callback by mysqlInbox, ${IN_FLIGHT} in flight, ratio to START TRANSACTION, INSERT IGNORE, UPDATE, COMMIT on the same pool`;
-  if (!(await isThere())) {
+  if (!(await hasMysql())) {
     return { title, rows: [{ subject: 'skipped: no server at MYSQL_URL', figure: '' }] };
   }
   const ratio = (...args) => measureInOwnProcess(import.meta.url, mysqlUrl, ...args);

@@ -3,6 +3,28 @@ export function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
+/** The variant of a suite for regression.mjs, which runs in every CI. */
+export const SHORT = 'short';
+export const SHORT_BATCHES = { batchMs: 20, pairs: 21 };
+
+/**
+ * Of CPU. Long, since the floors' garbage is collected seldom and at length: the median of short batches
+ * leaves that out. Warm, since the client's first 5,000 calls cost several times as much as those from 20,000
+ * on.
+ */
+export const LONG_BATCHES = { batchMs: 250, pairs: 9, warmUpMs: 2000 };
+
+/** The value that the given share of them, from 0 to 1, does not exceed. */
+export function percentile(values, share) {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1];
+}
+
+/** How far values lie from their median: the median of the distances. */
+export function medianDeviation(values) {
+  const middle = median(values);
+  return median(values.map((value) => Math.abs(value - middle)));
+}
+
 /** Milliseconds on the wall clock. */
 export const wallClock = () => performance.now();
 
@@ -15,11 +37,12 @@ export function cpuClock() {
 /**
  * Cost per call of `subject` divided by that of `floor`: the median over pairs of batches that
  * follow each other, so that a machine that slows down slows both. A batch is a function that makes
- * the given number of calls, and is sized to cost about `batchMs` on `clock`.
+ * the given number of calls, and is sized to cost about `batchMs` on `clock`. Before that each side runs for
+ * `warmUpMs`.
  */
-export async function measureRatio({ floor, subject, clock, batchMs, pairs }) {
-  const floorCalls = await sizeBatch(floor, clock, batchMs);
-  const subjectCalls = await sizeBatch(subject, clock, batchMs);
+export async function measureRatio({ floor, subject, clock, batchMs, pairs, warmUpMs = 0 }) {
+  const floorCalls = await sizeBatch(floor, clock, batchMs, warmUpMs);
+  const subjectCalls = await sizeBatch(subject, clock, batchMs, warmUpMs);
   const ratios = [];
   for (let pair = 0; pair < pairs; pair += 1) {
     // Every second pair is turned round: the first may pay for the other's garbage.
@@ -39,11 +62,13 @@ async function costPerCall(batch, calls, clock) {
 }
 
 // Grows until a batch costs enough, which warms the code up as well.
-async function sizeBatch(batch, clock, batchMs) {
+async function sizeBatch(batch, clock, batchMs, warmUpMs) {
   let calls = 100;
   let cost = 0;
-  for (let warm = 0; warm < 5; ) {
+  let spentMs = 0;
+  for (let warm = 0; warm < 5 || spentMs < warmUpMs; ) {
     cost = await costPerCall(batch, calls, clock);
+    spentMs += cost * calls;
     if (cost * calls >= batchMs / 2) warm += 1;
     else calls *= 2;
   }

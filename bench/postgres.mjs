@@ -1,15 +1,11 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { userInfo } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { startDelay } from './delay.mjs';
 import { IN_FLIGHT, inFlight } from './in-flight.mjs';
 import { measureInOwnProcess, serveMeasurement } from './own-process.mjs';
 import { cpuClock, measureRatio, wallClock } from './paired-batches.mjs';
+import { databaseUrl, hasPostgres } from './postgres-server.mjs';
 import { atMost, isStarted, plainRow, report } from './report.mjs';
 
 const PREFIX = 'mp_bench_';
-const databaseUrl =
-  process.env.DATABASE_URL ?? `postgres://${userInfo().username}@127.0.0.1:5432/test`;
 
 /** What a merchant would write by hand, on a separate table: the same promise but for the order. */
 const BY_HAND = {
@@ -53,68 +49,61 @@ async function byHand(pool, key, order) {
   }
 }
 
-/** Starts the proxy, and gives the URL by which the server is a millisecond away. */
-async function startDelay(url) {
-  const proxy = fork(fileURLToPath(new URL('./delaying-proxy.mjs', import.meta.url)), [url]);
-  const [port] = await once(proxy, 'message');
-  const delayed = new URL(url);
-  delayed.hostname = '127.0.0.1';
-  delayed.port = String(port);
-  return { url: delayed.href, stop: () => proxy.disconnect() };
-}
-
-/** The cost of a callback by the inbox, divided by that of one by hand, both on one pool. */
-async function measure(url, subjectName, clockName) {
+/** A callback by the inbox, and one by hand, both on one pool. The tables are made unless they are there. */
+export async function openSides(url, { connections, keyOf, isReady = false }) {
   const { default: pg } = await import('pg');
   const { postgresInbox } = await import('../dist/inbox/postgres/index.js');
-  const pool = new pg.Pool({ connectionString: url, max: IN_FLIGHT });
+  const pool = new pg.Pool({ connectionString: url, max: connections });
   const inbox = postgresInbox(pool, { prefix: PREFIX });
-  await createTables(pool);
-  await inbox.setup();
-  if (subjectName === 'without functions') await dropFunctions(pool);
+  if (!isReady) {
+    await createTables(pool);
+    await inbox.setup();
+  }
   let count = 0;
   const nextKey = () => {
     count += 1;
-    return subjectName === 'duplicates' ? `PAY-${count % 100}` : `PAY-${count}`;
+    return keyOf(count);
   };
   const occurredAt = new Date();
-  const subject = inFlight(() => {
-    const paymentReference = nextKey();
-    const event = { key: `${paymentReference}.paid`, paymentReference, occurredAt };
-    const order = count % ORDERS;
-    return inbox.process({ ...event, processStale: true }, ({ tx }) =>
-      tx.query(BY_HAND.update, ['paid', order]),
-    );
-  });
-  const floor = inFlight(() => byHand(pool, `${nextKey()}.paid`, count % ORDERS));
-  const clock = clockName === 'CPU' ? cpuClock : wallClock;
-  const ratio = await measureRatio({ floor, subject, clock, batchMs: 300, pairs: 25 });
-  await dropTables(pool);
-  await pool.end();
-  return ratio;
+  return {
+    query: (statement) => pool.query(statement),
+    dropFunctions: () => dropFunctions(pool),
+    subject: () => {
+      const paymentReference = nextKey();
+      const event = { key: `${paymentReference}.paid`, paymentReference, occurredAt };
+      const order = count % ORDERS;
+      return inbox.process({ ...event, processStale: true }, ({ tx }) =>
+        tx.query(BY_HAND.update, ['paid', order]),
+      );
+    },
+    floor: () => byHand(pool, `${nextKey()}.paid`, count % ORDERS),
+    drop: () => dropTables(pool),
+    close: () => pool.end(),
+  };
 }
 
-async function isThere() {
-  try {
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2000 });
-    await client.connect();
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
+/** The cost of a callback by the inbox, divided by that of one by hand. */
+async function measure(url, subjectName, clockName) {
+  const keyOf = (count) => `PAY-${subjectName === 'duplicates' ? count % 100 : count}`;
+  const sides = await openSides(url, { connections: IN_FLIGHT, keyOf });
+  if (subjectName === 'without functions') await sides.dropFunctions();
+  const [subject, floor] = [inFlight(sides.subject), inFlight(sides.floor)];
+  const clock = clockName === 'CPU' ? cpuClock : wallClock;
+  const ratio = await measureRatio({ floor, subject, clock, batchMs: 300, pairs: 25 });
+  await sides.drop();
+  await sides.close();
+  return ratio;
 }
 
 /** The Postgres inbox, as a ratio to the transaction that a merchant would write by hand. */
 export async function measurePostgres() {
   const title = `postgres: a callback by postgresInbox, ${IN_FLIGHT} in flight, ratio to BEGIN, INSERT … ON CONFLICT DO NOTHING, UPDATE, COMMIT on the same pool`;
-  if (!(await isThere())) {
+  if (!(await hasPostgres())) {
     return { title, rows: [{ subject: 'skipped: no Postgres at DATABASE_URL', figure: '' }] };
   }
   const measureAt = (url, ...args) => measureInOwnProcess(import.meta.url, url, ...args);
   const ratio = (...args) => measureAt(databaseUrl, ...args);
-  const delay = await startDelay(databaseUrl);
+  const delay = await startDelay(databaseUrl, 1);
   const rows = [
     atMost('a new change, wall clock', await ratio('new', 'wall clock'), 1.35),
     atMost('a new change, CPU of the process', await ratio('new', 'CPU'), 1.35),

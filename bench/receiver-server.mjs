@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import { createCallbackVerifier } from '../dist/callback/index.js';
+import { callbackHandler as fetchHandler } from '../dist/fetch/index.js';
 import { memoryInbox } from '../dist/inbox/index.js';
 import { callbackHandler } from '../dist/node/index.js';
 
@@ -14,6 +16,36 @@ const readBody = (request, whenRead) => {
 
 const withInbox = (inbox, onPayment = () => {}) =>
   callbackHandler({ signingSecret, inbox, onPayment });
+
+/** A handler of Fetch requests behind node:http, as the adapters of frameworks do it. */
+const behindNode = (handle) => async (incoming, outgoing) => {
+  const { method, url, headers } = incoming;
+  const request = new Request(`http://${headers.host}${url}`, {
+    method,
+    headers,
+    body: Readable.toWeb(incoming),
+    duplex: 'half',
+  });
+  const { status } = await handle(request);
+  outgoing.writeHead(status, { 'content-length': 0 }).end();
+};
+
+/** A route of Fastify, as the handler of a server. */
+async function fastifyHandler(register) {
+  const { default: fastify } = await import('fastify');
+  let handler;
+  const app = fastify({
+    serverFactory: (route) => {
+      handler = route;
+      return createServer();
+    },
+  });
+  await register(app);
+  await app.ready();
+  return handler;
+}
+
+const PATH = '/callbacks/payments';
 
 /** Every competitor as a function that makes its request handler. */
 const handlers = {
@@ -30,6 +62,29 @@ const handlers = {
   },
   async memory() {
     return withInbox(memoryInbox());
+  },
+  async 'fetch-bare'() {
+    return behindNode(async (request) => {
+      await request.arrayBuffer();
+      return new Response();
+    });
+  },
+  async fetch() {
+    return behindNode(fetchHandler({ signingSecret, inbox: memoryInbox(), onPayment() {} }));
+  },
+  async 'fastify-bare'() {
+    return fastifyHandler((app) => {
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+        done(null, body),
+      );
+      app.post(PATH, async (_request, reply) => reply.send());
+    });
+  },
+  async fastify() {
+    const { callbackPlugin } = await import('../dist/fastify/index.js');
+    const options = { path: PATH, signingSecret, inbox: memoryInbox(), onPayment() {} };
+    return fastifyHandler((app) => app.register(callbackPlugin, options));
   },
   async redis() {
     const { Redis } = await import('ioredis');

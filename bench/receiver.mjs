@@ -82,10 +82,10 @@ async function startServer(kind) {
 }
 
 /** Requests per second as a ratio to a bare handler's; undefined when the store is not there. */
-async function measure(kind, callbacks) {
+async function measure(kind, callbacks, bareKind = 'bare') {
   const server = await startServer(kind);
   if (server === undefined) return undefined;
-  const bare = await startServer('bare');
+  const bare = await startServer(bareKind);
   try {
     for (const { port } of [bare, server]) await send(port, createRequests(WARM_UP_CALLBACKS));
     const ratios = [];
@@ -114,7 +114,15 @@ export async function measureReceiver() {
     rows: [
       plainRow('bare handler', 1),
       plainRow('bare handler + createCallbackVerifier', await measure('verify', 4000)),
-      atLeast('callbackHandler, memoryInbox', await measure('memory', 4000), 0.8),
+      atLeast('callbackHandler, memoryInbox', await measure('memory', 4000), 0.6),
+      plainRow(
+        'callbackHandler of ./fetch, ratio to a bare Fetch handler behind the same server',
+        await measure('fetch', 2000, 'fetch-bare'),
+      ),
+      plainRow(
+        'callbackPlugin of ./fastify, ratio to a bare route of Fastify',
+        await measure('fastify', 4000, 'fastify-bare'),
+      ),
       ...Object.entries(stores).map(([subject, value]) =>
         value === undefined ? { subject, figure: 'none found' } : plainRow(subject, value),
       ),

@@ -1,7 +1,9 @@
 import { measureClient } from './client.mjs';
+import { measureColdStart } from './cold-start.mjs';
 import { measureImport } from './import.mjs';
 import { measureMockServer } from './mock-server.mjs';
 import { measureMysql } from './mysql.mjs';
+import { measureOutbox } from './outbox.mjs';
 import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
 import { measureRedaction } from './redaction.mjs';
@@ -16,7 +18,9 @@ report([
   await measureReceiver(),
   await measurePostgres(),
   await measureMysql(),
+  await measureOutbox(),
   await measureMockServer(),
+  await measureColdStart(),
   measureImport(),
   measureSize(),
 ]);

@@ -1,0 +1,76 @@
+// Fails when verifying or creating has become slower than in the last release, and only where that is certain:
+//
+//   node bench/regression.mjs           compares with baseline.json
+//   node bench/regression.mjs --write   measures the baseline, at a release
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+import { measureInOwnProcess } from './own-process.mjs';
+import { median, medianDeviation, SHORT } from './paired-batches.mjs';
+import { startService } from './service-process.mjs';
+
+const baselineFile = new URL('./baseline.json', import.meta.url);
+const PROCESSES = 5;
+const BASELINE_RUNS = 5;
+
+/** The spread of normally distributed values from their median deviation. */
+const TO_SIGMA = 1.4826;
+/** The standard error of a median is so much that of a mean. */
+const OF_MEDIAN = 1.2533;
+/** Once in a thousand runs a value lies further away by chance. */
+const SIGMAS = 3.3;
+
+/** The ratio of each subject to its floor, in several processes. */
+async function measure() {
+  const { baseUrl, stop } = await startService();
+  const ratios = { verify: [], create: [] };
+  const suite = (name) => new URL(`./${name}.mjs`, import.meta.url).href;
+  for (let count = 0; count < PROCESSES; count += 1) {
+    ratios.verify.push(await measureInOwnProcess(suite('verify'), 'ours', SHORT));
+    ratios.create.push(await measureInOwnProcess(suite('client'), 'ours', baseUrl, SHORT));
+  }
+  stop();
+  return ratios;
+}
+
+const machine = { node: process.version.split('.', 1)[0], cpu: cpus()[0]?.model };
+
+/** Runs that follow each other, since what a machine does meanwhile moves a whole run. */
+async function writeBaseline() {
+  const runs = [];
+  for (let count = 0; count < BASELINE_RUNS; count += 1) runs.push(await measure());
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const subjects = Object.fromEntries(
+    Object.keys(runs[0]).map((name) => {
+      const medians = runs.map((run) => median(run[name]));
+      const margin = SIGMAS * TO_SIGMA * medianDeviation(medians);
+      return [name, { ratio: round(median(medians)), margin: round(margin) }];
+    }),
+  );
+  writeFileSync(baselineFile, `${JSON.stringify({ version, ...machine, subjects }, null, 2)}\n`);
+}
+
+const round = (value) => Math.round(value * 1000) / 1000;
+
+async function compare() {
+  const baseline = JSON.parse(readFileSync(baselineFile, 'utf8'));
+  const isSameMachine = baseline.node === machine.node && baseline.cpu === machine.cpu;
+  for (const [name, ratios] of Object.entries(await measure())) {
+    const { ratio, margin } = baseline.subjects[name];
+    const now = median(ratios);
+    const error = (SIGMAS * OF_MEDIAN * TO_SIGMA * medianDeviation(ratios)) / Math.sqrt(PROCESSES);
+    const isSlower = now - error > ratio + margin;
+    const verdict = isSlower ? 'SLOWER' : 'not slower';
+    console.log(
+      `${name}: ${round(now)} ± ${round(error)}; ${baseline.version} had ${ratio} ± ${margin}: ${verdict}`,
+    );
+    // Another processor or Node has other ratios: nothing follows from them.
+    if (isSlower && isSameMachine) process.exitCode = 1;
+  }
+  if (!isSameMachine)
+    console.log(`The baseline is of ${baseline.cpu}, Node ${baseline.node}: for information`);
+}
+
+if (process.argv.includes('--write')) await writeBaseline();
+else await compare();
