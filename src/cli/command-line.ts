@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { nearest } from '../protocol/nearest.js';
 import { parseArguments, readOptions, requireWords } from './arguments.js';
 import { type Call, type Command, type ExitCode, type Outcome, UsageError } from './command.js';
-import { layoutOf } from './layout.js';
+import { readEnvironment } from './environment.js';
+import { layoutOf, textWidth } from './layout.js';
 import { plainText, printJson, printLine, printNote, type Terminal } from './output.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
@@ -12,29 +13,43 @@ export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { stdout, stderr } = terminal;
-  const [first, second] = words;
   try {
-    if (first === '--version') {
-      printLine(terminal, readVersion());
-      return 0;
-    }
-    if (first === undefined || first === '--help' || first === '-h') {
-      const { overview } = await import('./help.js');
-      (first === undefined ? stderr : stdout).write(await overview());
-      return first === undefined ? 2 : 0;
-    }
-    if ((second === '--help' || second === '-h') && commandsOfGroup(first).length > 0) {
-      const { groupHelp } = await import('./help.js');
-      stdout.write(await groupHelp(first));
-      return 0;
-    }
-    return await runCommand(words, terminal);
+    const asked = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+    return (await answerAboutItself(asked, terminal)) ?? (await runCommand(asked, terminal));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     printNote(terminal, `merchant-payments: ${plainText(message)}`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** What no command answers: the version, the help of all and of a group, and completion. */
+async function answerAboutItself(
+  [first, second, ...rest]: readonly string[],
+  terminal: Terminal,
+): Promise<ExitCode | undefined> {
+  const { stdout, stderr } = terminal;
+  const isHelp = (word: string | undefined) => word === '--help' || word === '-h';
+  if (first === '--version' || first === '-v') {
+    printLine(terminal, readVersion());
+    return 0;
+  }
+  if (first === undefined || isHelp(first)) {
+    const { overview } = await import('./help.js');
+    (first === undefined ? stderr : stdout).write(await overview(textWidth(stdout)));
+    return first === undefined ? 2 : 0;
+  }
+  if (isHelp(second) && commandsOfGroup(first).length > 0) {
+    const { groupHelp } = await import('./help.js');
+    stdout.write(await groupHelp(first, textWidth(stdout)));
+    return 0;
+  }
+  if (first === 'completion' && second === 'words') {
+    const { completionsOf } = await import('./completion.js');
+    for (const word of await completionsOf(rest.slice(1))) printLine(terminal, word);
+    return 0;
+  }
+  return undefined;
 }
 
 async function runCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -44,13 +59,18 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   const given = parseArguments(command, words.slice(name.split(' ').length));
   if (given.texts.has('help')) {
     const { commandHelp } = await import('./help.js');
-    terminal.stdout.write(commandHelp(command));
+    terminal.stdout.write(commandHelp(command, textWidth(terminal.stdout)));
     return 0;
   }
   if (!command.checksWords) requireWords(given.words, command.positionals ?? []);
   try {
     const options = readOptions(command, given) as Call['options'];
-    const outcome = await command.run({ options, words: given.words, terminal });
+    const env = readEnvironment(terminal.env, options['env-file']);
+    const outcome = await command.run({
+      options,
+      words: given.words,
+      terminal: withEnvironment(terminal, env),
+    });
     if (outcome !== undefined) printOutcome(outcome, options.json, terminal);
     return outcome?.code ?? 0;
   } catch (error) {
@@ -58,6 +78,16 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
     throw error;
   }
 }
+
+/** Standard input is opened when a command asks for it. */
+const withEnvironment = (terminal: Terminal, env: Terminal['env']): Terminal => ({
+  get stdin() {
+    return terminal.stdin;
+  },
+  stdout: terminal.stdout,
+  stderr: terminal.stderr,
+  env,
+});
 
 function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal: Terminal): void {
   if (asJson) {
@@ -73,9 +103,9 @@ function findCommand(words: readonly string[]): string {
   const [first = '', second] = words;
   if (commandLoaders.has(first)) return first;
   const group = commandsOfGroup(first);
+  const endings = group.map((name) => name.slice(first.length + 1));
   if (second !== undefined && group.includes(`${first} ${second}`)) return `${first} ${second}`;
   if (group.length > 0 && (second === undefined || second.startsWith('-'))) {
-    const endings = group.map((name) => name.slice(first.length + 1));
     throw new UsageError(
       `${first} needs one of ${endings.join(', ')} after it; see ${first} --help`,
     );
@@ -89,7 +119,8 @@ function findCommand(words: readonly string[]): string {
   const close =
     nearest([first, second].join(' ').trim(), commandLoaders.keys()) ??
     nearest(wanted, new Set(groups));
-  const remedy = close === undefined ? 'see --help' : `did you mean ${close}?`;
+  const others = group.length > 0 ? `there are ${endings.join(', ')}` : 'see --help';
+  const remedy = close === undefined ? others : `did you mean ${close}?`;
   throw new UsageError(`unknown command ${wanted}; ${remedy}`);
 }
 

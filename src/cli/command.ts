@@ -18,6 +18,8 @@ export interface Option<Value = unknown> {
   readonly value?: string;
   /** What it does, its range and its default, in a line. */
   readonly help: string;
+  /** The values it takes, where they are few: for completion. */
+  readonly choices?: readonly string[];
   /** The option of the package that it sets, where the name is another one. */
   readonly sets?: string;
   /** @throws {UsageError} when a text that was given is invalid; `name` is the option with its dashes */
@@ -32,7 +34,7 @@ export type Values<All extends Options> = {
 };
 
 type Parse<Value> = (name: string, text: string) => Value;
-type Help = Pick<Option, 'value' | 'help' | 'sets'>;
+type Help = Pick<Option, 'value' | 'help' | 'sets' | 'choices'>;
 
 /** A switch. */
 export const flag = (help: string): Option<boolean> => ({
@@ -78,6 +80,10 @@ export const required = <Value>(option: Option<Value | undefined>): Option<Value
 
 /** What every command takes. */
 export const commonOptions = {
+  'env-file': text({
+    value: 'file',
+    help: 'Where MERCHANT_PAYMENTS_ variables are read that the environment lacks. Default: .env, if there is one.',
+  }),
   json: flag('Prints JSON on stdout and nothing else there.'),
   help: flag('Prints this help.'),
 };
@@ -101,6 +107,12 @@ export interface Outcome {
   readonly code?: ExitCode;
 }
 
+/** A term and what it means, beside it. */
+export interface Definition {
+  readonly term: string;
+  readonly text: string;
+}
+
 /** What a module in `commands/` exports. */
 export interface Command<Own extends Options = Options> {
   /** The words after `merchant-payments`, for example `payments create`. */
@@ -109,11 +121,13 @@ export interface Command<Own extends Options = Options> {
   readonly summary: string;
   /** The words after it, for example `['status']`; those in brackets may be left out. */
   readonly positionals?: readonly string[];
+  /** The values of each of them, where they are few: for completion. */
+  readonly wordChoices?: readonly (readonly string[])[];
   /** Whether it checks them itself: otherwise exactly these must be given. */
   readonly checksWords?: true;
   readonly options: Own;
-  /** Further lines for the help, after the options. */
-  readonly details?: readonly string[];
+  /** Further paragraphs and definitions for the help, after the options. */
+  readonly details?: readonly (string | Definition)[];
   /** Command lines that work, for the help. */
   readonly examples: readonly string[];
   /** Prints by itself when it returns nothing. */

@@ -1,10 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type {
   ControlError,
+  ControlEvent,
   ControlPayment,
   ControlPaymentPage,
 } from '../mock-server/control/control-types.js';
 import { text } from './command.js';
-import { exchange } from './network.js';
+import { exchange, openStream } from './network.js';
 import { formatDuration, parseHttpUrl } from './option-values.js';
 import type { Terminal } from './output.js';
 
@@ -20,6 +22,10 @@ export const mockUrlOption = text({
   value: 'url',
   help: `${HELP}. MERCHANT_PAYMENTS_BASE_URL is ignored.`,
 });
+
+/** How the help says what a word for a payment is. */
+export const PAYMENT_WORD =
+  "A payment may be given by its reference number, by the beginning of it, as long as only one payment is meant, or by the merchant's own reference: of several the newest is meant.";
 
 /** A call's part that says which mock is meant. */
 export interface MockCall {
@@ -58,19 +64,6 @@ export class ControlRefusal extends Error {
   }
 }
 
-/** The caller's signal was aborted before the mock had answered. */
-export class ControlAborted extends Error {
-  override readonly name = 'ControlAborted';
-  readonly code = 'ABORTED';
-  /** Whether the mock may have done what it was asked to do. */
-  readonly requestOutcome: 'not-sent' | 'unknown';
-
-  constructor(base: string, requestOutcome: ControlAborted['requestOutcome']) {
-    super(`the call of ${base} was aborted by a signal`);
-    this.requestOutcome = requestOutcome;
-  }
-}
-
 /** A call of the control interface. */
 export interface ControlCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -80,8 +73,6 @@ export interface ControlCall {
   readonly body?: unknown;
   /** For the whole call. 10 s by default; more for what waits for the merchant's endpoint. */
   readonly timeoutMs?: number;
-  /** Ends the call with a {@link ControlAborted}. */
-  readonly signal?: AbortSignal;
 }
 
 /** How long a call may take that waits for the merchant's endpoint to answer callbacks. */
@@ -100,9 +91,13 @@ export class ControlClient {
     this.#base = `${url.origin}${path}`;
   }
 
+  /** The address of the mock. */
+  get base(): string {
+    return this.#base;
+  }
+
   /**
    * @throws {ControlRefusal} when the mock answers with an error
-   * @throws {ControlAborted} when `signal` was aborted
    * @throws {Error} in a line: there is no answer, no answer in time, or one that is not a mock's
    */
   async call<Answer>(call: ControlCall): Promise<Answer> {
@@ -112,16 +107,40 @@ export class ControlClient {
       return answer as Answer;
     }
     if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
-    throw new Error(
-      `what answers at ${this.#base} is not the mock of merchant-payments (HTTP ${status}); give its address with --mock-url`,
-    );
+    throw this.#stranger(status);
   }
 
-  async #send({ body, signal, ...call }: ControlCall): Promise<{ status: number; text: string }> {
+  /**
+   * What happens in the mock from now on. Ends with an error: `signal` was aborted, or the mock ended.
+   *
+   * @throws {Error} in a line, when there is no mock
+   */
+  async openEvents(signal: AbortSignal): Promise<AsyncIterable<ControlEvent>> {
+    const response = await openStream(this.#toUrl({ path: ['events'] }), signal).catch((error) => {
+      throw this.#failure(error);
+    });
+    if (response.headers['content-type']?.startsWith('text/event-stream')) {
+      return this.#readEvents(response);
+    }
+    response.destroy();
+    throw this.#stranger(response.statusCode ?? 0);
+  }
+
+  async *#readEvents(response: IncomingMessage): AsyncGenerator<ControlEvent> {
+    try {
+      for await (const block of splitBlocks(response)) {
+        const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+        if (data !== undefined) yield JSON.parse(data) as ControlEvent;
+      }
+    } catch (cause) {
+      throw new Error(`the connection to ${this.#base} was lost`, { cause });
+    }
+    throw new Error(`the mock at ${this.#base} has ended`);
+  }
+
+  async #send({ body, ...call }: ControlCall): Promise<{ status: number; text: string }> {
     const { method, timeoutMs = DEFAULT_TIMEOUT_MS } = call;
     const deadline = AbortSignal.timeout(timeoutMs);
-    // The request is written as soon as the socket is connected.
-    let outcome: ControlAborted['requestOutcome'] = 'not-sent';
     const received = await exchange(this.#toUrl(call), {
       method,
       headers: {
@@ -129,13 +148,9 @@ export class ControlClient {
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-      signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+      signal: deadline,
       maxBytes: MAX_ANSWER_BYTES + 1,
-      onConnected: () => {
-        outcome = 'unknown';
-      },
     }).catch((error: NodeJS.ErrnoException) => {
-      if (signal?.aborted) throw new ControlAborted(this.#base, outcome);
       throw deadline.aborted ? this.#timeout(timeoutMs) : this.#failure(error);
     });
     if (received.body.byteLength <= MAX_ANSWER_BYTES) {
@@ -155,13 +170,15 @@ export class ControlClient {
   }
 
   #failure(error: NodeJS.ErrnoException): Error {
-    if (error.code === 'ECONNREFUSED') {
-      return new Error(
-        `there is no answer at ${this.#base}: start the mock with \`npx merchant-payments mock\`, or give its address with --mock-url`,
-      );
-    }
+    if (error.code === 'ECONNREFUSED') return new Error(noAnswer(this.#base));
     return new Error(
       `the connection to ${this.#base} failed with ${error.code ?? error.name}; check that a mock runs there, or give its address with --mock-url`,
+    );
+  }
+
+  #stranger(status: number): Error {
+    return new Error(
+      `what answers at ${this.#base} is not the mock of merchant-payments (HTTP ${status}); give its address with --mock-url`,
     );
   }
 
@@ -169,6 +186,22 @@ export class ControlClient {
     return new Error(
       `${this.#base} has not answered within ${formatDuration(timeoutMs)}; it may have done what it was asked to do all the same`,
     );
+  }
+}
+
+/** What to do when nothing listens where the mock should be. */
+export const noAnswer = (base: string): string =>
+  `there is no answer at ${base}: start the mock with \`npx merchant-payments mock\`, or give its address with --mock-url`;
+
+/** The parts between empty lines. */
+async function* splitBlocks(response: IncomingMessage): AsyncGenerator<string> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    if (text.length > MAX_ANSWER_BYTES) throw new Error('the event is too long');
+    yield* blocks;
   }
 }
 
@@ -188,8 +221,8 @@ function isControlError(value: unknown): value is ControlError {
 const SHOWN_CANDIDATES = 10;
 
 /**
- * The payment a word means: its reference number, the merchant's own reference, or the beginning of
- * exactly one reference number.
+ * The payment a word means: by its reference number, as the newest of the merchant's own reference, or
+ * by the beginning of exactly one reference number.
  *
  * @throws {Error} when there is none, or more than one
  */
@@ -197,11 +230,12 @@ export async function findPayment(client: ControlClient, word: string): Promise<
   const found = await searchPayments(client, word);
   const exact = found.find(({ referenceNumber }) => referenceNumber === word);
   if (exact !== undefined) return exact;
-  const byReference = found.filter((payment) => payment.merchantPaymentReference === word);
-  const candidates =
-    byReference.length > 0
-      ? byReference
-      : found.filter(({ referenceNumber }) => referenceNumber.startsWith(word.toLowerCase()));
+  // The list begins with the newest.
+  const newest = found.find(({ merchantPaymentReference }) => merchantPaymentReference === word);
+  if (newest !== undefined) return newest;
+  const candidates = found.filter(({ referenceNumber }) =>
+    referenceNumber.startsWith(word.toLowerCase()),
+  );
   const [payment, ...others] = candidates;
   if (payment === undefined) {
     throw new Error(`the mock has no payment "${word}"; see merchant-payments payments list`);

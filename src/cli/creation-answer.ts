@@ -13,7 +13,8 @@ export function withoutCredentials(value: object, env: Terminal['env']): object 
   const apiKey = env['MERCHANT_PAYMENTS_API_KEY'] ?? '';
   const apiSecret = env['MERCHANT_PAYMENTS_API_SECRET'] ?? '';
   const pair = `${apiKey}:${apiSecret}`;
-  const secrets = [pair, Buffer.from(pair).toString('base64'), apiSecret];
+  const signingSecret = env['MERCHANT_PAYMENTS_SIGNING_SECRET'] ?? '';
+  const secrets = [pair, Buffer.from(pair).toString('base64'), apiSecret, signingSecret];
   if (apiKey.length >= MIN_KEY_LENGTH) secrets.push(apiKey);
   const redactor = new Redactor(secrets.filter((secret) => secret !== ''));
   return mapTexts(value, (text) => redactor.redactAll([text])[0] ?? '') as object;

@@ -1,8 +1,9 @@
 import type { PaymentClient, RequestOutcome, ServiceResponse } from 'merchant-payments';
 import type { ControlPayment } from '../mock-server/control/control-types.js';
 import { type Outcome, UsageError } from './command.js';
-import { connectToMock, givenMockUrl, type MockCall } from './control-client.js';
+import { connectToMock, givenMockUrl, type MockCall, noAnswer } from './control-client.js';
 import { withoutCredentials } from './creation-answer.js';
+import { fieldLines } from './layout.js';
 import { plainJson, plainText, printNote, type Terminal } from './output.js';
 import { interruptible } from './process-signals.js';
 
@@ -26,46 +27,54 @@ interface CreationCall extends MockCall {
  * @throws {Error} in a line that says whether the payment may exist
  */
 export async function createPayment(creation: Creation, call: CreationCall): Promise<Outcome> {
-  const isForService =
-    givenMockUrl(call) === undefined && Boolean(call.terminal.env['MERCHANT_PAYMENTS_BASE_URL']);
-  return isForService ? createAtService(creation, call.terminal) : createInMock(creation, call);
-}
-
-async function createInMock({ extra, ...input }: Creation, call: MockCall): Promise<Outcome> {
-  const mock = connectToMock(call);
-  const body = { ...extra, ...input };
-  const payment = await sayOutcome((signal) =>
-    mock.call<ControlPayment>({ method: 'POST', path: ['payments'], body, signal }),
-  );
-  return { json: payment, lines: () => describeCreated(payment) };
-}
-
-async function createAtService(creation: Creation, terminal: Terminal): Promise<Outcome> {
-  const { extra, ...input } = creation;
+  const { terminal } = call;
   const { env } = terminal;
-  await using client = await openClient(env);
-  printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
-  const { payment, response } = await sayOutcome((signal) =>
-    client.payments.create(input, { extraBody: extra, signal }),
+  const { extra, ...input } = creation;
+  const isForService =
+    givenMockUrl(call) === undefined && Boolean(env['MERCHANT_PAYMENTS_BASE_URL']);
+  await using client = isForService ? await openClient(env) : await openMockClient(call);
+  if (isForService) {
+    printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
+  }
+  const { payment, response } = await sayOutcome(
+    (signal) => client.payments.create(input, { extraBody: extra, signal }),
+    isForService ? undefined : noAnswer(connectToMock(call).base),
   );
-  const body = readObject(response);
-  // Another server than the service may answer with the request it received.
-  const answer = withoutCredentials(body, env);
+  const address = isForService ? 'MERCHANT_PAYMENTS_BASE_URL' : 'the address of the mock';
+  const body = readObject(response, address);
+  // Another server than the service may answer with the request it received. The mock got no secret.
+  const clean = (value: object) => (isForService ? withoutCredentials(value, env) : value);
+  const answer = clean(body);
   const { referenceNumber } = body as { referenceNumber?: unknown };
   if (typeof referenceNumber === 'string' && referenceNumber.trim() !== '') {
-    const shown = { ...withoutCredentials(payment, env), ...input };
+    const shown = { ...clean(payment), ...input };
     return { json: answer, lines: () => describeCreated(shown) };
   }
   printNote(terminal, "note: the service's answer names no reference number");
   const lines = [
     `the service accepted the payment with ${response.status}`,
-    ...describeFields({
+    ...fieldLines({
       'merchant reference': input.merchantPaymentReference,
       amount: `${input.amount} ${input.currency}`,
       'it answered': plainJson(answer),
     }),
   ];
   return { json: answer, lines: () => lines };
+}
+
+/** A client of the mock's service, whose credentials the command line does not know. */
+async function openMockClient(call: MockCall): Promise<PaymentClient> {
+  const { base } = connectToMock(call);
+  const { PaymentClient } = await import('merchant-payments');
+  return new PaymentClient({
+    baseUrl: `${base}/_mock`,
+    apiKey: 'any',
+    apiSecret: 'any',
+    // A fault is there to be seen.
+    maxRetries: 0,
+    // In a container the mock is another machine, and nothing of it is secret.
+    dangerouslyAllowHttp: true,
+  });
 }
 
 const variableOfOption: Readonly<Record<string, string>> = {
@@ -104,15 +113,19 @@ const CONFLICT =
 /**
  * Runs a creation that a signal of the process can stop.
  *
- * @throws {Error} what it throws, with what its `requestOutcome` means for the payment
+ * @throws {Error} what it throws, with what its `requestOutcome` means for the payment; or `absence`,
+ * where it is given and there was no connection
  */
 async function sayOutcome<Result>(
   create: (signal: AbortSignal) => Promise<Result>,
+  absence: string | undefined,
 ): Promise<Result> {
   try {
     return await interruptible(create);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) throw error;
+    const isAbsent = error.code === 'CONNECTION_FAILED' && error.requestOutcome === 'not-sent';
+    if (isAbsent && absence !== undefined) throw new Error(absence);
     const isConflict = 'httpStatus' in error && error.httpStatus === 409;
     const outcome = isConflict ? CONFLICT : OUTCOMES[error.requestOutcome as RequestOutcome];
     throw new Error(`${String(error.code)}: ${error.message.replace(/\.$/, '')}. ${outcome}`);
@@ -124,11 +137,11 @@ async function sayOutcome<Result>(
  *
  * @throws {Error} for anything else
  */
-function readObject(response: ServiceResponse): object {
+function readObject(response: ServiceResponse, address: string): object {
   const { status, body } = response;
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
   throw new Error(
-    `the service answered ${status}, but not with a payment (${describeBody(response)}): check that MERCHANT_PAYMENTS_BASE_URL is right; the payment may exist: look for it before you try again`,
+    `the service answered ${status}, but not with a payment (${describeBody(response)}): check that ${address} is right; the payment may exist: look for it before you try again`,
   );
 }
 
@@ -146,18 +159,11 @@ function describeBody({ body, headers }: ServiceResponse): string {
 type CreatedPayment = { readonly [Field in keyof ControlPayment]?: unknown };
 
 function describeCreated(payment: CreatedPayment): string[] {
-  const fields = describeFields({
+  const fields = fieldLines({
     'reference number': payment.referenceNumber,
     'merchant reference': payment.merchantPaymentReference,
     status: payment.status,
     amount: `${payment.amount} ${payment.currency}`,
   });
   return ['the payment was created', ...fields];
-}
-
-/** Lines of a name and a value; none for a value that is not known. */
-function describeFields(fields: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `  ${name.padEnd(20)}${plainText(String(value))}`);
 }

@@ -7,7 +7,7 @@ import {
   matchFields,
 } from '../mock-server/faults/fault-catalogue.js';
 import { nearest } from '../protocol/nearest.js';
-import { type Outcome, UsageError } from './command.js';
+import { type Definition, type Outcome, UsageError } from './command.js';
 import { ControlRefusal } from './control-client.js';
 import { type Column, formatTable } from './layout.js';
 import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
@@ -23,10 +23,13 @@ export function parametersOf(type: keyof typeof faultCatalogue): Kinds {
 }
 
 /** The types of a target for the help: name, parameters, what happens. */
-export function describeFaults(on: FaultTarget): string[] {
+export function describeFaults(on: FaultTarget): Definition[] {
   return faultTypesOn(on).map((type) => {
     const names = Object.keys(parametersOf(type)).join(', ');
-    return `  ${type.padEnd(22)}${names.padEnd(20)}${faultCatalogue[type].text}`.trimEnd();
+    return {
+      term: names === '' ? type : `${type} (${names})`,
+      text: faultCatalogue[type].text,
+    };
   });
 }
 
@@ -86,21 +89,25 @@ export function toFaultUsageError(error: unknown, given: 'flags' | 'json'): unkn
 }
 
 const columns: readonly Column<ControlFault>[] = [
+  { title: 'ID', text: ({ id }) => id, align: 'right' },
   { title: 'ON', text: ({ on }) => on },
   { title: 'TYPE', text: ({ type }) => type, style: () => 'yellow' },
   { title: 'TIMES LEFT', text: ({ times }) => String(times ?? 1), align: 'right' },
   { title: 'MATCH', text: ({ match }) => describeFields(match ?? {}) },
   {
     title: 'FIELDS',
-    text: ({ on: _on, type: _type, times: _times, match: _match, ...own }) => describeFields(own),
+    text: ({ id: _id, on: _on, type: _type, times: _times, match: _match, ...own }) =>
+      describeFields(own),
   },
 ];
 
-/** The faults that are pending. */
-export function showFaults(answer: ControlFaults): Outcome {
+/** The faults that are pending, below what was done. */
+export function showFaults(answer: ControlFaults, ...done: readonly string[]): Outcome {
   const { faults } = answer;
-  if (faults.length === 0) return { json: answer, note: 'No fault is pending.' };
-  return { json: answer, lines: ({ paint }) => formatTable(columns, faults, paint) };
+  if (faults.length === 0) {
+    return { json: answer, lines: () => done, note: 'No fault is pending.' };
+  }
+  return { json: answer, lines: (layout) => [...done, ...formatTable(columns, faults, layout)] };
 }
 
 function describeFields(fields: object): string {

@@ -1,42 +1,53 @@
 import { optionsOf } from './arguments.js';
-import type { Command, Option } from './command.js';
+import type { Command, Definition, Option } from './command.js';
 import { wrapText } from './layout.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
-const WIDTH = 96;
 const INDENT = '  ';
 
 /** What `merchant-payments --help` prints. */
-export async function overview(): Promise<string> {
+export async function overview(width: number): Promise<string> {
   return [
     'Usage: merchant-payments <command> [options]',
     '',
-    'A mock of the Merchant Payment Service to work against, and tools for payments and callbacks.',
+    ...wrapText(
+      'A mock of the Merchant Payment Service to work against, and tools for payments and callbacks.',
+      width,
+    ),
     '',
     'Commands:',
-    ...(await summaries([...commandLoaders.keys()])),
+    ...(await summaries([...commandLoaders.keys()], width)),
     '',
     'Options:',
-    ...definitions([
-      { term: '-h, --help', text: 'Prints this help; after a command, that of the command.' },
-      { term: '--version', text: 'Prints the version.' },
-    ]),
+    ...definitions(
+      [
+        {
+          term: 'help <command>, -h, --help',
+          text: 'Prints this help; with a command, that of the command.',
+        },
+        { term: '-v, --version', text: 'Prints the version.' },
+      ],
+      width,
+    ),
     '',
-    'Environment:',
-    ...definitions([
-      {
-        term: 'MERCHANT_PAYMENTS_MOCK_URL',
-        text: 'Address of the running mock. Default: http://127.0.0.1:4242',
-      },
-      {
-        term: 'MERCHANT_PAYMENTS_BASE_URL',
-        text: 'Address of the service, for payments create alone: every other command of payments, deliveries, fault and clock talks to the mock.',
-      },
-      {
-        term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
-        text: 'Credentials. Better kept here than given as flags: a flag is visible in the list of processes.',
-      },
-    ]),
+    'Environment, or lines of a .env file:',
+    ...definitions(
+      [
+        {
+          term: 'MERCHANT_PAYMENTS_MOCK_URL',
+          text: 'Address of the running mock. Default: http://127.0.0.1:4242',
+        },
+        {
+          term: 'MERCHANT_PAYMENTS_BASE_URL',
+          text: 'Address of the service, for payments create and discover alone: the other commands talk to the mock.',
+        },
+        {
+          term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
+          text: 'Credentials. Better kept here than given as flags: a flag is visible in the list of processes.',
+        },
+      ],
+      width,
+    ),
     '',
     'Exit codes: 0 done, 1 it failed, 2 the command line is wrong.',
     '',
@@ -44,25 +55,25 @@ export async function overview(): Promise<string> {
 }
 
 /** What `merchant-payments payments --help` prints. */
-export async function groupHelp(group: string): Promise<string> {
+export async function groupHelp(group: string, width: number): Promise<string> {
   return [
     `Usage: merchant-payments ${group} <command> [options]`,
     '',
     'Commands:',
-    ...(await summaries(commandsOfGroup(group))),
+    ...(await summaries(commandsOfGroup(group), width)),
     '',
   ].join('\n');
 }
 
 /** What a command prints with `--help`. */
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, width: number): string {
   const { name, summary, positionals = [], details, examples } = command;
   const words = positionals.map((word) => (word.startsWith('[') ? word : `<${word}>`));
   const usage = ['merchant-payments', name, ...words, '[options]'].join(' ');
   return [
     `Usage: ${usage}`,
     '',
-    ...wrapText(summary, WIDTH),
+    ...wrapText(summary, width),
     '',
     'Options:',
     ...definitions(
@@ -70,8 +81,9 @@ export function commandHelp(command: Command): string {
         term: describeOption(option, spec),
         text: spec.help,
       })),
+      width,
     ),
-    ...(details === undefined ? [] : ['', ...details]),
+    ...(details === undefined ? [] : ['', ...detailLines(details, width)]),
     '',
     'Examples:',
     ...examples.map((example) => `${INDENT}${example}`),
@@ -79,10 +91,20 @@ export function commandHelp(command: Command): string {
   ].join('\n');
 }
 
-async function summaries(names: readonly string[]): Promise<string[]> {
+function detailLines(details: NonNullable<Command['details']>, width: number): string[] {
+  const terms = details.filter((detail) => typeof detail !== 'string');
+  return details.flatMap((detail) =>
+    typeof detail === 'string' ? wrapText(detail, width) : define(detail, termWidth(terms), width),
+  );
+}
+
+async function summaries(names: readonly string[], width: number): Promise<string[]> {
   const commands = await Promise.all(names.map((name) => commandLoaders.get(name)?.()));
   const known = commands.filter((command) => command !== undefined);
-  return definitions(known.map(({ name, summary }) => ({ term: name, text: summary })));
+  return definitions(
+    known.map(({ name, summary }) => ({ term: name, text: summary })),
+    width,
+  );
 }
 
 function describeOption(option: string, { type, value, multiple }: Option): string {
@@ -91,23 +113,22 @@ function describeOption(option: string, { type, value, multiple }: Option): stri
   return `${flag}${placeholder}${multiple === true ? ' …' : ''}`;
 }
 
-interface Definition {
-  readonly term: string;
-  readonly text: string;
-}
+/** Wider terms have a line of their own. */
+const WIDEST_TERM = 30;
 
-const TERM_WIDTH = 30;
+const termWidth = (list: readonly Definition[]): number =>
+  Math.min(Math.max(...list.map(({ term }) => term.length)), WIDEST_TERM);
 
 /** Terms on the left, what they mean on the right; a long term has its own line. */
-function definitions(list: readonly Definition[]): string[] {
-  const longest = Math.max(...list.map(({ term }) => term.length));
-  const width = Math.min(longest, TERM_WIDTH);
-  const margin = ' '.repeat(INDENT.length + width + INDENT.length);
-  return list.flatMap(({ term, text }) => {
-    const [first = '', ...others] = wrapText(text, WIDTH - margin.length);
-    const rest = others.map((line) => `${margin}${line}`);
-    return term.length > width
-      ? [`${INDENT}${term}`, `${margin}${first}`, ...rest]
-      : [`${INDENT}${term.padEnd(width)}${INDENT}${first}`, ...rest];
-  });
+function definitions(list: readonly Definition[], width: number): string[] {
+  return list.flatMap((definition) => define(definition, termWidth(list), width));
+}
+
+function define({ term, text }: Definition, column: number, width: number): string[] {
+  const margin = ' '.repeat(INDENT.length + column + INDENT.length);
+  const [first = '', ...others] = wrapText(text, width - margin.length);
+  const rest = others.map((line) => `${margin}${line}`);
+  return term.length > column
+    ? [`${INDENT}${term}`, `${margin}${first}`, ...rest]
+    : [`${INDENT}${term.padEnd(column)}${INDENT}${first}`, ...rest];
 }

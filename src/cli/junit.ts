@@ -23,7 +23,8 @@ export function toJUnitXml(report: EndpointReport): string {
 }
 
 function writeCase(check: EndpointCheck): string[] {
-  const { id, title, outcome, detail, why, remedy, latencyMs = 0 } = check;
+  const { id, title, outcome, detail, why, remedy, answer, latencyMs = 0 } = check;
+  const said = answer === undefined ? '' : `\nIt said: ${answer}`;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
@@ -33,7 +34,7 @@ function writeCase(check: EndpointCheck): string[] {
   const inner =
     outcome === 'skipped'
       ? `<skipped${attributes({ message: detail })}/>`
-      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}`)}</failure>`;
+      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${said}`)}</failure>`;
   return [`${opening}>`, `      ${inner}`, '    </testcase>'];
 }
 

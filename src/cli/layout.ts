@@ -2,22 +2,31 @@ import { createPaint, type Paint, plainText, type Style } from './output.js';
 
 /** How wide and in which colours lines for people are. */
 export interface Layout {
+  /** Of a line of text. */
   readonly width: number;
+  /** Of a line of a table; absent where it is not limited, as in a pipe. */
+  readonly tableWidth?: number | undefined;
   readonly paint: Paint;
 }
 
-/** The widest line of a report, so that it fits any terminal and a mail. */
-const WIDEST = 80;
+/** Without a terminal: it fits a mail. */
+const USUAL = 80;
+/** Longer lines of text are hard to read. */
+const WIDEST = 120;
 const NARROWEST = 40;
 
 /** The layout for a stream. */
 export function layoutOf(stream: NodeJS.WriteStream): Layout {
-  return { width: reportWidth(stream), paint: createPaint(stream) };
+  return {
+    width: textWidth(stream),
+    tableWidth: stream.columns,
+    paint: createPaint(stream),
+  };
 }
 
-/** How wide a report may be on a stream. */
-export function reportWidth({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number {
-  return Math.max(NARROWEST, Math.min(columns ?? WIDEST, WIDEST));
+/** How wide lines of text are on a stream. */
+export function textWidth({ columns = USUAL }: Pick<NodeJS.WriteStream, 'columns'>): number {
+  return Math.max(NARROWEST, Math.min(columns, WIDEST));
 }
 
 // Characters, not UTF-16 units.
@@ -54,27 +63,53 @@ export function labelledLines(label: string, text: string, width: number): strin
   );
 }
 
+/** Lines of a name and a value; none for a value that is not known. */
+export function fieldLines(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${name.padEnd(20)}${plainText(String(value))}`);
+}
+
+/** The local time of day of an instant: `07:08:09`. */
+export function timeOfDay(instant: string | Date): string {
+  return new Date(instant).toTimeString().slice(0, 8);
+}
+
 /** A column of a table. */
 export interface Column<Row> {
   readonly title: string;
   /** The text of a cell. Control characters in it are escaped. */
   readonly text: (row: Row) => string;
+  /** The text where the table is wider than the terminal. */
+  readonly short?: (row: Row) => string;
   readonly align?: 'left' | 'right';
   /** The style of a cell. */
   readonly style?: (row: Row) => Style | undefined;
 }
 
-/** A table in columns of equal width, its titles in the first line. A cell without text shows a dash. */
+const NO_TEXT = '-';
+const NARROWEST_COLUMN = 8;
+
+/**
+ * A table in columns of equal width, its titles in the first line. A cell without text shows a dash.
+ * Where it is wider than the terminal, empty columns are left out and long cells are cut.
+ */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  paint: Paint,
+  { paint, tableWidth = Number.POSITIVE_INFINITY }: Pick<Layout, 'paint' | 'tableWidth'>,
 ): string[] {
-  const laidOut = columns.map((column) => {
-    const cells = rows.map((row) => plainText(column.text(row)) || '-');
-    const width = Math.max(...[column.title, ...cells].map(lengthOf));
-    return { ...column, cells, width };
-  });
+  const lay = (isShort: boolean) =>
+    columns.map((column) => {
+      const textOf = (isShort && column.short) || column.text;
+      const cells = rows.map((row) => plainText(textOf(row)) || NO_TEXT);
+      return { ...column, cells, width: Math.max(...[column.title, ...cells].map(lengthOf)) };
+    });
+  let laidOut = lay(false);
+  if (totalWidth(laidOut) > tableWidth) {
+    laidOut = lay(true).filter(({ cells }) => cells.some((cell) => cell !== NO_TEXT));
+    narrow(laidOut, tableWidth);
+  }
   const head = laidOut.map(({ title, width, align }) => pad(title, width, align));
   const body = rows.map((row, index) =>
     laidOut.map(({ cells, width, align, style }) => {
@@ -89,7 +124,21 @@ export function formatTable<Row>(
   ];
 }
 
+const totalWidth = (columns: readonly { readonly width: number }[]): number =>
+  columns.reduce((sum, { width }) => sum + width + 2, -2);
+
+/** Takes from the widest columns until all fit. */
+function narrow(columns: { width: number }[], tableWidth: number): void {
+  for (let excess = totalWidth(columns) - tableWidth; excess > 0; excess -= 1) {
+    const widest = columns.reduce((one, other) => (other.width > one.width ? other : one));
+    if (widest.width <= NARROWEST_COLUMN) return;
+    widest.width -= 1;
+  }
+}
+
 function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
-  const space = ' '.repeat(width - lengthOf(text));
+  const characters = [...text];
+  if (characters.length > width) return `${characters.slice(0, width - 1).join('')}…`;
+  const space = ' '.repeat(width - characters.length);
   return align === 'left' ? `${text}${space}` : `${space}${text}`;
 }

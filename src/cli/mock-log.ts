@@ -1,11 +1,7 @@
-import type {
-  Delivery,
-  MockEvent,
-  MockPayment,
-  MockServer,
-  RecordedRequest,
-} from 'merchant-payments/mock-server';
+import type { MockEvent, MockServer } from 'merchant-payments/mock-server';
+import type { ControlEvent } from '../mock-server/control/control-types.js';
 import { describeAnswer } from './delivery-text.js';
+import { timeOfDay } from './layout.js';
 import { type Paint, plainText } from './output.js';
 
 /** The lines that say where a mock listens, and what to paste into a .env. */
@@ -41,13 +37,17 @@ export function toListeningEvent(server: MockServer): unknown {
 }
 
 /** Where callbacks go, after "callbacks go". */
-export function describeCallbackUrl({ callbackUrl }: MockServer): string {
-  return callbackUrl === undefined
+export function describeCallbackUrl({
+  callbackUrl,
+}: {
+  readonly callbackUrl: string | null | undefined;
+}): string {
+  return callbackUrl === undefined || callbackUrl === null
     ? 'nowhere: give --callback-url, or set it in the dashboard'
     : `to ${plainText(callbackUrl)}`;
 }
 
-const dashboardUrl = ({ url }: MockServer): string => `${url}/_mock/`;
+export const dashboardUrl = ({ url }: MockServer): string => `${url}/_mock/`;
 
 function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string[] {
   return Object.entries({
@@ -90,8 +90,12 @@ export function toJsonEvent(event: MockEvent): unknown {
         },
       };
     case 'delivery': {
-      const { id, referenceNumber, status, state } = event.delivery;
-      return { type: event.type, delivery: { id, referenceNumber, status, state } };
+      const { id, referenceNumber, status, state, payment } = event.delivery;
+      const { merchantPaymentReference } = payment;
+      return {
+        type: event.type,
+        delivery: { id, referenceNumber, merchantPaymentReference, status, state },
+      };
     }
     case 'faults':
       return {
@@ -106,7 +110,9 @@ export function toJsonEvent(event: MockEvent): unknown {
   }
 }
 
-type AttemptEvent = Extract<MockEvent, { type: 'attempt' }>;
+/** An event in the process, or over HTTP. */
+type LogEvent = MockEvent | ControlEvent;
+type EventOf<Type extends LogEvent['type']> = Extract<LogEvent, { type: Type }>;
 
 /** Makes the lines of the mock's log. It remembers when requests arrived, to say how long they took. */
 export class MockLog {
@@ -120,36 +126,33 @@ export class MockLog {
   }
 
   /** The line for an event; `undefined` for one that has none. */
-  describe(event: MockEvent): string | undefined {
+  describe(event: LogEvent): string | undefined {
     const text = this.#describe(event);
-    if (text === undefined) return undefined;
-    const now = this.#now();
-    const time = [now.getHours(), now.getMinutes(), now.getSeconds()]
-      .map((part) => String(part).padStart(2, '0'))
-      .join(':');
-    return `${this.#paint('dim', time)}  ${text}`;
+    return text && `${this.#paint('dim', timeOfDay(this.#now()))}  ${text}`;
   }
 
-  #describe(event: MockEvent): string | undefined {
+  #describe(event: LogEvent): string | undefined {
     switch (event.type) {
       case 'request':
-        return this.#request(event.request);
+        return this.#request(event);
       case 'payment':
-        return this.#payment(event.payment);
+        return this.#payment(event);
       case 'attempt':
         return this.#attempt(event);
       case 'delivery':
-        return this.#delivery(event.delivery);
+        return this.#delivery(event);
       case 'clock':
         return 'clock     was moved ahead';
       case 'reset':
         return 'reset     everything was removed';
+      case 'state':
+        return `settings  callbacks go ${describeCallbackUrl(event.state)}; the mock's clock says ${plainText(event.state.now)}`;
       default:
         return undefined;
     }
   }
 
-  #request(request: RecordedRequest): string | undefined {
+  #request({ request }: EventOf<'request'>): string | undefined {
     const { requestId, method, path, status, fault, ended } = request;
     const now = this.#now().getTime();
     if (!ended) {
@@ -163,7 +166,7 @@ export class MockLog {
       status === undefined ? this.#paint('red', 'connection broken') : this.#status(status),
     ];
     if (fault !== undefined) parts.push(this.#paint('yellow', `fault ${fault}`));
-    const reference = merchantReference(request.json);
+    const reference = referenceIn(request.body);
     if (reference !== undefined) parts.push(plainText(reference));
     return [...parts, `${now - arrival} ms`].join(', ');
   }
@@ -172,7 +175,7 @@ export class MockLog {
     return this.#paint(status < 400 ? 'green' : 'red', String(status));
   }
 
-  #payment(payment: MockPayment): string {
+  #payment({ payment }: EventOf<'payment'>): string {
     const { referenceNumber, merchantPaymentReference, history, amount, currency } = payment;
     const before = history.at(-2);
     const status = this.#paint('cyan', plainText(payment.status));
@@ -183,20 +186,22 @@ export class MockLog {
     return `payment   ${plainText(merchantPaymentReference)} ${change}, ${plainText(referenceNumber)}`;
   }
 
-  #attempt({ attempt }: AttemptEvent): string {
+  #attempt({ attempt }: EventOf<'attempt'>): string {
     const copy = attempt.copy > 0 ? ` (copy ${attempt.copy})` : '';
     const what = `${plainText(attempt.merchantPaymentReference)} ${plainText(attempt.status)}`;
     const next = attempt.nextRetryAt;
     return [
       `callback  ${what}, attempt ${attempt.attempt}${copy}`,
       describeAnswer(attempt, this.#paint),
-      ...(next === undefined ? [] : [`next attempt at ${next.toISOString()}`]),
+      ...(next === undefined ? [] : [`next attempt at ${new Date(next).toISOString()}`]),
     ].join(', ');
   }
 
   // The other states follow from the attempts.
-  #delivery({ state, payment, status }: Delivery): string | undefined {
-    const what = `callback  ${plainText(payment.merchantPaymentReference)} ${plainText(status)}`;
+  #delivery({ delivery }: EventOf<'delivery'>): string | undefined {
+    const { state, status } = delivery;
+    const { merchantPaymentReference } = 'payment' in delivery ? delivery.payment : delivery;
+    const what = `callback  ${plainText(merchantPaymentReference)} ${plainText(status)}`;
     switch (state) {
       case 'not-configured':
         return `${what}, ${this.#paint('yellow', 'not sent: no callback URL is set')}`;
@@ -210,9 +215,12 @@ export class MockLog {
   }
 }
 
-function merchantReference(json: unknown): string | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  if (!('merchantPaymentReference' in json)) return undefined;
-  const { merchantPaymentReference } = json;
-  return typeof merchantPaymentReference === 'string' ? merchantPaymentReference : undefined;
+/** The merchant's reference in the body of a creation. */
+export function referenceIn(body: string): string | undefined {
+  try {
+    const { merchantPaymentReference } = JSON.parse(body) ?? {};
+    return typeof merchantPaymentReference === 'string' ? merchantPaymentReference : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { connect } from 'node:net';
@@ -49,12 +50,11 @@ interface Request {
   readonly signal: AbortSignal;
   /** More of the answer's body is not read. */
   readonly maxBytes: number;
-  /** Called before anything is sent. */
-  readonly onConnected?: () => void;
 }
 
 interface Received {
   readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
   /** At least its first `maxBytes`. */
   readonly body: Buffer;
 }
@@ -62,21 +62,40 @@ interface Received {
 /** Sends a request over a new connection, following no redirect. Rejects without a whole answer. */
 export function exchange(
   url: URL,
-  { method, headers, body, signal, maxBytes, onConnected = () => undefined }: Request,
+  { method, headers, body, signal, maxBytes }: Request,
 ): Promise<Received> {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const length = body && { 'content-length': String(body.byteLength) };
   return new Promise((resolve, reject) => {
     const request = open(url, { method, agent: false, signal, headers: { ...headers, ...length } });
-    request.once('socket', (socket) => socket.once('connect', onConnected));
     request.on('error', reject);
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(Object.assign(new Error('the answer was 101'), { code: 'UNEXPECTED_UPGRADE' }));
+    });
     request.once('response', (response) => {
       readBody(response, maxBytes)
-        .then((received) => resolve({ status: response.statusCode ?? 0, body: received }), reject)
+        .then((received) => {
+          const { statusCode = 0, headers } = response;
+          resolve({ status: statusCode, headers, body: received });
+        }, reject)
         .finally(() => request.destroy());
     });
     request.end(body);
   });
+}
+
+/** Longer than the mock is silent. */
+const LONGEST_SILENCE_MS = 60_000;
+
+/** An answer that goes on until the server ends it, or `signal` is aborted. */
+export async function openStream(url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
+  const { request: open } = url.protocol === 'https:' ? https : http;
+  const request = open(url, { agent: false, signal, timeout: LONGEST_SILENCE_MS });
+  request.once('timeout', () => request.destroy(new Error('no sign of life')));
+  request.end();
+  const [response] = await once(request, 'response');
+  return response;
 }
 
 async function readBody(response: http.IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -139,28 +139,30 @@ export function parseInstant(name: string, text: string): number {
 }
 
 /**
- * The fields that `--field name=value` gives.
+ * The fields that an option `name=value` gives.
  *
  * @throws {UsageError} for a field given twice, or that another flag gives
  */
 export function readFields(
+  option: string,
   pairs: readonly string[],
   {
-    flagOfField,
+    flagOfField = {},
     isText = () => false,
   }: {
-    readonly flagOfField: Readonly<Record<string, string>>;
+    /** Fields that another option gives. */
+    readonly flagOfField?: Readonly<Record<string, string>>;
     /** Fields whose value is a text even where it is JSON. */
     readonly isText?: (name: string) => boolean;
-  },
+  } = {},
 ): Readonly<Record<string, unknown>> {
   const fields = new Map<string, unknown>();
   for (const pair of pairs) {
-    const { name, value } = parsePair('--field', pair);
+    const { name, value } = parsePair(option, pair);
     const flag = Object.hasOwn(flagOfField, name) ? flagOfField[name] : undefined;
-    if (flag !== undefined) throw new UsageError(`--field ${name} is given by ${flag}`);
-    if (fields.has(name)) throw new UsageError(`--field ${name} was given twice`);
-    fields.set(name, isText(name) ? value : parseJsonOrText(`--field ${name}`, value));
+    if (flag !== undefined) throw new UsageError(`${option} ${name} is given by ${flag}`);
+    if (fields.has(name)) throw new UsageError(`${option} ${name} was given twice`);
+    fields.set(name, isText(name) ? value : parseJsonOrText(`${option} ${name}`, value));
   }
   return Object.fromEntries(fields);
 }

@@ -86,7 +86,10 @@ function readRecord(options: CallbackCall['options']): Readonly<Record<string, u
   const empty = given.find(([, value]) => value === '');
   if (empty) throw new UsageError(`${flagOfField[empty[0] as keyof typeof own]} must not be empty`);
   const isText = (name: string) => TEXT_FIELDS.includes(name);
-  return { ...Object.fromEntries(given), ...readFields(options.field, { flagOfField, isText }) };
+  return {
+    ...Object.fromEntries(given),
+    ...readFields('--field', options.field, { flagOfField, isText }),
+  };
 }
 
 async function readBody({ options, terminal }: CallbackCall): Promise<Uint8Array | undefined> {

@@ -23,6 +23,10 @@ export function printJson({ stdout }: Terminal, value: unknown): void {
   stdout.write(`${plainJson(value, stdout.isTTY ? 2 : 0)}\n`);
 }
 
+/** `1 fault`, `2 faults`. */
+export const countOf = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
+
 /** The styles the command line uses. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 

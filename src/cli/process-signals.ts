@@ -35,6 +35,8 @@ export function untilStopped(
   stdout: { once(event: 'error', listener: () => void): unknown },
 ): {
   readonly stopped: Promise<void>;
+  /** Ends the waiting. */
+  readonly stop: () => void;
   /** From `stopped` until this is called a signal ends the process at once. */
   readonly release: () => void;
 } {
@@ -55,6 +57,7 @@ export function untilStopped(
   stdout.once('error', stop);
   return {
     stopped,
+    stop,
     release() {
       for (const unlisten of listeners) unlisten();
     },

@@ -10,8 +10,11 @@ import { type Paint, plainText, type Style } from './output.js';
 /** The flag of each option that checks name. */
 const FLAGS = {
   countEffects: '--effect-url <url>',
+  effectCounts: '--effect-counts paid',
   merchantPaymentReference: '--reference <text>',
   overtaking: '--overtaking',
+  signatureEncoding: '--signature-encoding <encoding>',
+  timestampUnit: '--timestamp-unit <unit>',
 } as const;
 
 const withFlag = (text: string, flag: string): string =>
@@ -60,23 +63,23 @@ export function describeCheck({ id, outcome, title }: EndpointCheck, paint: Pain
   return `${paint(style, word)}  ${plainText(id)}: ${plainText(title)}`;
 }
 
-/**
- * A report for people: a table of all checks unless each was shown as it ended, then what failed and
- * why, then totals.
- */
+/** A report for people: a table of all checks, then what failed and why, then totals. */
 export function describeReport(
   report: EndpointReport,
   layout: Layout,
-  { hasShownChecks = false } = {},
+  /** Without the table, and without the names of many that were skipped for one reason. */
+  { isBrief = false } = {},
 ): string[] {
-  const { checks, url } = report;
+  const { checks, url, cause } = report;
   const { paint, width } = layout;
   const failed = checks.filter(({ outcome }) => outcome === 'failed');
+  // What to look at first comes first.
+  failed.sort((one, other) => Number(other.id === cause) - Number(one.id === cause));
   return [
     ...wrapText(`Checks of ${plainText(url)}`, width).map((line) => paint('bold', line)),
-    ...(hasShownChecks ? [] : ['', ...describeTable(checks, layout)]),
+    ...(isBrief ? [] : ['', ...describeTable(checks, layout)]),
     ...failed.flatMap((check) => describeFailure(check, layout)),
-    ...describeSkipped(checks, layout),
+    ...describeSkipped(checks, layout, isBrief ? FEW : checks.length),
     '',
     ...describeTotals(report, layout),
   ];
@@ -95,12 +98,15 @@ function describeTable(checks: readonly EndpointCheck[], { width, paint }: Layou
 }
 
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { id, title, detail, why, remedy, referenceNumbers } = check;
+  const { id, title, detail, why, remedy, answer, referenceNumbers } = check;
   const parts = [
     ['  seen  ', detail],
+    ...(answer === undefined ? [] : [['  said  ', answer]]),
     ['  why   ', why],
     ['  fix   ', remedy],
-    ...(referenceNumbers.length === 0 ? [] : [['  look  ', `for ${referenceNumbers.join(', ')}`]]),
+    ...(referenceNumbers.length === 0
+      ? []
+      : [['  look  ', `in the endpoint's log for ${referenceNumbers.join(', ')}`]]),
   ];
   return [
     '',
@@ -109,8 +115,15 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   ];
 }
 
+/** How many a brief report names that were skipped for one reason. */
+const FEW = 5;
+
 // Most are skipped for one and the same reason.
-function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Layout): string[] {
+function describeSkipped(
+  checks: readonly EndpointCheck[],
+  { width, paint }: Layout,
+  maxNamed: number,
+): string[] {
   const idsByReason = new Map<string, string[]>();
   for (const { id, outcome, detail } of checks) {
     if (outcome !== 'skipped') continue;
@@ -118,10 +131,11 @@ function describeSkipped(checks: readonly EndpointCheck[], { width, paint }: Lay
   }
   return [...idsByReason].flatMap(([reason, ids]) => [
     '',
-    ...wrapText(plainText(`skipped: ${ids.join(', ')}`), width).map((line) =>
-      paint('yellow', line),
-    ),
-    ...labelledLines('  since ', plainText(reason), width),
+    ...wrapText(
+      plainText(`skipped: ${ids.length > maxNamed ? `${ids.length} checks` : ids.join(', ')}`),
+      width,
+    ).map((line) => paint('yellow', line)),
+    ...labelledLines('  why   ', plainText(reason), width),
   ]);
 }
 

@@ -5,6 +5,7 @@ import type {
   MockClock,
   MockService,
 } from 'merchant-payments/mock-server';
+import { LONGEST_TIMER_MS } from '../protocol/options.js';
 import { UsageError } from './command.js';
 import { exchange } from './network.js';
 import { type CallbackInput, type CallbackRequest, signInput } from './outgoing.js';
@@ -107,12 +108,10 @@ async function changeStatus(
   service.faults.add({ ...fault, match: { referenceNumber, attempt: 1 } });
   if (fault.type === 'reorder') await service.setStatus(referenceNumber, OLDER_STATUS);
   await service.setStatus(referenceNumber, String(status));
-  if (fault.type === 'drop') {
-    await service.waitForDelivery(
-      { referenceNumber, attempt: 2 },
-      { timeoutMs: timeoutMs + 5_000 },
-    );
-  }
+  const lateMs = fault.type === 'late-callback' ? (fault.delayMs ?? 1_000) : 0;
+  const longest = Math.min(lateMs + timeoutMs + 5_000, LONGEST_TIMER_MS);
+  const attempt = fault.type === 'drop' ? 2 : 1;
+  await service.waitForDelivery({ referenceNumber, attempt }, { timeoutMs: longest });
 }
 
 async function createPayment(service: MockService, reference: unknown): Promise<string> {

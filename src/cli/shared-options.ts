@@ -24,7 +24,7 @@ export function requireSigningSecret(given: string | undefined, { env }: Termina
   const secret = given ?? env[VARIABLE];
   if (secret !== undefined && secret !== '') return secret;
   throw new UsageError(
-    `the signing secret is missing: set ${VARIABLE}, or give --signing-secret; a .env file is not read by the command line: run \`export ${VARIABLE}=…\` before, or \`node --env-file=.env node_modules/merchant-payments/dist/cli/main.js …\` instead`,
+    `the signing secret is missing: set ${VARIABLE} in the environment or in .env, or give --env-file or --signing-secret`,
   );
 }
 
@@ -34,7 +34,7 @@ export function choice<const Value extends string>(
   values: readonly [Value, ...Value[]],
 ): Option<Value> {
   const option = parsed(
-    { value: values.join('|'), help: `${help} Default: ${values[0]}` },
+    { value: values.join('|'), choices: values, help: `${help} Default: ${values[0]}` },
     (name, given) => parseOneOf(name, given, values),
   );
   return withDefault(option, values[0]);

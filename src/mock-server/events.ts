@@ -61,6 +61,7 @@ export class EventFeed {
 
   /** An event that a listener causes follows the one it was called with: all listeners see the same order. */
   emit(event: MockEvent): void {
+    if (this.#listeners.size === 0) return;
     this.#waiting.push(event);
     if (this.#isEmitting) return;
     this.#isEmitting = true;

@@ -4,6 +4,13 @@
  * @module merchant-payments/mock-server
  */
 
+export type {
+  InvalidCase,
+  ProfiledAnswer,
+  ProfiledCallbacks,
+  ProfiledRepetition,
+  ServiceProfile,
+} from '../protocol/service-profile.js';
 export type { RecordedRequest, RequestMatch } from './api/recorded-request.js';
 export type {
   Delivery,
@@ -25,6 +32,8 @@ export type {
 export type { MockFaults } from './faults/fault-list.js';
 export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
+export type { FaultProxy, FaultProxyOptions, ProxiedExchange } from './proxy/fault-proxy.js';
+export { startFaultProxy } from './proxy/fault-proxy.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';

@@ -96,7 +96,9 @@ export interface MockService {
 
   /**
    * As if just started: forgets payments, requests, deliveries and faults, cancels retries, cuts off
-   * the requests that a fault holds, and starts the identifiers again. Settings stay.
+   * the requests that a fault holds. Where a `seed` was given the identifiers start again: an application
+   * that keeps its database then meets numbers that it knows. Settings stay, and so does a clock that was
+   * advanced.
    */
   reset(): void;
 

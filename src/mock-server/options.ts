@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import {
+  invalidOption,
   listOf,
   type OptionRules,
   oneOf,
@@ -16,8 +17,15 @@ import {
   withDefault,
   withMethods,
 } from '../protocol/options.js';
+import { statusRecordFields } from '../protocol/payment.js';
+import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 import { httpUrl } from '../protocol/url.js';
-import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
+import {
+  type SignatureEncoding,
+  signatureEncodings,
+  type TimestampUnit,
+} from '../protocol/wire.js';
+import { json } from './faults/fault-rules.js';
 import { createRunningClock, type MockClock } from './state/clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
@@ -53,7 +61,7 @@ export interface MockServiceOptions {
   /**
    * Whether a retry is signed again, with the time of the retry, or repeats the timestamp and
    * signature of the first attempt. The interface does not say which the service does.
-   * @default 'fresh'
+   * @default that of the profile, else 'fresh'
    */
   retrySigning?: 'fresh' | 'original' | undefined;
   /**
@@ -64,14 +72,44 @@ export interface MockServiceOptions {
   callbackTimeoutMs?: number | undefined;
   /**
    * Encoding of the digest in X-Signature. The interface does not say which the service uses.
-   * @default 'hex'
+   * @default that of the profile, else 'hex'
    */
   signatureEncoding?: SignatureEncoding | undefined;
   /**
+   * Unit of X-Timestamp. The interface does not say which the service uses.
+   * @default that of the profile, else 'seconds'
+   */
+  timestampUnit?: TimestampUnit | undefined;
+  /**
+   * What the service does where the interface leaves it open: a file that `merchant-payments discover`
+   * has written, read by `JSON.parse`. What was not learned stays as the mock does it.
+   * @default none: the mock's own choices
+   */
+  profile?: ServiceProfile | undefined;
+  /**
    * The status of a new payment. Creation is not a change and sends no callback.
-   * @default 'created'
+   * @default that of the profile, else 'created'
    */
   initialStatus?: string | undefined;
+  /**
+   * The status that each payment gets by itself, `autoStatusAfterMs` after its creation, with a
+   * callback; not when its status was changed before. A payment whose merchantPaymentReference ends
+   * with `-auto-` and a status, such as `order-1001-auto-paid`, gets that one, also without this option.
+   * @default none: a status is set by `setStatus` alone
+   */
+  autoStatus?: string | undefined;
+  /**
+   * How long after its creation, in milliseconds of the service's clock: a whole number from 0 to
+   * 2147483647.
+   * @default 1_000
+   */
+  autoStatusAfterMs?: number | undefined;
+  /**
+   * Further fields of the answer to a creation, for example a `redirectUrl`: what JSON can carry. In
+   * a text `{referenceNumber}` stands for that of the payment. Not the fields of interface section 2.2.
+   * @default none: the interface shows none
+   */
+  answerFields?: Readonly<Record<string, unknown>> | undefined;
   /**
    * What identifiers follow from: a whole number from 0. The same seed gives the same ones. Default
    * credentials follow from it too, so a seed that is known gives them away.
@@ -118,6 +156,19 @@ export const callbackUrlRule: Rule<string | undefined> = optional((value, option
   return url.href;
 });
 
+const answerFields: Rule<Readonly<Record<string, unknown>>> = (value, option) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidOption(option, 'an object of fields', value);
+  }
+  const fields = json(value, option) as Readonly<Record<string, unknown>>;
+  const taken = statusRecordFields.find((field) => Object.hasOwn(fields, field));
+  if (taken === undefined) return fields;
+  throw new InvalidOptionError(
+    option,
+    `${option} must not hold ${taken}: the service answers the status record itself`,
+  );
+};
+
 export const serviceRules = {
   apiKey: optional(apiKey),
   apiSecret: optional(secretText),
@@ -127,10 +178,15 @@ export const serviceRules = {
     [1_000, 10_000, 60_000, 600_000, 3_600_000],
     listOf(timerMs(0), 'milliseconds'),
   ),
-  retrySigning: withDefault('fresh', oneOf('fresh', 'original')),
+  retrySigning: optional(oneOf('fresh', 'original')),
   callbackTimeoutMs: withDefault(10_000, timerMs()),
-  signatureEncoding: withDefault('hex', oneOf(...signatureEncodings)),
-  initialStatus: withDefault('created', trimmedText),
+  signatureEncoding: optional(oneOf(...signatureEncodings)),
+  timestampUnit: optional(oneOf('seconds', 'milliseconds')),
+  profile: optional((value, option) => serviceProfile(json(value, option), option)),
+  initialStatus: optional(trimmedText),
+  autoStatus: optional(trimmedText),
+  autoStatusAfterMs: withDefault(1_000, timerMs(0)),
+  answerFields: withDefault({}, answerFields),
   seed: optional(wholeNumber({})),
   clock: optional(withMethods<MockClock>('a clock', 'now', 'setTimeout')),
 } satisfies OptionRules<MockServiceOptions>;
@@ -141,7 +197,14 @@ const serverRules = {
   host: withDefault('127.0.0.1', text),
 } satisfies OptionRules<MockServerOptions>;
 
-export type ResolvedServiceOptions = Omit<Resolved<typeof serviceRules>, 'seed' | 'clock'> & {
+type Profiled = 'retrySigning' | 'signatureEncoding' | 'timestampUnit' | 'initialStatus';
+
+export type ResolvedServiceOptions = Omit<
+  Resolved<typeof serviceRules>,
+  'seed' | 'clock' | Profiled
+> & {
+  readonly [Option in Profiled]: NonNullable<MockServiceOptions[Option]>;
+} & {
   readonly seed: number;
   /** Whether default credentials follow from the seed: only from one that was given. */
   readonly isSeedGiven: boolean;
@@ -163,11 +226,22 @@ export function resolveServerOptions(options: MockServerOptions): ResolvedServer
 }
 
 function complete<Options extends Resolved<typeof serviceRules>>(options: Options) {
-  const { seed, clock } = options;
+  const { seed, clock, profile } = options;
+  const { signatureEncoding, timestampUnit, retrySigning } = profile?.callbacks ?? {};
   return Object.freeze({
     ...options,
+    signatureEncoding: options.signatureEncoding ?? signatureEncoding ?? 'hex',
+    timestampUnit: options.timestampUnit ?? timestampUnit ?? 'seconds',
+    retrySigning: options.retrySigning ?? retrySigning ?? 'fresh',
+    initialStatus: options.initialStatus ?? statusIn(profile) ?? 'created',
     seed: seed ?? randomInt(2 ** 32),
     isSeedGiven: seed !== undefined,
     clock: clock ?? createRunningClock(),
   });
+}
+
+/** The status of a new payment, where the answer to its creation names one. */
+function statusIn(profile: ServiceProfile | undefined): string | undefined {
+  const { status } = (profile?.creation.body ?? {}) as { readonly status?: unknown };
+  return typeof status === 'string' && /^[^{]/.test(status) ? status : undefined;
 }

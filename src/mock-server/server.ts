@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { MockServerError } from '../errors.js';
-import { createRequest, dropBody, sendAnswer, sendFailure } from './api/node-http.js';
+import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
+import { listen, toUrl } from './api/listen.js';
+import { createRequest, sendAnswer, sendFailure } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
-import { ControlInterface, isControlPath } from './control/control-interface.js';
+import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
 import { findIntrusion, type ListenAddress } from './control/request-guard.js';
 import { dashboardAnswer } from './dashboard/page.js';
 import type { MockService } from './mock-service.js';
@@ -80,13 +81,10 @@ class ListeningService extends InProcessService implements MockServer {
     const address = server.address() as AddressInfo;
     this.#listens = { host: options.host, address: address.address };
     this.url = toUrl(address);
-    const { feed, payments, dispatcher } = this.inside;
     this.#control = new ControlInterface({
       service: this,
       settings: options,
-      feed,
-      payments,
-      dispatcher,
+      ...this.inside,
       page: dashboardAnswer,
     });
     server.on('request', (request, response) => this.#handle(request, response));
@@ -126,11 +124,11 @@ class ListeningService extends InProcessService implements MockServer {
       return;
     }
     try {
-      const { pathname } = new URL(request.url);
-      const answer = isControlPath(pathname)
-        ? await this.#answerControl(request, pathname, incoming)
-        : await this.fetch(request);
-      dropBody(request);
+      const answer = isControlPath(request.pathname)
+        ? await this.#answerControl(request, incoming)
+        : isVisit(request)
+          ? redirectToPage()
+          : await this.answer(request);
       await sendAnswer(answer, outgoing);
     } catch (error) {
       await sendFailure(error, outgoing);
@@ -138,39 +136,34 @@ class ListeningService extends InProcessService implements MockServer {
   }
 
   #answerControl(
-    request: Request,
-    path: string,
+    request: PlainRequest,
     { headers }: IncomingMessage,
-  ): Response | Promise<Response> {
-    const { method } = request;
+  ): PlainAnswer | Promise<PlainAnswer> {
+    const { method, pathname: path } = request;
     const intrusion = findIntrusion({ method, path, headers, listens: this.#listens });
-    return intrusion === undefined
-      ? this.#control.fetch(request)
-      : failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
+    if (intrusion !== undefined) return failureAnswer(new ControlFailure('FORBIDDEN', intrusion));
+    return path.startsWith(API_PREFIX)
+      ? this.answer(this.#toMerchantRequest(request))
+      : this.#control.answer(request);
+  }
+
+  /** The request of the service behind one of `/_mock/api/`, with the credentials in place. */
+  #toMerchantRequest(request: PlainRequest): PlainRequest {
+    const pair = Buffer.from(`${this.#apiKey}:${this.#apiSecret}`).toString('base64');
+    return {
+      ...request,
+      pathname: request.pathname.slice('/_mock'.length),
+      headers: new Map(request.headers).set('authorization', `Basic ${pair}`),
+    };
   }
 }
 
-function listen(server: Server, { port, host }: ResolvedServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(
-        cause.code === 'EADDRINUSE'
-          ? new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause })
-          : new MockServerError(
-              'LISTEN_FAILED',
-              `Listening on ${host}, port ${port} failed with ${cause.code}`,
-              { cause },
-            ),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
-}
+/** Below it is the service itself, without credentials: for the command line, which does not know them. */
+const API_PREFIX = '/_mock/api/';
 
-// A server can listen on "all addresses", but a client can't connect to them.
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-function toUrl({ address, port, family }: AddressInfo): string {
-  const host = LOOPBACK[address] ?? address;
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+/** Somebody opens the address of the mock in a browser. */
+function isVisit({ method, pathname, headers }: PlainRequest): boolean {
+  return (
+    method === 'GET' && pathname === '/' && headers.get('accept')?.includes('text/html') === true
+  );
 }

@@ -13,6 +13,12 @@ import {
 } from '../protocol/options.js';
 import { createGateway, type Gateway } from './api/gateway.js';
 import {
+  fromRequest,
+  type PlainAnswer,
+  type PlainRequest,
+  toResponse,
+} from './api/http-messages.js';
+import {
   describeRequest,
   type RecordedRequest,
   type RequestMatch,
@@ -20,6 +26,7 @@ import {
   toRequestFacts,
 } from './api/recorded-request.js';
 import { WaitingRequests } from './api/waiting-requests.js';
+import { AutomaticStatuses } from './automatic-statuses.js';
 import { CallbackSender } from './callbacks/deliver.js';
 import {
   type Delivery,
@@ -83,6 +90,7 @@ export interface ServiceInside {
   readonly feed: EventFeed;
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
+  readonly faults: FaultList;
 }
 
 /** @internal */
@@ -99,6 +107,7 @@ export class InProcessService implements MockService {
   readonly #feed = new EventFeed();
   readonly #faults = new FaultList((faults) => this.#feed.emit({ type: 'faults', faults }));
   readonly #payments: PaymentBook;
+  readonly #automatic: AutomaticStatuses;
   readonly #waiting: WaitingRequests;
   readonly #gateway: Gateway;
   readonly #sender: CallbackSender;
@@ -116,11 +125,23 @@ export class InProcessService implements MockService {
       clock,
       ids: this.#ids,
       initialStatus,
-      onChange: (payment) => this.#feed.emit({ type: 'payment', payment }),
+      onChange: (payment) => {
+        if (isNew(payment)) this.#automatic.schedule(payment);
+        this.#feed.emit({ type: 'payment', payment });
+      },
+    });
+    this.#automatic = new AutomaticStatuses({
+      clock,
+      status: options.autoStatus,
+      afterMs: options.autoStatusAfterMs,
+      setStatus: (referenceNumber, status) =>
+        isNew(this.#payments.require(referenceNumber)) && this.setStatus(referenceNumber, status),
     });
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
+      answerFields: options.answerFields,
       clock,
+      profile: options.profile,
       credentials: { apiKey: options.apiKey, apiSecret: options.apiSecret },
       faults: this.#faults,
       ids: this.#ids,
@@ -134,10 +155,12 @@ export class InProcessService implements MockService {
       clock,
       ids: this.#ids,
       faults: this.#faults,
+      payments: this.#payments,
       log: this.#deliveries,
       sender: this.#sender,
       signingKey: createSigningKey('signingSecret', this.#signingSecret),
       signatureEncoding: options.signatureEncoding,
+      timestampUnit: options.timestampUnit,
       retryScheduleMs: options.retryScheduleMs,
       retrySigning: options.retrySigning,
       onAttempt: (attempt) => this.#feed.emit({ type: 'attempt', attempt }),
@@ -178,8 +201,13 @@ export class InProcessService implements MockService {
   }
 
   async fetch(request: Request): Promise<Response> {
+    return toResponse(await this.answer(fromRequest(request)));
+  }
+
+  /** The service's API (interface section 4.1). */
+  protected async answer(request: PlainRequest): Promise<PlainAnswer> {
     this.#assertOpen();
-    return this.#gateway.fetch(request);
+    return this.#gateway.answer(request);
   }
 
   async setStatus(referenceNumber: string, status: string): Promise<Delivery> {
@@ -247,7 +275,12 @@ export class InProcessService implements MockService {
 
   /** What the control interface needs beyond the public calls. */
   protected get inside(): ServiceInside {
-    return { feed: this.#feed, payments: this.#payments, dispatcher: this.#dispatcher };
+    return {
+      feed: this.#feed,
+      payments: this.#payments,
+      dispatcher: this.#dispatcher,
+      faults: this.#faults,
+    };
   }
 
   /** Printing the object must not show its secrets. */
@@ -260,12 +293,14 @@ export class InProcessService implements MockService {
 
   #forget(reason: MockServerError): void {
     this.#dispatcher.cancel();
+    this.#automatic.cancel();
     this.#requests.clear(reason);
     this.#waiting.cutOff(reason.message);
     this.#deliveries.clear(reason);
     this.#faults.clear();
     this.#payments.clear();
-    this.#ids.restart();
+    // A random seed promises no sequence, and an application that keeps its database must not meet a number again.
+    if (this.#options.isSeedGiven) this.#ids.restart();
     this.#feed.emit({ type: 'reset' });
   }
 
@@ -288,4 +323,9 @@ export class InProcessService implements MockService {
     }
     return [...lines, ...this.#dispatcher.describePending().map((line) => `Also ${line}`)];
   }
+}
+
+/** Whether it has the status of its creation. */
+function isNew({ history }: MockPayment): boolean {
+  return history.length === 1;
 }

@@ -1,22 +1,26 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { findChromium } from './chromium.js';
 
-const executablePath = findChromium();
+const endpoint = process.env['BROWSER_ENDPOINT'];
 
 let browser: Browser | undefined;
 
 /** As describe, with a browser; skipped where there is none, which global-setup.ts says. */
 export function describeInBrowser(name: string, cases: () => void): void {
-  describe.skipIf(executablePath === undefined)(name, () => {
+  describe.skipIf(endpoint === undefined)(name, () => {
     beforeAll(async () => {
-      // Chromium refuses its sandbox to root, who runs containers.
-      const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+      browser = await chromium.connect(endpoint ?? '');
     });
+    // Closes its contexts. The browser itself goes on: the next file has it too.
     afterAll(() => browser?.close());
     cases();
   });
+}
+
+/** The browser that describeInBrowser has opened. */
+export function openedBrowser(): Browser {
+  if (browser === undefined) throw new Error('a browser is open within describeInBrowser alone');
+  return browser;
 }
 
 interface PageOptions {
@@ -36,8 +40,7 @@ export interface WatchedPage extends AsyncDisposable {
 
 export async function openPage(options: PageOptions): Promise<WatchedPage> {
   const { context: contextOptions, origins, expectedErrors } = options;
-  if (browser === undefined) throw new Error('openPage is called outside describeInBrowser');
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
+  const context = await openedBrowser().newContext({ reducedMotion: 'reduce', ...contextOptions });
   const problems: string[] = [];
   context.on('request', (request) => {
     const url = request.url();

@@ -1,9 +1,14 @@
+import { chromium } from 'playwright-core';
 import { findPostgres } from '../services/find-servers.js';
 import { findChromium } from './chromium.js';
 
-/** Says once whether there are a browser and, for the shop, a Postgres: its address is in DATABASE_URL. */
+/**
+ * Starts the browser of all files, whose address is in BROWSER_ENDPOINT. Says once whether there are one and, for
+ * the shop, a Postgres: its address is in DATABASE_URL.
+ */
 export default async function setUpBrowserTests(): Promise<(() => Promise<void>) | undefined> {
-  if (findChromium() === undefined) {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
     report(
       'no browser found: install Chromium (Debian: apt-get install chromium) or set CHROMIUM_PATH',
     );
@@ -12,10 +17,17 @@ export default async function setUpBrowserTests(): Promise<(() => Promise<void>)
   const postgres = await findPostgres();
   if (postgres === undefined) {
     report('no Postgres found for the shop: install it or set DATABASE_URL');
-    return undefined;
+  } else {
+    process.env['DATABASE_URL'] = postgres.url;
   }
-  process.env['DATABASE_URL'] = postgres.url;
-  return postgres.stop;
+  // Chromium refuses its sandbox to root, who runs containers.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launchServer({ executablePath, args });
+  process.env['BROWSER_ENDPOINT'] = browser.wsEndpoint();
+  return async () => {
+    await browser.close();
+    await postgres?.stop?.();
+  };
 }
 
 function report(missing: string): void {

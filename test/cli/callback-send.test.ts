@@ -52,6 +52,7 @@ describe('callback send', () => {
     ['duplicate', ['--set=copies=2'], [200, 200, 200], ['paid']],
     ['reorder', [], [200, 200], ['paid', 'pending']],
     ['drop', [], [0, 200], ['paid']],
+    ['late-callback', ['--set=delayMs=5'], [200], ['paid']],
     ['stale-timestamp', [], [401], []],
     ['stale-timestamp', ['--set=bySeconds=20'], [200], ['paid']],
     ['future-timestamp', [], [401], []],
@@ -139,7 +140,7 @@ describe('callback send', () => {
   );
 
   test.each([
-    [[], 500, /answered 500, but a callback in order must be accepted with 2xx/],
+    [[], 500, /answered 500, but a valid callback must be accepted with 2xx/],
     [['--fault=duplicate'], 409, /answered 409.*and 1 more were not/],
     [['--fault=unknown-status'], 422, /must be accepted/],
     [

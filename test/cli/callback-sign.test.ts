@@ -118,7 +118,7 @@ describe('callback sign', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET, or give --signing-secret; a .env file is not read by the command line: run `export MERCHANT_PAYMENTS_SIGNING_SECRET=…` before, or `node --env-file=.env node_modules/merchant-payments/dist/cli/main.js …` instead\n',
+        'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET in the environment or in .env, or give --env-file or --signing-secret\n',
     });
   });
 

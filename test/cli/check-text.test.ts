@@ -26,10 +26,10 @@ test('a report of checks: a table, what failed and why, what was skipped, totals
       '  seen  seen',
       '  why   Anybody who finds the endpoint can have orders shipped.',
       '  fix   Verify.',
-      '  look  for 0b7f3f4e-1111-4222-8333-444455556666',
+      "  look  in the endpoint's log for 0b7f3f4e-1111-4222-8333-444455556666",
       '',
       'skipped: valid-effect',
-      '  since not tried: it needs a probe',
+      '  why   not tried: it needs a probe',
       '',
       '1 passed, 1 failed, 1 skipped in 1.2 s. It acknowledged a callback within 2 ms',
       '(median), 9.5 ms at most.',
@@ -79,12 +79,20 @@ test('a check in one line, as it ends', () => {
   );
 });
 
-test('a report leaves out the table of what was shown as it ended', () => {
-  const lines = describeReport(report, { width: 80, paint: asIs }, { hasShownChecks: true });
+test('a brief report leaves out the table', () => {
+  const lines = describeReport(report, { width: 80, paint: asIs }, { isBrief: true });
   expect(lines.slice(0, 3)).toEqual([
     'Checks of http://127.0.0.1:3000/callbacks?x=<y>',
     '',
     expect.stringMatching(/^wrong-secret: /),
   ]);
   expect(lines.at(-1)).toMatch(/at most\.$/);
+});
+
+test('the cause comes first, with what the endpoint said', () => {
+  const cause = { ...failed, id: 'available', title: 'C', answer: 'no\u001b more' } as const;
+  const { checks, ...rest } = createReport({ ...failed, title: 'T' }, cause);
+  const text = describeReport({ ...rest, checks, cause: 'available' }, { width: 80, paint: asIs });
+  expect(text.indexOf('available: C')).toBeLessThan(text.indexOf('wrong-secret: T'));
+  expect(text).toContain('  said  no\\x1b more');
 });

@@ -35,6 +35,18 @@ test('every command helps', async () => {
   }
 });
 
+test('help and the name of a command print its help, as -v prints the version', async () => {
+  for (const name of [['mock'], ['payments', 'show'], ['payments'], []]) {
+    const [asked, flagged] = [
+      await runCommand(['help', ...name]),
+      await runCommand([...name, '-h']),
+    ];
+    expect(asked).toEqual({ ...flagged, code: 0 });
+    expect(asked.stdout).toContain(`Usage: merchant-payments ${name.join(' ')}`);
+  }
+  expect((await runCommand(['-v'])).stdout).toBe((await runCommand(['--version'])).stdout);
+});
+
 test('without a command the help goes to stderr, with exit code 2', async () => {
   const { code, stdout, stderr } = await runCommand([]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -46,8 +58,10 @@ test.each([
   [['nonsense'], 'unknown command nonsense; see --help'],
   [['payment', 'list'], 'unknown command payment; did you mean payments list?'],
   [['payments', 'lst'], 'unknown command payments lst; did you mean payments list?'],
-  [['payments'], 'payments needs one of create, list, set-status after it'],
-  [['payments', '--json'], 'payments needs one of create, list, set-status after it'],
+  [['payments'], 'payments needs one of create, list, show, set-status after it'],
+  [['payments', '--json'], 'payments needs one of create, list, show, set-status after it'],
+  [['payments', 'get'], 'unknown command payments get; '],
+  [['help', 'moc'], 'unknown command moc; did you mean mock?'],
   [['--json', 'payments', 'list'], 'the command comes first'],
   [['--api-key=hunter2', 'mock'], 'the command comes first'],
   [[''], 'unknown command ; see --help'],
@@ -111,6 +125,21 @@ test('colours are for terminals, unless NO_COLOR says otherwise', async () => {
   expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001b');
   const piped = await runCommand(['fault', 'list'], { ...env, FORCE_COLOR: '1' });
   expect(piped.stdout).not.toContain('\u001b');
+});
+
+test('a table is as wide as the terminal, and whole in a pipe', async () => {
+  await using mock = await startMock();
+  await mock.run('fault', 'add', 'request', 'hang', '--match', `path=/${'x'.repeat(200)}`);
+  const { stdout } = await runShell(
+    `script -qec "stty cols 60; ${shellCall} fault list" /dev/null`,
+    { MERCHANT_PAYMENTS_MOCK_URL: mock.url },
+  );
+  const widths = stdout
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.length);
+  expect(Math.max(...widths)).toBe(60);
+  expect((await mock.run('fault', 'list')).stdout).toContain('x'.repeat(200));
 });
 
 test('JSON is indented on a terminal', async () => {

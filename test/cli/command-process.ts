@@ -26,8 +26,8 @@ vi.setConfig({ testTimeout: 60_000 });
 export interface RunningCommand extends AsyncDisposable {
   /** What it has printed on standard output, and on standard error. */
   readonly output: { readonly stdout: string; readonly stderr: string };
-  /** Settles with what the pattern caught, when standard output matches; fails when it ends before. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Settles with what the pattern caught, when the output matches; fails when it ends before. */
+  printed(pattern: RegExp, on?: 'stdout' | 'stderr'): Promise<RegExpExecArray>;
   /** Settles when it has ended and its output is read. */
   readonly ended: Promise<Ended>;
 }
@@ -171,10 +171,10 @@ function watchOutput() {
       notify();
       return { code, signal, ...output };
     },
-    printed: (pattern: RegExp) =>
+    printed: (pattern: RegExp, on: 'stdout' | 'stderr' = 'stdout') =>
       new Promise<RegExpExecArray>((resolve, reject) => {
         const check = () => {
-          const found = pattern.exec(output.stdout);
+          const found = pattern.exec(output[on]);
           if (found !== null) resolve(found);
           else if (hasEnded) reject(new Error(`It ended without ${pattern}:\n${output.stderr}`));
           else return;
@@ -200,7 +200,9 @@ export interface RunningMock extends RunningCommand {
  * the suite of the packed package.
  */
 export function startMock(...args: readonly string[]): Promise<RunningMock> {
-  return process.env['COMMAND_LINE'] ? startMockProcess(...args) : toMock(runMockHere(args));
+  return process.env['COMMAND_LINE']
+    ? startMockProcess(...args)
+    : toMock(startHere(['mock', '--port', '0', ...args]));
 }
 
 /** The same in its own process, for tests of signals and pipes. */
@@ -210,16 +212,17 @@ export function startMockProcess(
   return toMock(startCommand(['mock', '--port', '0', ...args]));
 }
 
-function runMockHere(args: readonly string[]): RunningCommand {
+/** Starts a command that runs until it is stopped, in this process. */
+export function startHere(args: readonly string[], env: Environment = {}): RunningCommand {
   const watcher = watchOutput();
   const stream = (name: 'stdout' | 'stderr') =>
     collectInto({ push: (chunk) => watcher.add(name, chunk.toString()) });
   const stdout = stream('stdout');
-  const ended = runCommandLine(['mock', '--port', '0', ...args], {
+  const ended = runCommandLine(args, {
     stdin: Readable.from([]) as NodeJS.ReadStream,
     stdout,
     stderr: stream('stderr'),
-    env: {},
+    env,
   }).then((code) => watcher.end(code, null));
   return {
     ...watcher,

@@ -81,13 +81,14 @@ test('a callback is sent again by its delivery, by its attempt, or by the paymen
   const { id, referenceNumber, attempts } = await createPaid(mock, 'order-1');
   await mock.json('payments', 'set-status', 'order-1', 'refunded');
   const resend = (word: string) => mock.json('deliveries', 'resend', word);
-  for (const word of [id, attempts[0]?.id ?? '']) {
+  const attempt = attempts[0]?.id ?? '';
+  for (const word of [id, attempt, attempt.slice(0, 7)]) {
     expect(await resend(word)).toMatchObject({ referenceNumber, status: 'paid' });
   }
   for (const word of [referenceNumber, 'order-1', referenceNumber.slice(0, 8)]) {
     expect(await resend(word)).toMatchObject({ referenceNumber, status: 'refunded' });
   }
-  expect(endpoint.received).toHaveLength(7);
+  expect(endpoint.received).toHaveLength(8);
 });
 
 test('a callback is sent again with a fault for this delivery only', async () => {
@@ -137,9 +138,12 @@ test('the clock is moved ahead, and every retry that fell due was answered', asy
   await createPaid(mock, 'order-1');
   const { code, stdout } = await mock.run('clock', 'advance', '2h');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^the mock's clock was moved ahead by 2h: \S+Z\n$/);
+  expect(stdout).toMatch(
+    /^the mock's clock was moved ahead by 2h: \S+Z\n2 callbacks sent\n {2}order-1 paid, attempt 2: refused, HTTP 500, \d+ ms\n {2}order-1 paid, attempt 3: acknowledged, HTTP 200, \d+ ms\n$/,
+  );
   expect(endpoint.received).toHaveLength(3);
   const first = (await mock.json('clock', 'advance', '1d')) as { now: string };
+  expect(first).toMatchObject({ attempts: [] });
   const second = (await mock.json('clock', 'advance', '1d')) as { now: string };
   expect(Date.parse(second.now) - Date.parse(first.now)).toBeGreaterThanOrEqual(86_400_000);
 });

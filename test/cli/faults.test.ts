@@ -16,13 +16,17 @@ test('a fault is added, listed and cleared', async () => {
   expect(added).toMatchObject({ code: 0, stderr: '' });
   expect(added.stdout).toBe(
     [
-      'ON       TYPE   TIMES LEFT  MATCH                           FIELDS',
-      'request  delay           3  method=POST path=/api/payments  delayMs=5\n',
+      'ID  ON       TYPE   TIMES LEFT  MATCH                           FIELDS',
+      ' 1  request  delay           3  method=POST path=/api/payments  delayMs=5\n',
     ].join('\n'),
   );
   expect((await mock.run('fault', 'list')).stdout).toBe(added.stdout);
   const cleared = await mock.run('fault', 'clear');
-  expect(cleared).toMatchObject({ code: 0, stdout: '', stderr: 'No fault is pending.\n' });
+  expect(cleared).toMatchObject({
+    code: 0,
+    stdout: '1 fault removed\n',
+    stderr: 'No fault is pending.\n',
+  });
   expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
 });
 
@@ -31,6 +35,7 @@ test('--json is the answer of the control interface', async () => {
   const expected = {
     faults: [
       {
+        id: '1',
         on: 'callback',
         type: 'extra-field',
         times: 'unlimited',
@@ -46,6 +51,21 @@ test('--json is the answer of the control interface', async () => {
   expect(added).toEqual(expected);
   expect(await mock.json('fault', 'list')).toEqual(expected);
   expect(await mock.json('fault', 'clear')).toEqual({ faults: [] });
+});
+
+test('one fault is removed by the id of the list', async () => {
+  await using mock = await startMock();
+  await mock.run('fault', 'add', 'request', 'hang');
+  await mock.run('fault', 'add', 'request', 'unauthorized');
+  const removed = await mock.run('fault', 'remove', '1');
+  expect(removed).toMatchObject({ code: 0, stderr: '' });
+  expect(removed.stdout).toMatch(/^fault 1 was removed\nID .*\n 2 {2}request {2}unauthorized /);
+  expect(await mock.run('fault', 'remove', '1')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'merchant-payments: There is no fault "1" in this service\n',
+  });
+  expect(await mock.json('fault', 'list')).toMatchObject({ faults: [{ id: '2' }] });
 });
 
 test('a fault is given as JSON', async () => {

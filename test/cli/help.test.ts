@@ -41,68 +41,83 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
 
   test('prints its usage, every option and every example', async () => {
     const command = await load();
-    const help = commandHelp(command);
+    const help = commandHelp(command, 80);
     expect(help).toContain(`Usage: merchant-payments ${name} `);
     for (const option of Object.keys(optionsOf(command))) expect(help).toContain(`--${option}`);
     for (const example of command.examples) expect(help).toContain(example);
-    for (const line of command.details ?? []) expect(help).toContain(line);
+    const flowing = help.replace(/\s+/g, ' ');
+    for (const detail of command.details ?? []) {
+      const parts = typeof detail === 'string' ? [detail] : [detail.term, detail.text];
+      for (const part of parts) expect(flowing).toContain(part);
+    }
   });
 
   test('is listed in the overview', async () => {
     const { summary } = await load();
-    const shown = await overview();
+    const shown = await overview(80);
     expect(shown).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     expect(shown.replace(/\s+/g, ' ')).toContain(summary);
   });
 });
 
 test('the help of a group lists its commands and no others', async () => {
-  const shown = await groupHelp('payments');
+  const shown = await groupHelp('payments', 80);
   expect(shown).toContain('Usage: merchant-payments payments <command>');
   expect(shown).toContain('payments create');
   expect(shown).not.toContain('deliveries');
   expect(commandsOfGroup('payments')).toEqual([
     'payments create',
     'payments list',
+    'payments show',
     'payments set-status',
   ]);
   expect(commandsOfGroup('mock')).toEqual([]);
 });
 
-test('definitions are wrapped below their beginning', async () => {
-  const lines = (await overview()).split('\n');
-  for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
+test.each([60, 80, 120])('no text is wider than %i columns, but for examples', async (width) => {
+  const helps = [await overview(width), await groupHelp('fault', width)];
+  for (const load of commandLoaders.values()) {
+    const [help = ''] = commandHelp(await load(), width).split('\nExamples:');
+    helps.push(help);
+  }
+  const widths = helps.flatMap((help) => help.split('\n').map((line) => line.length));
+  // A term is never broken.
+  expect(widths.filter((one) => one > Math.max(width, 100))).toEqual([]);
+  expect(Math.max(...widths)).toBeGreaterThan(width - 10);
 });
 
 test('the value, and that an option may be given several times, stand beside its name', () => {
-  const help = commandHelp({
-    name: 'a b',
-    summary: 'Does it.',
-    positionals: ['c'],
-    options: {
-      d: list({ value: 'url', help: 'What it is.' }),
-      e: text({ help: 'Another.' }),
+  const help = commandHelp(
+    {
+      name: 'a b',
+      summary: 'Does it.',
+      positionals: ['c'],
+      options: {
+        d: list({ value: 'url', help: 'What it is.' }),
+        e: text({ help: 'Another.' }),
+      },
+      examples: [],
+      run: async () => undefined,
     },
-    examples: [],
-    run: async () => undefined,
-  });
+    80,
+  );
   expect(help).toContain('Usage: merchant-payments a b <c> [options]');
-  expect(help).toContain('--d <url> …  What it is.');
-  expect(help).toContain('--e <value>  Another.');
+  expect(help).toContain('--d <url> …        What it is.');
+  expect(help).toContain('--e <value>        Another.');
 });
 
 test('the commands that talk to the mock alone say that they ignore the address of the service', async () => {
   const ignoring: string[] = [];
   for (const [name, load] of commandLoaders) {
-    const help = commandHelp(await load()).replace(/\s+/g, ' ');
+    const help = commandHelp(await load(), 80).replace(/\s+/g, ' ');
     if (help.includes('MERCHANT_PAYMENTS_BASE_URL is ignored.')) ignoring.push(name);
   }
   expect(ignoring).toEqual(
     [...commandLoaders.keys()].filter((name) =>
-      /^(?:payments (?!create)|deliveries|fault|clock)/.test(name),
+      /^(?:payments (?!create)|deliveries|requests|fault|clock|reset|tail)/.test(name),
     ),
   );
-  expect((await overview()).replace(/\s+/g, ' ')).toContain(
-    'Address of the service, for payments create alone',
+  expect((await overview(80)).replace(/\s+/g, ' ')).toContain(
+    'Address of the service, for payments create and discover alone',
   );
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { labelledLines, reportWidth, wrapText } from '../../src/cli/layout.js';
+import { labelledLines, textWidth, wrapText } from '../../src/cli/layout.js';
 
 test.each([
   [undefined, 80],
-  [200, 80],
-  [79, 79],
+  [200, 120],
+  [97, 97],
   [12, 40],
-])('on a stream of %s columns a report is %i wide', (columns, expected) => {
-  expect(reportWidth({ columns: columns as number })).toBe(expected);
+])('on a stream of %s columns lines of text are %i wide', (columns, expected) => {
+  expect(textWidth({ columns: columns as number })).toBe(expected);
 });
 
 test.each([

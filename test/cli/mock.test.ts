@@ -192,6 +192,7 @@ test('with --json prints where it listens, then one line per event, and nothing 
   expect(find('delivery').at(-1)?.['delivery']).toEqual({
     id: expect.any(String),
     referenceNumber: expect.any(String),
+    merchantPaymentReference: 'a\u001b',
     status: 'paid',
     state: 'acknowledged',
   });
@@ -297,6 +298,10 @@ test.each([
   [['--api-key', 'a:hunter2'], '--api-key: apiKey must not contain a colon'],
   [['--signing-secret', ''], '--signing-secret: signingSecret must be'],
   [['--initial-status', ' '], '--initial-status: initialStatus must be'],
+  [['--auto', ' '], '--auto: autoStatus must be'],
+  [['--after', 'soon'], '--after must be a number with its unit'],
+  [['--answer-field', 'a'], '--answer-field must be of the form name=value'],
+  [['--answer-field', 'status=paid'], '--answer-field: answerFields must not hold status'],
   [['--host', '192.0.2.1'], '192.0.2.1, port 4242'],
   [['extra'], 'there are too many words'],
 ])('%j is refused in a line, with exit code 2', async (args, message) => {

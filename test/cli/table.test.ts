@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Column, formatTable } from '../../src/cli/layout.js';
 
 interface Row {
@@ -10,7 +10,7 @@ const columns: readonly Column<Row>[] = [
   { title: 'NAME', text: ({ name }) => name },
   { title: 'N', text: ({ count }) => String(count), align: 'right', style: () => 'red' },
 ];
-const asIs = (_style: string, text: string) => text;
+const asIs = { paint: (_style: string, text: string) => text, tableWidth: Infinity };
 
 test('columns are as wide as their widest cell', () => {
   expect(
@@ -49,10 +49,36 @@ test('control characters in a cell are escaped before it is measured', () => {
 });
 
 test('styles do not change the width', () => {
-  const lines = formatTable(
-    columns,
-    [{ name: 'a', count: 1 }],
-    (style, text) => `<${style}>${text}`,
-  );
+  const lines = formatTable(columns, [{ name: 'a', count: 1 }], {
+    paint: (style, text) => `<${style}>${text}`,
+    tableWidth: 40,
+  });
   expect(lines).toEqual(['<bold>NAME  N', 'a     <red>1']);
+});
+
+describe('a table that is wider than the terminal', () => {
+  const wide: readonly Column<string>[] = [
+    { title: 'TIME', text: () => '2026-01-31T07:08:09.000Z', short: () => '07:08:09' },
+    { title: 'EMPTY', text: () => '' },
+    { title: 'ID', text: (id) => id },
+    { title: 'N', text: () => '7', align: 'right' },
+  ];
+  const widthOf = (tableWidth: number) =>
+    formatTable(wide, ['0123456789abcdef'], { ...asIs, tableWidth });
+
+  test('has short times, and no empty columns', () => {
+    expect(widthOf(31)).toEqual(['TIME      ID                N', '07:08:09  0123456789abcdef  7']);
+  });
+
+  test('has its widest cells cut', () => {
+    expect(widthOf(24)).toEqual(['TIME      ID           N', '07:08:09  0123456789…  7']);
+  });
+
+  test('keeps eight characters of each, however narrow the terminal is', () => {
+    expect(widthOf(5)[1]).toBe('07:08:09  0123456…  7');
+  });
+
+  test('is left as it is where it fits', () => {
+    expect(widthOf(54)[1]).toBe('2026-01-31T07:08:09.000Z  -      0123456789abcdef  7');
+  });
 });

@@ -7,6 +7,14 @@ import {
   startMockServer,
 } from '../../src/mock-server/index.js';
 
+const profile = {
+  version: 1,
+  creation: { status: 201 },
+  invalid: {},
+  callbacks: {},
+  notLearned: {},
+};
+
 describe('an invalid option is refused before anything starts', () => {
   test.each<[string, object]>([
     ['apiKey', { apiKey: '' }],
@@ -34,7 +42,23 @@ describe('an invalid option is refused before anything starts', () => {
     ['callbackTimeoutMs', { callbackTimeoutMs: 0 }],
     ['callbackTimeoutMs', { callbackTimeoutMs: Number.POSITIVE_INFINITY }],
     ['signatureEncoding', { signatureEncoding: 'auto' }],
+    ['timestampUnit', { timestampUnit: 'minutes' }],
+    ['profile', { profile: 'service-profile.json' }],
+    ['profile.version', { profile: { ...profile, version: 2 } }],
+    ['profile.creation.status', { profile: { ...profile, creation: { status: 199 } } }],
+    ['profile.repeatedReference.effect', { profile: { ...profile, repeatedReference: {} } }],
+    ['profile.invalid.invalidAmount', { profile: { ...profile, invalid: { invalidAmount: 400 } } }],
+    [
+      'profile.callbacks.timestampUnit',
+      { profile: { ...profile, callbacks: { timestampUnit: 's' } } },
+    ],
+    ['profile.notLearned', { profile: { ...profile, notLearned: null } }],
     ['initialStatus', { initialStatus: '' }],
+    ['autoStatus', { autoStatus: ' ' }],
+    ['autoStatusAfterMs', { autoStatusAfterMs: -1 }],
+    ['answerFields', { answerFields: [] }],
+    ['answerFields', { answerFields: 'redirectUrl' }],
+    ['answerFields', { answerFields: { status: 'paid' } }],
     ['seed', { seed: -1 }],
     ['seed', { seed: 1.5 }],
     ['seed', { seed: 'seven' }],

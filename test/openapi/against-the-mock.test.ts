@@ -21,7 +21,7 @@ import {
 import { callbackOperation, operationAt } from './document.js';
 import { type Exchange, startRecordingProxy } from './recording-proxy.js';
 
-const creation = operationAt(known.createPayment.path, 'POST');
+const creation = operationAt(known['payments.create'].path, 'POST');
 const callback = callbackOperation();
 
 /** Which of the creation's `responses` the mock has answered with. */
@@ -60,7 +60,7 @@ describe('a creation by the client', () => {
   test('is a request of the document, and its answer a success with the status record', async () => {
     const { exchange } = await recordCreation();
     const { request, answer } = exchange;
-    expect(request).toMatchObject({ method: 'POST', path: known.createPayment.path });
+    expect(request).toMatchObject({ method: 'POST', path: known['payments.create'].path });
     expect(findRequestDepartures(operationAt(request.path, request.method), request)).toEqual([]);
     checkAnswer(answer);
     // The document leaves the body open; the record is the mock's own choice.
@@ -96,8 +96,10 @@ type Remains = 'well-formed' | 'damaged' | 'none';
 /** What each fault leaves of an answer; the compiler keeps it complete. */
 const answerFaults: Record<RequestFault['type'], readonly [RequestFault, Remains]> = {
   delay: [{ on: 'request', type: 'delay', delayMs: 0 }, 'well-formed'],
+  'late-answer': [{ on: 'request', type: 'late-answer', delayMs: 0 }, 'well-formed'],
   unauthorized: [{ on: 'request', type: 'unauthorized' }, 'well-formed'],
   'rate-limit': [{ on: 'request', type: 'rate-limit' }, 'well-formed'],
+  'client-error': [{ on: 'request', type: 'client-error', status: 422 }, 'well-formed'],
   'server-error': [{ on: 'request', type: 'server-error', status: 503 }, 'well-formed'],
   'html-error': [{ on: 'request', type: 'html-error' }, 'well-formed'],
   'empty-body': [{ on: 'request', type: 'empty-body' }, 'damaged'],
@@ -180,6 +182,7 @@ const callbackFaults: Record<CallbackFault['type'], readonly string[]> = {
   duplicate: [],
   reorder: [],
   drop: [],
+  'late-callback': [],
   'stale-timestamp': [],
   'future-timestamp': [],
   'tampered-body': [],

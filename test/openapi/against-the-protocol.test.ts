@@ -20,7 +20,7 @@ describe('the document describes what the package speaks', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
-    expect(operations).toEqual([`post ${known.createPayment.path}`]);
+    expect(operations).toEqual([`post ${known['payments.create'].path}`]);
     expect(Object.values(document.webhooks).flatMap(Object.keys)).toEqual(['post']);
   });
 
@@ -36,7 +36,7 @@ describe('the document describes what the package speaks', () => {
   test('Basic credentials for the service, none for the callback', () => {
     expect(Object.values(securitySchemes)).toMatchObject([{ type: 'http', scheme: 'basic' }]);
     expect(document.security).toEqual([{ [Object.keys(securitySchemes)[0] ?? '']: [] }]);
-    expect(operationAt(known.createPayment.path, 'POST').security).toBeUndefined();
+    expect(operationAt(known['payments.create'].path, 'POST').security).toBeUndefined();
     expect(callbackOperation().security).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('the document describes what the package speaks', () => {
   });
 
   test('no success but every 2xx, and no error but the 401 and the default', () => {
-    const { responses } = operationAt(known.createPayment.path, 'POST');
+    const { responses } = operationAt(known['payments.create'].path, 'POST');
     expect(new Set(Object.keys(responses))).toEqual(new Set(['2XX', '401', 'default']));
   });
 

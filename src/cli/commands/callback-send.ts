@@ -1,4 +1,5 @@
 import type { CallbackFault } from 'merchant-payments/mock-server';
+import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { defineCommand, list, text, UsageError, withDefault } from '../command.js';
 import { describeFaults, readFaultType } from '../faults.js';
@@ -11,12 +12,13 @@ const MAX_TIMES = 1_000;
 
 export const send = defineCommand({
   name: 'callback send',
-  summary: 'Sends a signed callback to an endpoint, in order or with a fault.',
+  summary: 'Sends a signed callback to an endpoint, valid or with a fault.',
   positionals: ['callback-url'],
   options: {
     ...callbackOptions,
     fault: text({
       value: 'type',
+      choices: faultTypesOn('callback'),
       help: 'What is wrong with it, one of those below. Without it nothing is.',
     }),
     set: list({ value: 'field=value', help: 'A field of this fault, such as copies=3.' }),
@@ -45,11 +47,9 @@ export const send = defineCommand({
     'Faults, and their fields:',
     ...describeFaults('callback'),
     '',
-    'With a fault, of the record only --reference and --status can be given. With drop the callback',
-    'arrives with the retry; with reorder an older change, to pending, follows the given one.',
+    'With a fault, of the record only --reference and --status can be given. With drop the callback arrives with the retry; with reorder an older change, to pending, follows the given one.',
     '',
-    'It succeeds when the endpoint accepted with 2xx what verifies, and refused with 4xx what does',
-    'not; otherwise it fails. Of copies sent at once, all but one may be answered with 503.',
+    'It succeeds when the endpoint accepted with 2xx what verifies, and refused with 4xx what does not; otherwise it fails. Of copies sent at once, all but one may be answered with 503.',
   ],
   examples: [
     'merchant-payments callback send http://127.0.0.1:3000/callbacks --reference order-1',

@@ -33,8 +33,7 @@ export const sign = defineCommand({
   summary: 'Makes a signed callback and prints it, as a curl command, an HTTP message or JSON.',
   options,
   details: [
-    'A record has sample values where no field is given. JSON holds the body as rawBody, where it is',
-    'text, and always as rawBodyBase64. callback verify reads HTTP messages and JSON.',
+    'A record has sample values where no field is given. JSON holds the body as rawBody, where it is text, and always as rawBodyBase64. callback verify reads HTTP messages and JSON.',
   ],
   examples: [
     'merchant-payments callback sign --reference order-1 --status paid',

@@ -1,11 +1,32 @@
+import { randomInt } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { CheckCallbackEndpointOptions, EndpointReport } from 'merchant-payments/testing';
-import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
+import type {
+  CheckCallbackEndpointOptions,
+  EndpointCheck,
+  EndpointReport,
+} from 'merchant-payments/testing';
+import {
+  type Call,
+  defineCommand,
+  flag,
+  type Outcome,
+  parsed,
+  text,
+  UsageError,
+} from '../command.js';
+import {
+  describeExploration,
+  REFERENCE_PLACE,
+  readScript,
+  runRestartCommand,
+  writeTest,
+} from '../exploring.js';
 import { toJUnitXml } from '../junit.js';
+import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
-import { parseHttpUrl, parseWholeNumber } from '../option-values.js';
-import { createPaint, printNote } from '../output.js';
+import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
+import { createPaint, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 import { describeCheck, describeReport, nameCheckFlags } from '../report-text.js';
 import {
@@ -26,9 +47,17 @@ const options = {
     },
     parseHttpUrl,
   ),
+  'effect-counts': parsed(
+    {
+      value: 'paid|changes',
+      help: 'What the effect URL counts: what happens once for a payment that is paid, or once for each change. With paid an endpoint fails that acts on any status, also when the URL answers a number only. Default: either',
+      sets: 'effectCounts',
+    },
+    (name, given) => parseOneOf(name, given, ['paid', 'changes']),
+  ),
   reference: text({
     value: 'text',
-    help: 'The merchantPaymentReference of every payment, for an endpoint that takes existing orders only. {n} in it stands for 1, 2, 3 and so on: an order for each payment. Default: made up ones',
+    help: 'The merchantPaymentReference of every payment, for an endpoint that takes existing orders only. {n} in it stands for 1, 2, 3 and so on, {1001..} for 1001, 1002 and so on: an order for each payment. Default: made up ones',
     sets: 'merchantPaymentReference',
   }),
   overtaking: flag(
@@ -58,6 +87,9 @@ const options = {
     value: 'n',
     help: 'The size of the body that must be refused, 4096 to 268435456. Default: 8388608',
   }),
+  'fail-on-skipped': flag(
+    'Exit code 1 also when a check was skipped, those of overtaking aside: for CI, where a check that is not made should not go unnoticed.',
+  ),
   'signature-encoding': signatureEncodingOption,
   'timestamp-unit': timestampUnitOption,
   wait: parsed(
@@ -67,6 +99,25 @@ const options = {
     },
     (name, given) => 1000 * parseWholeNumber(name, given, { min: 0, max: 3_600 }),
   ),
+  explore: wholeNumber({
+    value: 'n',
+    help: 'Instead of the checks: runs so many random schedules of callbacks that are duplicated, late, dropped, at once or out of order, counts effects, and shrinks what fails to the shortest script. Needs --effect-url.',
+    sets: 'schedules',
+  }),
+  seed: wholeNumber({
+    value: 'n',
+    help: 'With --explore: what the schedules follow from. Default: a random one, which is printed',
+  }),
+  'restart-command': text({
+    value: 'command',
+    help: 'With --explore or --replay: the command of a shell that ends the endpoint and starts it again. Without it no schedule has a restart.',
+    sets: 'restart',
+  }),
+  replay: text({
+    value: 'json|file',
+    help: 'Instead of the checks: runs the script that --explore printed, or that is in a file or a report of --explore --json.',
+    sets: 'script',
+  }),
   junit: text({
     value: 'file',
     help: 'Writes JUnit XML to a file; - for standard output, instead of the report.',
@@ -85,30 +136,118 @@ export const check = defineCommand({
   examples: [
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments',
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --junit check.xml',
+    'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --explore 100 --seed 7',
   ],
   async run(call) {
+    if (refuseMixed(call.options)) return explore(call);
     const { junit, json } = call.options;
-    const { stdout, stderr } = call.terminal;
+    const { stdout } = call.terminal;
     if (junit === '-' && json) {
       throw new UsageError('--json and --junit - both take standard output: give --junit a file');
     }
     if (junit !== undefined && junit !== '-') await assertWritable(junit);
     const report = nameCheckFlags(await runChecks(call));
+    const isFailed = !report.passed || (call.options['fail-on-skipped'] && hasSkipped(report));
     if (junit !== undefined && junit !== '-') await writeFile(junit, toJUnitXml(report));
-    const code = report.passed ? 0 : 1;
+    const code = isFailed ? 1 : 0;
     if (junit === '-') {
       stdout.write(toJUnitXml(report));
       return { json: report, code };
     }
-    // On a terminal each check was shown as it ended.
-    const hasShownChecks = stdout.isTTY && stderr.isTTY;
     return {
       json: report,
-      lines: (layout) => describeReport(report, layout, { hasShownChecks }),
+      // Somebody who looks on wants what failed; a log has it all.
+      lines: (layout) => describeReport(report, layout, { isBrief: stdout.isTTY }),
       code,
     };
   },
 });
+
+const CHECKS_ALONE = [
+  'junit',
+  'overtaking',
+  'fail-on-skipped',
+  'acknowledge-within',
+  'large-body-bytes',
+] as const;
+
+/** Whether schedules are run instead of the checks. Nothing that was given may be without effect. */
+function refuseMixed(given: Call<typeof options>['options']): boolean {
+  const isExploring = given.explore !== undefined || given.replay !== undefined;
+  const others = isExploring ? CHECKS_ALONE : (['seed', 'restart-command'] as const);
+  const other = others.find((name) => given[name] !== undefined && given[name] !== false);
+  if (other === undefined) return isExploring;
+  throw new UsageError(
+    `--${other} ${isExploring ? 'is for the checks, not for' : 'needs'} --explore or --replay`,
+  );
+}
+
+async function explore(call: Call<typeof options>): Promise<Outcome> {
+  const { options: given, terminal, words } = call;
+  const { reference, replay, 'effect-url': effectUrl, 'restart-command': restartCommand } = given;
+  const url = parseHttpUrl('<callback-url>', words[0] ?? '');
+  if (effectUrl === undefined) {
+    throw new UsageError('--effect-url is missing: without it nothing of a schedule can be judged');
+  }
+  const { merchantPaymentReference, ...checkOptions } = toCheckOptions(call);
+  if (typeof merchantPaymentReference === 'string') {
+    throw new UsageError('--reference must have {n} in it here: each payment needs its own order');
+  }
+  const script = replay === undefined ? undefined : await readScript(replay);
+  const isRandom = script === undefined && given.seed === undefined;
+  // Chosen here: it is said after an interruption too.
+  const seed = isRandom ? randomInt(2 ** 32) : given.seed;
+  const { exploreCallbackEndpoint } = await import('merchant-payments/testing');
+  let ended = 0;
+  const report = await interruptible(async (signal) => {
+    try {
+      if (given.wait) await waitUntilListening(url, given.wait, { terminal, signal });
+      return await exploreCallbackEndpoint(url, {
+        ...checkOptions,
+        countEffects: effectUrl,
+        merchantPaymentReference,
+        schedules: given.explore,
+        seed,
+        script,
+        restart: restartCommand ? () => runRestartCommand(restartCommand, signal) : undefined,
+        signal,
+        onProgress: (schedules) => {
+          ended = schedules;
+          if (terminal.stderr.isTTY) terminal.stderr.write(`${CLEAR_LINE}${ended} schedules ended`);
+        },
+      });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      const which =
+        seed === undefined ? '' : ` of seed ${seed}, after ${ended} schedules that ended well`;
+      throw new Error(`the exploration${which} was interrupted`);
+    } finally {
+      if (terminal.stderr.isTTY) terminal.stderr.write(CLEAR_LINE);
+    }
+  });
+  const { failure } = report;
+  const { signatureEncoding, timestampUnit, toleranceSeconds } = checkOptions;
+  const { timeoutMs, effectCounts, effectsWithinMs } = checkOptions;
+  const others = {
+    ...(signatureEncoding !== 'hex' && { signatureEncoding }),
+    ...(timestampUnit !== 'seconds' && { timestampUnit }),
+    ...{ toleranceSeconds, timeoutMs, effectCounts, effectsWithinMs },
+  };
+  const test = failure?.script.length
+    ? writeTest(failure, { url, effectUrl, restartCommand, reference, others })
+    : undefined;
+  return {
+    json: { ...report, test },
+    lines: (layout) => describeExploration(report, test, layout),
+    code: report.passed ? 0 : 1,
+  };
+}
+
+const hasSkipped = ({ checks }: EndpointReport): boolean =>
+  checks.some(({ id, outcome }) => outcome === 'skipped' && !id.startsWith('overtaking'));
+
+/** To the beginning of the line, and nothing in it. */
+const CLEAR_LINE = '\r\u001b[K';
 
 // Before the run: its report should not be lost to a misspelt folder.
 async function assertWritable(path: string): Promise<void> {
@@ -128,10 +267,9 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
   const url = parseHttpUrl('<callback-url>', words[0] ?? '');
   const checkOptions = toCheckOptions(call);
   const { checkCallbackEndpoint } = await import('merchant-payments/testing');
-  const paint = createPaint(terminal.stderr);
-  const ended: string[] = [];
-  // In a log the report follows in whole, and standard error may be in the same log.
-  const isShownAtOnce = terminal.stderr.isTTY || given.json || given.junit === '-';
+  const ended: EndpointCheck[] = [];
+  const startedAt = new Date();
+  const progress = showProgress(terminal, given.json || given.junit === '-');
   return interruptible(async (signal) => {
     try {
       if (given.wait) await waitUntilListening(url, given.wait, { terminal, signal });
@@ -139,17 +277,57 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
         ...checkOptions,
         signal,
         onCheck: (one) => {
-          const line = describeCheck(one, paint);
-          ended.push(line);
-          if (isShownAtOnce) printNote(terminal, line);
+          ended.push(one);
+          progress.show(one);
         },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
-      if (!isShownAtOnce) for (const line of ended) printNote(terminal, line);
-      throw new Error(`the check was aborted after ${ended.length} checks; there is no report`);
+      progress.end();
+      printNote(terminal, `the check was interrupted after ${ended.length} checks`);
+      return reportOf(url, ended, startedAt);
+    } finally {
+      progress.end();
     }
   });
+}
+
+/** What is known of a run that was interrupted. */
+function reportOf(url: URL, checks: readonly EndpointCheck[], startedAt: Date): EndpointReport {
+  const count = (wanted: EndpointCheck['outcome']): number =>
+    checks.filter(({ outcome }) => outcome === wanted).length;
+  return {
+    url: url.origin + url.pathname,
+    // The rest is not known.
+    passed: false,
+    checks,
+    counts: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
+    startedAt: startedAt.toISOString(),
+    durationMs: Date.now() - startedAt.getTime(),
+  };
+}
+
+/**
+ * Shows each check as it ends: on a terminal it rewrites one line; otherwise it writes a line for each, where
+ * the report goes elsewhere. In a log the whole report follows.
+ */
+function showProgress(terminal: Terminal, isReportElsewhere: boolean) {
+  const { stderr } = terminal;
+  const paint = createPaint(stderr);
+  let count = 0;
+  return {
+    show(check: EndpointCheck): void {
+      count += 1;
+      if (stderr.isTTY) {
+        // Cut to the terminal: what wraps is not overwritten.
+        const line = `${count} checked: ${describeCheck(check, (_style, text) => text)}`;
+        stderr.write(`${CLEAR_LINE}${line.slice(0, textWidth(stderr) - 1)}`);
+      } else if (isReportElsewhere) printNote(terminal, describeCheck(check, paint));
+    },
+    end(): void {
+      if (stderr.isTTY) stderr.write(CLEAR_LINE);
+    },
+  };
 }
 
 function toCheckOptions({
@@ -160,6 +338,7 @@ function toCheckOptions({
     signingSecret: requireSigningSecret(given['signing-secret'], terminal),
     countEffects: given['effect-url'],
     merchantPaymentReference: toReferences(given.reference),
+    effectCounts: given['effect-counts'],
     overtaking: given.overtaking,
     toleranceSeconds: given.tolerance,
     timeoutMs: given.timeout,
@@ -172,11 +351,14 @@ function toCheckOptions({
 }
 
 function toReferences(reference: string | undefined): string | (() => string) | undefined {
-  if (!reference?.includes('{n}')) return reference;
-  let count = 0;
+  if (reference === undefined || !REFERENCE_PLACE.test(reference)) return reference;
+  const place = new RegExp(REFERENCE_PLACE, 'g');
+  let count = -1;
   return () => {
     count += 1;
-    return reference.replaceAll('{n}', String(count));
+    return reference.replaceAll(place, (_, start = '1') =>
+      String(Number(start) + count).padStart(start.length, '0'),
+    );
   };
 }
 

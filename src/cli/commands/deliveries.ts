@@ -3,6 +3,7 @@ import type {
   ControlAttemptPage,
   ControlDelivery,
 } from '../../mock-server/control/control-types.js';
+import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
 import { defineCommand, list as listOption, text, UsageError } from '../command.js';
 import {
   CALLBACK_TIMEOUT_MS,
@@ -14,11 +15,11 @@ import {
 } from '../control-client.js';
 import { describeDelivery, outcomeStyle } from '../delivery-text.js';
 import { describeFaults, readFaultType, toFaultUsageError } from '../faults.js';
-import { type Column, formatTable } from '../layout.js';
+import { type Column, formatTable, timeOfDay } from '../layout.js';
 import { limitOption } from '../shared-options.js';
 
 const columns: readonly Column<ControlAttempt>[] = [
-  { title: 'TIME', text: ({ sentAt }) => sentAt },
+  { title: 'TIME', text: ({ sentAt }) => sentAt, short: ({ sentAt }) => timeOfDay(sentAt) },
   { title: 'PAYMENT', text: ({ referenceNumber }) => referenceNumber },
   { title: 'STATUS', text: ({ status }) => status, style: () => 'cyan' },
   {
@@ -38,7 +39,11 @@ const columns: readonly Column<ControlAttempt>[] = [
   },
   { title: 'MS', text: ({ latencyMs }) => latencyMs.toFixed(0), align: 'right' },
   { title: 'FAULT', text: ({ fault }) => fault ?? '' },
-  { title: 'NEXT RETRY', text: ({ nextRetryAt }) => nextRetryAt ?? '' },
+  {
+    title: 'NEXT RETRY',
+    text: ({ nextRetryAt }) => nextRetryAt ?? '',
+    short: ({ nextRetryAt }) => (nextRetryAt === undefined ? '' : timeOfDay(nextRetryAt)),
+  },
   { title: 'ID', text: ({ id }) => id },
 ];
 
@@ -72,7 +77,7 @@ export const list = defineCommand({
     }
     return {
       json: page,
-      lines: ({ paint }) => formatTable(columns, attempts, paint),
+      lines: (layout) => formatTable(columns, attempts, layout),
       note: total > attempts.length ? `${attempts.length} of ${total} are shown.` : undefined,
     };
   },
@@ -85,14 +90,14 @@ export const resend = defineCommand({
   options: {
     fault: text({
       value: 'type',
+      choices: faultTypesOn('callback'),
       help: 'What goes wrong with its first attempt, whatever faults are pending.',
     }),
     set: listOption({ value: 'field=value', help: 'A field of that fault.' }),
     'mock-url': mockUrlOption,
   },
   details: [
-    'With the id of a delivery or of an attempt: the callback of that very change; an older change',
-    'stays older. With a payment, given as for payments set-status: that of its present status.',
+    "With the id of a delivery or of an attempt, or the beginning of an attempt's: the callback of that very change; an older change stays older. With a payment, given as for payments set-status: that of its present status.",
     '',
     'Types of fault, and their fields:',
     ...describeFaults('callback'),
@@ -132,6 +137,23 @@ async function sendAgain(
   } catch (error) {
     if (!(error instanceof ControlRefusal && error.code === 'NOT_FOUND')) throw error;
   }
+  const id = await findAttempt(client, word);
+  if (id !== undefined) return post('deliveries', id);
   const { referenceNumber } = await findPayment(client, word);
   return post('payments', referenceNumber);
+}
+
+/** As much of an id as the narrowest list shows: fewer letters can begin that of a payment too. */
+const BEGINNING = 7;
+
+/** The attempt whose id alone begins so. */
+async function findAttempt(client: ControlClient, word: string): Promise<string | undefined> {
+  if (word.length < BEGINNING) return undefined;
+  const { attempts } = await client.call<ControlAttemptPage>({
+    method: 'GET',
+    path: ['deliveries'],
+    query: { limit: 1_000 },
+  });
+  const [found, other] = attempts.filter(({ id }) => id.startsWith(word));
+  return other === undefined ? found?.id : undefined;
 }

@@ -1,5 +1,9 @@
 import type { ControlFaults } from '../../mock-server/control/control-types.js';
-import { faultTargets, matchFields } from '../../mock-server/faults/fault-catalogue.js';
+import {
+  faultTargets,
+  faultTypesOn,
+  matchFields,
+} from '../../mock-server/faults/fault-catalogue.js';
 import { requireWords } from '../arguments.js';
 import {
   type Call,
@@ -19,6 +23,7 @@ import {
   toFaultUsageError,
 } from '../faults.js';
 import { parseOneOf, parseWholeNumber } from '../option-values.js';
+import { countOf, plainText } from '../output.js';
 
 const positionals = ['request|callback', 'type'] as const;
 
@@ -39,7 +44,7 @@ const addOptions = {
   }),
   set: listOption({
     value: 'field=value',
-    help: 'A field of this fault. The value of extra-field may be JSON.',
+    help: 'A field of this fault. The body of client-error and the value of extra-field may be JSON.',
   }),
   'fault-json': text({
     value: 'json',
@@ -52,20 +57,22 @@ export const add = defineCommand({
   name: 'fault add',
   summary: 'Has something go wrong in the running mock, with a request or with a callback.',
   positionals,
+  wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
   checksWords: true,
   options: addOptions,
   details: [
     'Faults on a request, and their fields:',
     ...describeFaults('request'),
-    `  Matched by ${Object.keys(matchFields.request).join(', ')}.`,
+    `Matched by ${Object.keys(matchFields.request).join(', ')}.`,
     '',
     'Faults on a callback, and their fields:',
     ...describeFaults('callback'),
-    `  Matched by ${Object.keys(matchFields.callback).join(', ')}.`,
+    `Matched by ${Object.keys(matchFields.callback).join(', ')}.`,
   ],
   examples: [
     'merchant-payments fault add request lost-answer',
     'merchant-payments fault add request delay --set delayMs=5000 --times 3',
+    `merchant-payments fault add request client-error --set status=422 --set body='{"code":"LIMIT"}'`,
     'merchant-payments fault add callback duplicate --set mode=at-once --match status=paid --times unlimited',
     `merchant-payments fault add --fault-json '{"on":"callback","type":"drop"}'`,
   ],
@@ -74,9 +81,12 @@ export const add = defineCommand({
     const given = call.options['fault-json'] === undefined ? 'flags' : 'json';
     return connectToMock(call)
       .call<ControlFaults>({ method: 'POST', path: ['faults'], body })
-      .then(showFaults, (error: unknown) => {
-        throw toFaultUsageError(error, given);
-      });
+      .then(
+        (answer) => showFaults(answer),
+        (error: unknown) => {
+          throw toFaultUsageError(error, given);
+        },
+      );
   },
 });
 
@@ -118,13 +128,32 @@ export const list = defineCommand({
     showFaults(await connectToMock(call).call<ControlFaults>({ method: 'GET', path: ['faults'] })),
 });
 
+export const remove = defineCommand({
+  name: 'fault remove',
+  summary: 'Removes one fault of the running mock.',
+  positionals: ['id'],
+  options: { 'mock-url': mockUrlOption },
+  details: ['The id is the one that fault list shows.'],
+  examples: ['merchant-payments fault remove 2'],
+  async run(call) {
+    const [id = ''] = call.words;
+    const left = await connectToMock(call).call<ControlFaults>({
+      method: 'DELETE',
+      path: ['faults', id],
+    });
+    return showFaults(left, `fault ${plainText(id)} was removed`);
+  },
+});
+
 export const clear = defineCommand({
   name: 'fault clear',
   summary: 'Removes every fault of the running mock.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault clear'],
-  run: async (call) =>
-    showFaults(
-      await connectToMock(call).call<ControlFaults>({ method: 'DELETE', path: ['faults'] }),
-    ),
+  async run(call) {
+    const client = connectToMock(call);
+    const { faults } = await client.call<ControlFaults>({ method: 'GET', path: ['faults'] });
+    const left = await client.call<ControlFaults>({ method: 'DELETE', path: ['faults'] });
+    return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
+  },
 });

@@ -1,24 +1,53 @@
 import type { MockServer, MockServerOptions } from 'merchant-payments/mock-server';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { isLoopback } from '../../protocol/url.js';
-import { type Call, defineCommand, parsed, text, UsageError, withDefault } from '../command.js';
 import {
+  type Call,
+  defineCommand,
+  list,
+  parsed,
+  text,
+  UsageError,
+  withDefault,
+} from '../command.js';
+import { listenToKeys, openInBrowser } from '../keys.js';
+import {
+  dashboardUrl,
   describeCallbackUrl,
   describeListening,
   MockLog,
   toJsonEvent,
   toListeningEvent,
 } from '../mock-log.js';
-import { parseDuration, parseHttpUrl } from '../option-values.js';
-import { createPaint, plainJson, plainText, printLine, printNote } from '../output.js';
+import { parseDuration, parseHttpUrl, parseOneOf, readFields } from '../option-values.js';
+import {
+  createPaint,
+  plainJson,
+  plainText,
+  printLine,
+  printNote,
+  type Terminal,
+} from '../output.js';
 import { untilStopped } from '../process-signals.js';
-import { choice, signatureEncodingOption, wholeNumber } from '../shared-options.js';
+import { readProfile } from '../profile-file.js';
+import { wholeNumber } from '../shared-options.js';
 
 // Always the same, so that a .env stays right across restarts. Identifiers are not: they would
 // collide in the developer's database.
 const API_KEY = 'mock_api_key';
 const API_SECRET = 'mock_api_secret';
 const SIGNING_SECRET = 'mock_signing_secret';
+
+/** An option with a few values, whose default a profile gives, else the first. */
+const profiled = <const Value extends string>(help: string, values: readonly [Value, ...Value[]]) =>
+  parsed(
+    {
+      value: values.join('|'),
+      choices: values,
+      help: `${help} Default: that of the profile, else ${values[0]}`,
+    },
+    (name, given) => parseOneOf(name, given, values),
+  );
 
 const options = {
   port: withDefault(
@@ -70,14 +99,37 @@ const options = {
             .split(',')
             .map((part) => parseDuration(`each part of ${name}`, part.trim(), LONGEST_TIMER_MS)),
   ),
-  'retry-signing': choice(
+  profile: text({
+    value: 'file',
+    help: 'A profile that discover has written: the mock answers and signs as that service does.',
+  }),
+  'retry-signing': profiled(
     'Whether a retry is signed anew, or repeats the first timestamp and signature.',
     ['fresh', 'original'],
   ),
-  'signature-encoding': signatureEncodingOption,
+  'signature-encoding': profiled('Encoding of the signature.', ['hex', 'base64', 'base64url']),
+  'timestamp-unit': profiled('Unit of X-Timestamp.', ['seconds', 'milliseconds']),
   'initial-status': text({
     value: 'status',
-    help: 'The status of a payment that was just created. Default: created',
+    help: 'The status of a payment that was just created. Default: that of the profile, else created',
+  }),
+  auto: text({
+    value: 'status',
+    help: 'The status that each payment gets by itself, such as paid. Default: none',
+    sets: 'autoStatus',
+  }),
+  after: parsed(
+    {
+      value: 'duration',
+      help: 'How long after its creation it gets that status. Default: 1s',
+      sets: 'autoStatusAfterMs',
+    },
+    (name, given) => parseDuration(name, given, LONGEST_TIMER_MS),
+  ),
+  'answer-field': list({
+    value: 'name=value',
+    help: 'A further field of the answer to a creation: JSON, or text where it is not JSON; {referenceNumber} in it stands for that of the payment.',
+    sets: 'answerFields',
   }),
   seed: wholeNumber({
     value: 'n',
@@ -90,22 +142,28 @@ export const mock = defineCommand({
   summary: 'Runs a mock of the Merchant Payment Service, with a dashboard. Ctrl-C ends it.',
   options,
   details: [
-    'The default credentials are the same at every start, and public: they protect nothing. Never',
-    'give the mock a real secret. A duration is a number with its unit: 500ms, 10s, 1m, 1h, 1d.',
-    'With --json the first line has the type "listening", and each line after it is an event.',
+    'The default credentials are the same at every start, and public: they protect nothing. Never give the mock a real secret. A duration is a number with its unit: 500ms, 10s, 1m, 1h, 1d.',
+    '',
+    'A payment whose reference ends with -auto- and a status, such as order-1-auto-paid, gets that status by itself, also without --auto.',
+    '',
+    'With --json the first line has the type "listening", and each line after it is an event. On a terminal o opens the dashboard, r resets the mock, c clears the screen, q ends it.',
   ],
   examples: [
     'merchant-payments mock --callback-url http://127.0.0.1:3000/callbacks/payments',
     'merchant-payments mock --port 0 --retry-schedule 1s,10s,1m --json',
     'merchant-payments mock --retry-schedule none --seed 7',
+    'merchant-payments mock --auto paid --after 2s --answer-field redirectUrl=https://pay.example/{referenceNumber}',
   ],
   async run(call) {
     const { host, json } = call.options;
     const server = await start(call);
-    const { stopped, release } = untilStopped(process, call.terminal.stdout);
-    if (!isLoopback(host)) printNote(call.terminal, exposureWarning(host, call.terminal.stderr));
+    const { terminal } = call;
+    const { stopped, stop, release } = untilStopped(process, terminal.stdout);
+    if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal.stderr));
     const unsubscribe = (json ? logAsJson : logAsText)(server, call);
+    const ignoreKeys = json ? undefined : await offerKeys(server, { terminal, stop });
     await stopped;
+    ignoreKeys?.();
     unsubscribe();
     await server.close();
     release();
@@ -122,9 +180,14 @@ async function start({ options: given }: Call<typeof options>): Promise<MockServ
     signingSecret: given['signing-secret'],
     callbackUrl: given['callback-url']?.href,
     retryScheduleMs: given['retry-schedule'],
+    profile: given.profile === undefined ? undefined : await readProfile(given.profile),
     retrySigning: given['retry-signing'],
     signatureEncoding: given['signature-encoding'],
+    timestampUnit: given['timestamp-unit'],
     initialStatus: given['initial-status'],
+    autoStatus: given.auto,
+    autoStatusAfterMs: given.after,
+    answerFields: readFields('--answer-field', given['answer-field']),
     seed: given.seed,
   };
   const { startMockServer } = await import('merchant-payments/mock-server');
@@ -137,6 +200,27 @@ async function start({ options: given }: Call<typeof options>): Promise<MockServ
     }
     throw code === 'LISTEN_FAILED' ? new UsageError(`--host or --port: ${message}`) : error;
   });
+}
+
+const CLEAR_SCREEN = '\u001b[2J\u001b[3J\u001b[H';
+
+async function offerKeys(
+  server: MockServer,
+  { terminal, stop }: { readonly terminal: Terminal; readonly stop: () => void },
+): Promise<(() => void) | undefined> {
+  const ignoreKeys = await listenToKeys(terminal, {
+    o() {
+      printLine(terminal, `opening ${dashboardUrl(server)}`);
+      openInBrowser(dashboardUrl(server));
+    },
+    r: () => server.reset(),
+    c: () => void terminal.stdout.write(CLEAR_SCREEN),
+    q: stop,
+  });
+  if (ignoreKeys !== undefined) {
+    printLine(terminal, 'Keys: o opens the dashboard, r resets, c clears the screen, q ends it.');
+  }
+  return ignoreKeys;
 }
 
 function logAsText(server: MockServer, { terminal }: Pick<Call, 'terminal'>): () => void {

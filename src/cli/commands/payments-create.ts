@@ -27,11 +27,9 @@ export const create = defineCommand({
   summary: 'Creates a payment, in the running mock or at the service.',
   options,
   details: [
-    'Where it is created:',
-    '  in the mock, when --mock-url or MERCHANT_PAYMENTS_MOCK_URL is given;',
-    '  else at the service that MERCHANT_PAYMENTS_BASE_URL names, when it is set, with',
-    '  MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET;',
-    '  else in the mock at its default address.',
+    'It is created in the mock when --mock-url or MERCHANT_PAYMENTS_MOCK_URL is given; else at the service that MERCHANT_PAYMENTS_BASE_URL names, when it is set, with MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET; else in the mock at its default address. A .env that --env-file does not name leads to no service beyond this machine.',
+    '',
+    'The mock answers it as any request, so it meets the faults on requests.',
   ],
   examples: [
     'merchant-payments payments create --reference order-1 --amount 12.50 --currency EUR',
@@ -53,6 +51,6 @@ function readCreation({ options: given }: Call<typeof options>): Creation {
   if (!/^[A-Z]{3}$/.test(currency)) {
     throw new UsageError('--currency must be three capital letters, such as EUR');
   }
-  const extra = readFields(field, { flagOfField });
+  const extra = readFields('--field', field, { flagOfField });
   return { merchantPaymentReference, amount, currency, extra };
 }

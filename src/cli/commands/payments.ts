@@ -1,6 +1,7 @@
 import type {
   ControlDelivery,
   ControlPayment,
+  ControlPaymentDetail,
   ControlPaymentPage,
 } from '../../mock-server/control/control-types.js';
 import { defineCommand, text } from '../command.js';
@@ -9,14 +10,19 @@ import {
   connectToMock,
   findPayment,
   mockUrlOption,
+  PAYMENT_WORD,
 } from '../control-client.js';
 import { describeDelivery } from '../delivery-text.js';
-import { type Column, formatTable } from '../layout.js';
-import { plainText } from '../output.js';
+import { type Column, fieldLines, formatTable, timeOfDay } from '../layout.js';
+import { plainJson, plainText } from '../output.js';
 import { limitOption } from '../shared-options.js';
 
 const columns: readonly Column<ControlPayment>[] = [
-  { title: 'CREATED', text: ({ createdAt }) => createdAt },
+  {
+    title: 'CREATED',
+    text: ({ createdAt }) => createdAt,
+    short: ({ createdAt }) => timeOfDay(createdAt),
+  },
   { title: 'REFERENCE NUMBER', text: ({ referenceNumber }) => referenceNumber },
   { title: 'MERCHANT REFERENCE', text: (payment) => payment.merchantPaymentReference },
   { title: 'STATUS', text: ({ status }) => status, style: () => 'cyan' },
@@ -53,8 +59,46 @@ export const list = defineCommand({
     }
     return {
       json: page,
-      lines: ({ paint }) => formatTable(columns, payments, paint),
+      lines: (layout) => formatTable(columns, payments, layout),
       note: total > payments.length ? `${payments.length} of ${total} are shown.` : undefined,
+    };
+  },
+});
+
+export const show = defineCommand({
+  name: 'payments show',
+  summary: 'Shows a payment of the running mock: its fields, its statuses, its callbacks.',
+  positionals: ['payment'],
+  options: { 'mock-url': mockUrlOption },
+  details: [PAYMENT_WORD],
+  examples: [
+    'merchant-payments payments show order-1',
+    'merchant-payments payments show 4f2a --json',
+  ],
+  async run(call) {
+    const client = connectToMock(call);
+    const { referenceNumber } = await findPayment(client, call.words[0] ?? '');
+    const path = ['payments', referenceNumber];
+    const detail = await client.call<ControlPaymentDetail>({ method: 'GET', path });
+    const { payment, deliveries } = detail;
+    return {
+      json: detail,
+      lines: ({ paint }) => [
+        `payment ${plainText(referenceNumber)}`,
+        ...fieldLines({
+          'merchant reference': payment.merchantPaymentReference,
+          'provider reference': payment.providerReference,
+          amount: `${payment.amount} ${payment.currency}`,
+          ...Object.fromEntries(
+            Object.entries(payment.extra).map(([name, value]) => [
+              plainText(name),
+              plainJson(value),
+            ]),
+          ),
+        }),
+        ...payment.history.map(({ status, at }) => `${plainText(at)}  ${plainText(status)}`),
+        ...deliveries.flatMap((delivery) => describeDelivery(delivery, paint)),
+      ],
     };
   },
 });
@@ -65,10 +109,9 @@ export const setStatus = defineCommand({
   positionals: ['reference-number', 'status'],
   options: { 'mock-url': mockUrlOption },
   details: [
-    'The payment may be given by its reference number, the beginning of it, or by the',
-    "merchant's own reference, as long as only one payment is meant. Any status may follow any other.",
-    'It ends when the endpoint has answered, and says what. The exit code is 0 when the status was',
-    'set, whatever the endpoint answered.',
+    `${PAYMENT_WORD} Any status may follow any other.`,
+    '',
+    'It ends when the endpoint has answered, and says what. The exit code is 0 when the status was set, whatever the endpoint answered.',
   ],
   examples: [
     'merchant-payments payments set-status order-1 paid',

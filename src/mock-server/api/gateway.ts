@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { describeIssues } from '../../errors.js';
-import { operations } from '../../protocol/operations.js';
+import { type Operation, type OperationName, operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
+import { invalidCaseOf, type ServiceProfile } from '../../protocol/service-profile.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { MockClock } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
-import { type PaymentBook, toStatusRecord } from '../state/payments.js';
+import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import {
   type ErrorAnswer,
@@ -19,21 +20,23 @@ import {
   methodNotAllowed,
   NOT_FOUND,
   PAYLOAD_TOO_LARGE,
+  type PlainAnswer,
+  type PlainRequest,
   parseJson,
-  readRequestBody,
   UNSUPPORTED_MEDIA_TYPE,
 } from './http-messages.js';
+import { ProfiledAnswers } from './profiled-answers.js';
 import { type RecordedRequest, redactHeaders, toRequestFacts } from './recorded-request.js';
 import { answerWithFault } from './request-faults.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
 /** Answers an operation, given its input, which has been checked, and what stands for `:id` in its path. */
-type Handler = (input: unknown, id: string) => Response;
+type Handler = (input: unknown, id: string, request: RecordedRequest) => PlainAnswer;
 
 /** What a request must present. An absent part accepts anything that is not empty. */
-interface ExpectedCredentials {
-  readonly apiKey: string | undefined;
-  readonly apiSecret: string | undefined;
+interface ExpectedCredentials<Part = string> {
+  readonly apiKey: Part | undefined;
+  readonly apiSecret: Part | undefined;
 }
 
 /** The service's API as a function. The HTTP server and the msw handlers are shells around it. */
@@ -42,16 +45,19 @@ export interface Gateway {
    * Answers a request (interface section 4.1). What breaks on the network breaks as with `fetch`:
    * the promise rejects, or the answer's body ends in an error.
    */
-  fetch(request: Request): Promise<Response>;
+  answer(request: PlainRequest): Promise<PlainAnswer>;
 }
 
 interface GatewayOptions {
+  /** Further fields of the answer to a creation. */
+  readonly answerFields: Readonly<Record<string, unknown>>;
   readonly clock: MockClock;
   readonly credentials: ExpectedCredentials;
   readonly faults: FaultList;
   readonly ids: SeededIds;
   readonly log: EventLog<RecordedRequest>;
   readonly payments: PaymentBook;
+  readonly profile: ServiceProfile | undefined;
   readonly waiting: WaitingRequests;
   /** Called when a request has arrived, and again when it is over. */
   readonly onRequest: (request: RecordedRequest) => void;
@@ -63,18 +69,31 @@ interface LiveRequest extends RecordedRequest {
   ended: boolean;
 }
 
+const decoder = new TextDecoder();
+
 export function createGateway(options: GatewayOptions): Gateway {
-  const { clock, credentials, faults, ids, log, payments, waiting, onRequest } = options;
+  const { clock, faults, ids, log, payments, waiting, onRequest, profile } = options;
+  const { apiKey, apiSecret } = options.credentials;
+  const expected = {
+    apiKey: apiKey === undefined ? undefined : digest(apiKey),
+    apiSecret: apiSecret === undefined ? undefined : digest(apiSecret),
+  };
+  const profiled = profile && new ProfiledAnswers({ profile, ids, payments });
+  const answerTemplate = JSON.stringify(options.answerFields);
+  const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> =>
+    JSON.parse(answerTemplate.replaceAll('{referenceNumber}', referenceNumber));
   const handlers: Readonly<Record<OperationName, Handler>> = {
-    createPayment: (input) => {
-      const payment = payments.create(input as CreatePaymentInput & Record<string, unknown>);
-      return jsonAnswer(201, toStatusRecord(payment));
+    'payments.create': (input, _id, request) => {
+      const creation = input as CreatePaymentInput & Record<string, unknown>;
+      if (profiled !== undefined) return profiled.toCreation(creation, request, answerFields);
+      const payment = payments.create(creation);
+      return jsonAnswer(201, { ...toStatusRecord(payment), ...answerFields(payment) });
     },
   };
 
   return {
-    async fetch(request) {
-      const body = await readRequestBody(request);
+    async answer(request) {
+      const body = await request.readBody();
       const { generation } = log;
       const recorded = record(request, body);
       log.push(recorded);
@@ -84,7 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       try {
         const answer = await answerWithFault(fault, {
           requestId: recorded.requestId,
-          signal: request.signal,
+          request,
           waiting,
           answer: () => route(recorded, body),
         });
@@ -98,43 +117,59 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   };
 
-  function record(request: Request, body: Uint8Array | undefined): LiveRequest {
-    const { pathname, search } = new URL(request.url);
-    const text = body === undefined ? '' : new TextDecoder().decode(body);
+  function record(request: PlainRequest, body: Uint8Array | undefined): LiveRequest {
+    const { method, pathname, search, headers } = request;
+    const text = body === undefined ? '' : decoder.decode(body);
     return {
       requestId: ids.next('requestId'),
       at: new Date(clock.now()),
-      method: request.method,
+      method,
       path: `${pathname}${search}`,
-      headers: redactHeaders(request.headers),
+      headers: redactHeaders(headers),
       body: text,
       json: parseJson(text),
-      authenticated: isAuthorized(request.headers.get('authorization'), credentials),
+      authenticated: isAuthorized(headers.get('authorization'), expected),
       ended: false,
     };
   }
 
   // Credentials first: without them a request learns nothing about paths (interface section 5.1).
-  function route(recorded: RecordedRequest, body: Uint8Array | undefined): Response {
-    const { requestId, authenticated, headers, json } = recorded;
-    if (!authenticated) return errorAnswer(requestId, INVALID_CREDENTIALS);
+  function route(recorded: RecordedRequest, body: Uint8Array | undefined): PlainAnswer {
+    const { requestId, authenticated, json } = recorded;
+    if (!authenticated) return refuseCredentials(recorded);
     const found = findOperation(recorded);
     if ('code' in found) return errorAnswer(requestId, found);
     const handle = handlers[found.name];
     const { safe, findInputIssues } = operations[found.name];
-    if (safe) return handle(undefined, found.id);
+    if (safe) return handle(undefined, found.id, recorded);
+    return findRefusal(recorded, body, findInputIssues) ?? handle(json, found.id, recorded);
+  }
+
+  function findRefusal(
+    recorded: RecordedRequest,
+    body: Uint8Array | undefined,
+    findInputIssues: Operation['findInputIssues'],
+  ): PlainAnswer | undefined {
+    const { requestId, headers, json } = recorded;
     if (!isJsonType(headers['content-type'])) return errorAnswer(requestId, UNSUPPORTED_MEDIA_TYPE);
     if (body === undefined) return errorAnswer(requestId, PAYLOAD_TOO_LARGE);
     if (json === undefined || !isUtf8(body)) {
       return errorAnswer(requestId, invalidRequest('The body must be JSON in UTF-8.'));
     }
+    const refusal = profiled?.toInvalid(invalidCaseOf(json), recorded);
+    if (refusal !== undefined) return refusal;
     const issues = findInputIssues(json);
-    if (issues !== undefined) return errorAnswer(requestId, invalidRequest(describeIssues(issues)));
-    return handle(json, found.id);
+    return issues && errorAnswer(requestId, invalidRequest(describeIssues(issues)));
+  }
+
+  function refuseCredentials(recorded: RecordedRequest): PlainAnswer {
+    const isMissing = recorded.headers['authorization'] === undefined;
+    const found = isMissing ? 'missingCredentials' : 'invalidCredentials';
+    return (
+      profiled?.toInvalid(found, recorded) ?? errorAnswer(recorded.requestId, INVALID_CREDENTIALS)
+    );
   }
 }
-
-type OperationName = keyof typeof operations;
 
 function findOperation(
   request: RecordedRequest,
@@ -153,7 +188,7 @@ function findOperation(
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Whether an Authorization header carries the account's credentials (interface section 5.1). */
-function isAuthorized(header: string | null, expected: ExpectedCredentials): boolean {
+function isAuthorized(header: string | undefined, expected: ExpectedCredentials<Buffer>): boolean {
   const encoded = BASIC.exec(header ?? '')?.[1];
   if (encoded === undefined) return false;
   const decoded = Buffer.from(encoded, 'base64').toString();
@@ -165,11 +200,11 @@ function isAuthorized(header: string | null, expected: ExpectedCredentials): boo
 }
 
 // Digests have one length, so the comparison takes the same time for every input.
-function isSame(given: string, expected: string | undefined): boolean {
+function isSame(given: string, expected: Buffer | undefined): boolean {
   if (given === '') return false;
-  return expected === undefined || timingSafeEqual(digest(given), digest(expected));
+  return expected === undefined || timingSafeEqual(digest(given), expected);
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -1,14 +1,52 @@
 import { operations } from '../../protocol/operations.js';
 
 /** The longest body of a request that is read, in bytes: 1 MiB. */
-const MAX_BODY_BYTES = 1_048_576;
+export const MAX_BODY_BYTES = 1_048_576;
 
-/** The body of a request; `undefined` over 1 MiB. Counts as bytes arrive: a Content-Length may be wrong or missing. */
-export async function readRequestBody(request: Request): Promise<Uint8Array | undefined> {
-  if (request.body === null) return new Uint8Array();
+/** A request, whether it came over a connection or from `fetch`. */
+export interface PlainRequest {
+  readonly method: string;
+  /** As a URL writes it. */
+  readonly pathname: string;
+  /** With its question mark; empty without a query. */
+  readonly search: string;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+  /** `undefined` over 1 MiB. Counts as bytes arrive: a Content-Length may be wrong or missing. */
+  readBody(): Promise<Uint8Array | undefined>;
+}
+
+/** What a request is answered with. */
+export interface PlainAnswer {
+  readonly status: number;
+  /** Several of one name only where the proxy forwards them: Set-Cookie. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** A stream that ends in an error breaks the connection. */
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array>;
+}
+
+export function fromRequest(request: Request): PlainRequest {
+  const { method, headers, signal } = request;
+  const { pathname, search } = new URL(request.url);
+  return {
+    method,
+    pathname,
+    search,
+    headers: new Map(headers),
+    signal,
+    readBody: () => readStream(request.body),
+  };
+}
+
+async function readStream(
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = request.body.getReader();
+  const reader = body.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     size += part.value.byteLength;
     if (size > MAX_BODY_BYTES) {
@@ -18,6 +56,15 @@ export async function readRequestBody(request: Request): Promise<Uint8Array | un
     chunks.push(part.value);
   }
   return Buffer.concat(chunks);
+}
+
+export function toResponse({ status, headers, body }: PlainAnswer): Response {
+  // Of a text it would make text/plain, and with some statuses it refuses even an empty one.
+  const content = typeof body === 'string' ? Buffer.from(body) : body;
+  return new Response(body === '' ? null : content, {
+    status,
+    headers: headers as Record<string, string>,
+  });
 }
 
 export function isJsonType(contentType: string | null | undefined): boolean {
@@ -58,7 +105,7 @@ export function jsonAnswer(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Response {
+): PlainAnswer {
   return textAnswer(status, JSON.stringify(body), {
     'content-type': 'application/json',
     ...headers,
@@ -68,20 +115,17 @@ export function jsonAnswer(
 export function textAnswer(
   status: number,
   text: string,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  const bytes = Buffer.from(text);
-  return new Response(bytes, {
-    status,
-    headers: { ...headers, 'content-length': String(bytes.byteLength) },
-  });
+  headers: PlainAnswer['headers'],
+): PlainAnswer {
+  const length = String(Buffer.byteLength(text));
+  return { status, headers: { ...headers, 'content-length': length }, body: text };
 }
 
 /** An error with the body of interface section 2.3. */
 export function errorAnswer(
   requestId: string,
   { status, code, message, headers }: ErrorAnswer,
-): Response {
+): PlainAnswer {
   return jsonAnswer(status, { code, message, requestId }, headers);
 }
 

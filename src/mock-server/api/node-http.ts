@@ -1,28 +1,42 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MAX_BODY_BYTES, type PlainAnswer, type PlainRequest } from './http-messages.js';
 import { ConnectionLoss } from './waiting-requests.js';
 
 /**
- * Turns what Node received into a Request whose signal ends with the connection; `undefined` for what
- * a Request can't express: the method TRACE, a target that is not a URL.
+ * What Node received, with a signal that ends with the connection; `undefined` for what `fetch` can't
+ * send: the method TRACE, a target that is not a URL or holds credentials.
  */
 export function createRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   baseUrl: string,
-): Request | undefined {
-  const left = createLeaveSignal(incoming, outgoing);
-  const method = incoming.method ?? 'GET';
+): PlainRequest | undefined {
+  const { method = 'GET', url: target = '/' } = incoming;
+  const place = PLAIN_PATH.test(target) ? { pathname: target, search: '' } : parse(target, baseUrl);
+  if (method === 'TRACE' || place === undefined) return undefined;
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  try {
-    return new Request(new URL(incoming.url ?? '/', baseUrl), {
-      method,
-      headers: createHeaders(incoming.rawHeaders),
-      signal: left,
-      ...(hasBody && { body: createBody(incoming), duplex: 'half' }),
-    });
-  } catch {
-    return undefined;
-  }
+  let left: AbortSignal | undefined;
+  return {
+    method,
+    pathname: place.pathname,
+    search: place.search,
+    headers: createHeaders(incoming.rawHeaders),
+    // Hardly a request needs it.
+    get signal() {
+      left ??= createLeaveSignal(incoming, outgoing);
+      return left;
+    },
+    readBody: () => (hasBody ? readBody(incoming) : Promise.resolve(new Uint8Array())),
+  };
+}
+
+/** A target that a URL leaves as it is. */
+const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
+
+function parse(target: string, baseUrl: string): URL | undefined {
+  if (!URL.canParse(target, baseUrl)) return undefined;
+  const url = new URL(target, baseUrl);
+  return url.username === '' && url.password === '' ? url : undefined;
 }
 
 // The response to a pipelined request is not closed with the connection before its turn, so the
@@ -37,49 +51,50 @@ function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse
   socket.setMaxListeners(0);
   socket.once('close', leave);
   outgoing.once('close', leave);
+  if (socket.destroyed) leave();
   return left.signal;
 }
 
-/** Reads the rest of a body that was not used, and drops it. */
-export function dropBody(request: Request): void {
-  if (!request.bodyUsed) void request.body?.cancel();
-}
-
-function createHeaders(rawHeaders: readonly string[]): Headers {
-  const headers = new Headers();
+// Two of one name count as one, as with `fetch`: Node's own record would drop the second.
+function createHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    const value = rawHeaders[index + 1] ?? '';
+    const before = headers.get(name);
+    const separator = name === 'cookie' ? '; ' : ', ';
+    headers.set(name, before === undefined ? value : before + separator + value);
   }
   return headers;
 }
 
-// Node's own conversion destroys the connection when the reader stops early, and a client that sends
-// too much would never see its 413. Here the rest is read and dropped.
-function createBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  let isWanted = true;
-  return new ReadableStream({
-    start(controller) {
-      incoming.on('data', (chunk: Buffer) => {
-        if (isWanted) controller.enqueue(new Uint8Array(chunk));
-      });
-      incoming.once('end', () => {
-        if (isWanted) controller.close();
-      });
-      incoming.once('error', (error) => {
-        if (isWanted) controller.error(error);
-      });
-    },
-    cancel() {
-      isWanted = false;
-    },
+// What is too much is read and dropped: a client whose connection breaks would never see its 413.
+function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.byteLength;
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    incoming.once('error', reject);
   });
 }
 
 /** @throws the error that the answer's body ends in */
-export async function sendAnswer(answer: Response, outgoing: ServerResponse): Promise<void> {
-  outgoing.writeHead(answer.status, Object.fromEntries(answer.headers));
-  const reader = answer.body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+export async function sendAnswer(
+  { status, headers, body }: PlainAnswer,
+  outgoing: ServerResponse,
+): Promise<void> {
+  outgoing.writeHead(status, headers);
+  if (!(body instanceof ReadableStream)) {
+    outgoing.end(body);
+    return;
+  }
+  const reader = body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
     await write(part.value, outgoing);
   }
   outgoing.end();

@@ -1,13 +1,20 @@
 import type { CheckedRequestFault } from '../faults/fault-rules.js';
-import { errorAnswer, INVALID_CREDENTIALS, textAnswer } from './http-messages.js';
+import {
+  errorAnswer,
+  INVALID_CREDENTIALS,
+  jsonAnswer,
+  type PlainAnswer,
+  type PlainRequest,
+  textAnswer,
+} from './http-messages.js';
 import { ConnectionLoss, type WaitingRequests } from './waiting-requests.js';
 
 interface FaultyRequest {
   readonly requestId: string;
-  readonly signal: AbortSignal;
+  readonly request: Pick<PlainRequest, 'signal'>;
   readonly waiting: WaitingRequests;
   /** Handles the request: what it creates, it creates when this is called. */
-  readonly answer: () => Response;
+  readonly answer: () => PlainAnswer | Promise<PlainAnswer>;
 }
 
 const HTML_PAGE = `<!doctype html>
@@ -18,29 +25,34 @@ const HTML_PAGE = `<!doctype html>
 /** Answers a request the way its fault says; without one in the usual way. */
 export async function answerWithFault(
   fault: CheckedRequestFault | undefined,
-  { requestId, signal, waiting, answer }: FaultyRequest,
-): Promise<Response> {
+  { requestId, request, waiting, answer }: FaultyRequest,
+): Promise<PlainAnswer> {
   switch (fault?.type) {
     case undefined:
       return answer();
     case 'delay':
-      await waiting.delay(signal, fault.delayMs);
+      await waiting.delay(request.signal, fault.delayMs);
       return answer();
+    case 'late-answer': {
+      const late = await answer();
+      await waiting.delay(request.signal, fault.delayMs);
+      return late;
+    }
     case 'hang':
-      return waiting.hang(signal);
+      return waiting.hang(request.signal);
     case 'reset-before-headers':
       throw new ConnectionLoss('reset', 'The connection was reset by a fault');
     case 'lost-answer':
-      answer();
+      await answer();
       throw new ConnectionLoss('reset', 'The answer was lost by a fault');
     case 'malformed-json':
-      return damageJson(answer());
+      return damageJson(await answer());
     case 'empty-body':
-      return emptyBody(answer());
+      return emptyBody(await answer());
     case 'truncated-body':
-      return cutBody(answer(), 'end');
+      return cutBody(await answer(), 'end');
     case 'reset-in-body':
-      return cutBody(answer(), 'reset');
+      return cutBody(await answer(), 'reset');
     case 'unauthorized':
       return errorAnswer(requestId, INVALID_CREDENTIALS);
     case 'rate-limit':
@@ -50,6 +62,8 @@ export async function answerWithFault(
         message: 'Too many requests.',
         headers: { 'retry-after': String(fault.retryAfterSeconds) },
       });
+    case 'client-error':
+      return refusal(requestId, fault);
     case 'server-error':
       return errorAnswer(requestId, {
         status: fault.status,
@@ -61,20 +75,31 @@ export async function answerWithFault(
   }
 }
 
-async function damageJson(answer: Response): Promise<Response> {
-  const text = await answer.text();
-  return textAnswer(answer.status, text.slice(0, -1), Object.fromEntries(answer.headers));
+function refusal(
+  requestId: string,
+  { status, body }: Extract<CheckedRequestFault, { type: 'client-error' }>,
+): PlainAnswer {
+  if (typeof body === 'string') {
+    return textAnswer(status, body, { 'content-type': 'text/plain; charset=utf-8' });
+  }
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return jsonAnswer(status, isObject ? { requestId, ...body } : body);
 }
 
-function emptyBody(answer: Response): Response {
-  const headers = new Headers(answer.headers);
-  headers.set('content-length', '0');
-  return new Response(null, { status: answer.status, headers });
+function damageJson({ status, headers, body }: PlainAnswer): PlainAnswer {
+  return textAnswer(status, toBytes(body).toString().slice(0, -1), headers);
 }
+
+function emptyBody({ status, headers }: PlainAnswer): PlainAnswer {
+  return textAnswer(status, '', headers);
+}
+
+/** An answer that a fault is applied to has no stream. */
+const toBytes = (body: PlainAnswer['body']): Buffer => Buffer.from(body as string | Uint8Array);
 
 // The content-length stays that of the whole body, so that the client can tell that some is missing.
-async function cutBody(answer: Response, how: 'reset' | 'end'): Promise<Response> {
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+function cutBody(answer: PlainAnswer, how: 'reset' | 'end'): PlainAnswer {
+  const bytes = toBytes(answer.body);
   const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
   let isSent = false;
   const body = new ReadableStream<Uint8Array>({
@@ -85,5 +110,5 @@ async function cutBody(answer: Response, how: 'reset' | 'end'): Promise<Response
       isSent = true;
     },
   });
-  return new Response(body, { status: answer.status, headers: answer.headers });
+  return { ...answer, body };
 }

@@ -1,12 +1,20 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
+import {
+  SIGNATURE_HEADER,
+  type SignatureEncoding,
+  TIMESTAMP_HEADER,
+  type TimestampUnit,
+} from '../../protocol/wire.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
+import type { CallbackEdit } from './delivery.js';
 import { signCallbackBytes } from './sign.js';
 
 /** A callback ready to be sent. */
 export interface CallbackMessage {
   readonly timestamp: string;
+  /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
+  readonly signedAtMs: number;
   readonly signedString: string;
   readonly rawBody: Uint8Array;
   /** Names in lower case. */
@@ -19,16 +27,20 @@ interface MessageInput {
   readonly signedAtMs: number;
   readonly key: KeyObject;
   readonly encoding: SignatureEncoding;
+  readonly unit: TimestampUnit;
   readonly fault: CheckedCallbackFault | undefined;
+  readonly edit: CallbackEdit | undefined;
 }
 
 const WRONG_SECRET = 'not the signing secret of any account';
 
 /** Writes and signs a callback (interface sections 4.2 and 5.2), with what `fault` does to it. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
-  const { record, signedAtMs, key, encoding, fault } = input;
-  const timestamp = String(Math.floor(signedAtMs / 1000) + timestampShift(fault));
-  const signedText = JSON.stringify(changeBeforeSigning(record, fault));
+  const { record, signedAtMs, key, encoding, unit, fault, edit } = input;
+  const signedAt = signedAtMs + timestampShift(fault) * 1000;
+  const timestamp = String(unit === 'seconds' ? Math.floor(signedAt / 1000) : signedAt);
+  const signedText =
+    edit?.signature === 'new' ? edit.body : JSON.stringify(changeBeforeSigning(record, fault));
   const signature = signCallbackBytes({
     timestamp,
     body: Buffer.from(signedText),
@@ -42,9 +54,10 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   };
   return {
     timestamp,
+    signedAtMs,
     signedString: `${timestamp}.${signedText}`,
     // Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
-    rawBody: new TextEncoder().encode(changeAfterSigning(signedText, record, fault)),
+    rawBody: new TextEncoder().encode(edit?.body ?? changeAfterSigning(signedText, record, fault)),
     headers: Object.freeze(omitHeader(headers, fault)),
   };
 }

@@ -17,6 +17,8 @@ interface CallbackPost {
   /** Called with the answer's headers, before its body is read. */
   readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
   readonly hold?: BodyHold | undefined;
+  /** After how many bytes of the body the connection breaks; there is no answer then. */
+  readonly breakAfterBytes?: number | undefined;
 }
 
 /** Sends the bodies of several requests at the same moment, however long each takes to connect. */
@@ -25,6 +27,9 @@ export interface BodyHold {
   /** Resolves when the body may be sent. */
   readonly released: Promise<void>;
 }
+
+/** How long what was sent has to arrive before the connection breaks. */
+const BREAK_MS = 10;
 
 /** An answer's body is only for the log; no more of it is read. */
 const MAX_ANSWER_BYTES = 4096;
@@ -57,7 +62,7 @@ export class CallbackSender {
 
   #send(
     method: string,
-    { url, headers, body, onHeaders, hold }: CallbackPost,
+    { url, headers, body, onHeaders, hold, breakAfterBytes }: CallbackPost,
   ): Promise<PostResult> {
     return new Promise((resolve) => {
       const options = {
@@ -86,7 +91,10 @@ export class CallbackSender {
         onHeaders?.(response.headers);
         collectAnswer(response, settle, fail);
       });
-      if (hold === undefined) request.end(body);
+      if (breakAfterBytes !== undefined) {
+        const breakOff = () => setTimeout(() => request.destroy(), BREAK_MS);
+        request.write(body.subarray(0, breakAfterBytes), breakOff);
+      } else if (hold === undefined) request.end(body);
       else holdBody(request, body, hold);
     });
   }

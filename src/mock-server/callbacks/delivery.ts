@@ -67,7 +67,7 @@ export interface DeliveryAttempt {
  * - `not-configured`: there is no callbackUrl, so nothing is sent.
  * - `held`: held by a `reorder` fault until the payment's next delivery was sent.
  * - `sending`: an attempt is under way.
- * - `retrying`: the next attempt waits for its time.
+ * - `retrying`: the next attempt waits for its time, or a `late-callback` fault delays it.
  * - `acknowledged`: the endpoint answered with 2xx.
  * - `given-up`: the retry schedule is used up.
  * - `cancelled`: the service was reset or closed before it was done.
@@ -95,6 +95,20 @@ export interface Delivery {
   readonly state: DeliveryState;
   /** Its attempts that have ended, oldest first, as long as they are among those that the service keeps. */
   readonly attempts: readonly DeliveryAttempt[];
+}
+
+/** A delivery as the control interface has it. */
+export interface EditableDelivery extends Delivery {
+  /** What a person edited before it was resent. */
+  readonly edit?: CallbackEdit | undefined;
+}
+
+/** A body written by hand, for a callback that is resent. */
+export interface CallbackEdit {
+  /** The body to send. */
+  readonly body: string;
+  /** `new`: the body is signed. `kept`: the signature is that of the unedited body, so endpoints must refuse it. */
+  readonly signature: 'new' | 'kept';
 }
 
 /** Options of `resend`. */

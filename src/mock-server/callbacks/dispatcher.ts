@@ -1,24 +1,37 @@
 import type { KeyObject } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { SignatureEncoding } from '../../protocol/wire.js';
+import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import type { MockClock, MockTimer } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
-import { type MockPayment, toStatusRecord } from '../state/payments.js';
+import {
+  type MockPayment,
+  type PastPayment,
+  type PaymentBook,
+  toStatusRecord,
+} from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
-import type { Delivery, DeliveryAttempt, DeliveryState } from './delivery.js';
+import type {
+  CallbackEdit,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryState,
+  EditableDelivery,
+} from './delivery.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;
   readonly ids: SeededIds;
   readonly faults: FaultList;
+  readonly payments: PaymentBook;
   readonly log: EventLog<DeliveryAttempt>;
   readonly sender: CallbackSender;
   readonly signingKey: KeyObject;
   readonly signatureEncoding: SignatureEncoding;
+  readonly timestampUnit: TimestampUnit;
   readonly retryScheduleMs: readonly number[];
   readonly retrySigning: 'fresh' | 'original';
   /** Called with each attempt that has ended. */
@@ -31,12 +44,22 @@ interface DispatcherOptions {
 const MAX_RECENT = 10_000;
 
 /** A delivery under construction, and what its next attempts need to know. */
-interface LiveDelivery extends Delivery {
+interface LiveDelivery extends EditableDelivery {
   readonly url: string;
   readonly attempts: DeliveryAttempt[];
   state: DeliveryState;
-  /** The time that the first attempt was signed with, in epoch milliseconds. */
+  /** The time that every attempt is signed with, in epoch milliseconds, where it is that of the first. */
   firstSignedAtMs?: number;
+}
+
+/**
+ * A delivery that waits for a retry and is no longer among the recent ones. The object is made again
+ * when the retry is due, unless somebody still has it: 100,000 may be waiting.
+ */
+interface ParkedDelivery extends Pick<EditableDelivery, 'id' | 'edit'>, PastPayment {
+  readonly url: string;
+  readonly firstSignedAtMs: number | undefined;
+  readonly object: WeakRef<LiveDelivery>;
 }
 
 /** An attempt with its copies: the last one to end decides the state of the delivery. */
@@ -54,19 +77,22 @@ interface Dispatch {
   readonly payment: MockPayment;
   readonly url: string | undefined;
   readonly fault?: CheckedCallbackFault | undefined;
+  /** Its attempts take no fault. */
+  readonly edit?: CallbackEdit | undefined;
 }
 
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
-  readonly #retries = new Map<LiveDelivery, MockTimer>();
+  readonly #retries = new Set<MockTimer>();
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
   /** By id, oldest first. */
   readonly #recent = new Map<string, LiveDelivery>();
-  /** Deliveries that are not done: held, being sent, waiting for a retry. */
-  readonly #unfinished = new Set<LiveDelivery>();
-  readonly #owners = new WeakMap<DeliveryAttempt, LiveDelivery>();
+  /** Deliveries that are not done, by id: held, being sent, waiting for a retry. */
+  readonly #unfinished = new Map<string, LiveDelivery | ParkedDelivery>();
+  /** Deliveries with attempts in the log, by id. */
+  readonly #logged = new Map<string, LiveDelivery>();
   #whenIdle: (() => void)[] = [];
   // What started before a reset must leave no trace after it.
   #generation = 0;
@@ -77,8 +103,8 @@ export class CallbackDispatcher {
   }
 
   /** Settles when the first attempt has ended, copies and released ones included; never rejects. */
-  async send({ payment, url, fault: given }: Dispatch): Promise<Delivery> {
-    const { ids, faults } = this.#options;
+  async send({ payment, url, fault: given, edit }: Dispatch): Promise<Delivery> {
+    const { ids } = this.#options;
     const delivery: LiveDelivery = {
       id: ids.next('delivery'),
       referenceNumber: payment.referenceNumber,
@@ -87,14 +113,15 @@ export class CallbackDispatcher {
       state: url === undefined ? 'not-configured' : 'sending',
       url: url ?? '',
       attempts: [],
+      ...(edit !== undefined && { edit }),
     };
     const generation = this.#generation;
     this.#keep(delivery);
-    if (url !== undefined) this.#unfinished.add(delivery);
+    if (url !== undefined) this.#unfinished.set(delivery.id, delivery);
     this.#report(delivery);
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
-    const fault = given ?? faults.takeForCallback(toFacts(delivery, 1), true);
+    const fault = given ?? this.#takeFault(delivery, 1, true);
     if (fault?.type === 'reorder') {
       this.#hold(delivery);
       return delivery;
@@ -108,6 +135,16 @@ export class CallbackDispatcher {
   get(id: string): Delivery | undefined {
     const attempt = this.#options.log.events.find((one) => one.id === id);
     return this.#recent.get(attempt?.deliveryId ?? id);
+  }
+
+  /** The last 10,000 deliveries, oldest first. */
+  recent(): readonly EditableDelivery[] {
+    return [...this.#recent.values()];
+  }
+
+  /** When that attempt was signed, in epoch milliseconds: its endpoint's time, whatever a fault did. */
+  signedAtMs(attempt: DeliveryAttempt): number | undefined {
+    return (attempt as DeliveryAttempt & Partial<CallbackMessage>).signedAtMs;
   }
 
   /** The deliveries of a payment among the last 10,000, oldest first. */
@@ -130,7 +167,9 @@ export class CallbackDispatcher {
 
   /** Removes an attempt that is no longer kept from its delivery, where it is the oldest. */
   forget(attempt: DeliveryAttempt): void {
-    this.#owners.get(attempt)?.attempts.shift();
+    const attempts = this.#logged.get(attempt.deliveryId)?.attempts;
+    attempts?.shift();
+    if (attempts?.length === 0) this.#logged.delete(attempt.deliveryId);
   }
 
   /** What is still pending, for the message of a wait that ran out of time. */
@@ -148,21 +187,40 @@ export class CallbackDispatcher {
   /** Cancels retries, forgets held deliveries, aborts attempts that are under way. */
   cancel(): void {
     this.#generation += 1;
-    for (const timer of this.#retries.values()) timer.cancel();
+    for (const timer of this.#retries) timer.cancel();
     // Reported now, since later results are ignored.
-    for (const delivery of this.#unfinished) this.#move(delivery, 'cancelled');
+    for (const unfinished of this.#unfinished.values()) {
+      const delivery = this.#unpark(unfinished);
+      if (delivery !== undefined) this.#move(delivery, 'cancelled');
+    }
     this.#unfinished.clear();
     this.#retries.clear();
     this.#held.clear();
     this.#recent.clear();
+    this.#logged.clear();
     this.#options.sender.abort();
   }
 
   #keep(delivery: LiveDelivery): void {
     this.#recent.set(delivery.id, delivery);
     if (this.#recent.size <= MAX_RECENT) return;
-    const [oldest] = this.#recent.keys();
-    if (oldest !== undefined) this.#recent.delete(oldest);
+    const [oldest] = this.#recent.values();
+    if (oldest === undefined) return;
+    this.#recent.delete(oldest.id);
+    this.#park(oldest);
+  }
+
+  #park(delivery: LiveDelivery): void {
+    const { id, url, edit, firstSignedAtMs, payment, state } = delivery;
+    if (state !== 'retrying' || this.#recent.has(id)) return;
+    this.#unfinished.set(id, {
+      id,
+      url,
+      edit,
+      firstSignedAtMs,
+      ...this.#options.payments.remember(payment),
+      object: new WeakRef(delivery),
+    });
   }
 
   #hold(delivery: LiveDelivery): void {
@@ -186,11 +244,74 @@ export class CallbackDispatcher {
     }
   }
 
-  #takeFault(delivery: LiveDelivery, attempt: number): CheckedCallbackFault | undefined {
-    return this.#options.faults.takeForCallback(toFacts(delivery, attempt), false);
+  #takeFault(
+    delivery: LiveDelivery,
+    attempt: number,
+    canHold = false,
+  ): CheckedCallbackFault | undefined {
+    if (delivery.edit !== undefined) return undefined;
+    return this.#options.faults.takeForCallback(toFacts(delivery, attempt), canHold);
   }
 
   async #attempt(
+    delivery: LiveDelivery,
+    attempt: number,
+    fault: CheckedCallbackFault | undefined,
+  ): Promise<void> {
+    if (fault?.type !== 'late-callback') return this.#attemptNow(delivery, attempt, fault);
+    this.#move(delivery, 'retrying');
+    this.#schedule(delivery, fault.delayMs, attempt, fault);
+  }
+
+  /** An attempt that is not late by a fault takes its fault when it is due. */
+  #schedule(
+    delivery: LiveDelivery,
+    delayMs: number,
+    attempt: number,
+    late?: CheckedCallbackFault,
+  ): void {
+    const { id } = delivery;
+    const timer = this.#options.clock.setTimeout(() => {
+      this.#retries.delete(timer);
+      return this.#retry(id, attempt, late);
+    }, delayMs);
+    this.#retries.add(timer);
+    this.#park(delivery);
+  }
+
+  #unpark(delivery: LiveDelivery | ParkedDelivery): LiveDelivery | undefined {
+    if (!('object' in delivery)) return delivery;
+    const known = delivery.object.deref();
+    if (known !== undefined) return known;
+    const payment = this.#options.payments.recall(delivery);
+    if (payment === undefined) return undefined;
+    const { id, url, edit, firstSignedAtMs } = delivery;
+    return {
+      id,
+      referenceNumber: payment.referenceNumber,
+      status: payment.status,
+      payment,
+      state: 'retrying',
+      url,
+      attempts: [],
+      ...(edit !== undefined && { edit }),
+      ...(firstSignedAtMs !== undefined && { firstSignedAtMs }),
+    };
+  }
+
+  // Returns a promise, so that a manual clock waits for the attempt.
+  #retry(id: string, attempt: number, late: CheckedCallbackFault | undefined): unknown {
+    const unfinished = this.#unfinished.get(id);
+    const delivery = unfinished && this.#unpark(unfinished);
+    if (delivery === undefined) return undefined;
+    this.#unfinished.set(id, delivery);
+    this.#move(delivery, 'sending');
+    return late === undefined
+      ? this.#attempt(delivery, attempt, this.#takeFault(delivery, attempt))
+      : this.#attemptNow(delivery, attempt, late);
+  }
+
+  async #attemptNow(
     delivery: LiveDelivery,
     attempt: number,
     fault: CheckedCallbackFault | undefined,
@@ -216,15 +337,17 @@ export class CallbackDispatcher {
   }
 
   #write(delivery: LiveDelivery, fault: CheckedCallbackFault | undefined): CallbackMessage {
-    const { clock, signingKey, signatureEncoding, retrySigning } = this.#options;
+    const { clock, signingKey, signatureEncoding, timestampUnit, retrySigning } = this.#options;
     const signedAtMs = clock.signingTime?.() ?? clock.now();
-    delivery.firstSignedAtMs ??= signedAtMs;
+    if (retrySigning === 'original') delivery.firstSignedAtMs ??= signedAtMs;
     return createCallbackMessage({
       record: toStatusRecord(delivery.payment),
-      signedAtMs: retrySigning === 'original' ? delivery.firstSignedAtMs : signedAtMs,
+      signedAtMs: delivery.firstSignedAtMs ?? signedAtMs,
       key: signingKey,
       encoding: signatureEncoding,
+      unit: timestampUnit,
       fault,
+      edit: delivery.edit,
     });
   }
 
@@ -257,7 +380,7 @@ export class CallbackDispatcher {
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
     delivery.attempts.push(entry);
-    this.#owners.set(entry, delivery);
+    this.#logged.set(delivery.id, delivery);
     log.push(entry);
     onAttempt(entry);
     if (group.unfinished === 0) this.#report(delivery);
@@ -291,19 +414,12 @@ export class CallbackDispatcher {
     const delayMs = this.#options.retryScheduleMs[attempt - 1];
     if (acknowledged || delayMs === undefined) {
       delivery.state = acknowledged ? 'acknowledged' : 'given-up';
-      this.#unfinished.delete(delivery);
+      this.#unfinished.delete(delivery.id);
       return {};
     }
     delivery.state = 'retrying';
-    const { clock } = this.#options;
-    const timer = clock.setTimeout(() => {
-      this.#retries.delete(delivery);
-      this.#move(delivery, 'sending');
-      // Returned, so that a manual clock waits for the attempt.
-      return this.#attempt(delivery, attempt + 1, this.#takeFault(delivery, attempt + 1));
-    }, delayMs);
-    this.#retries.set(delivery, timer);
-    return { nextRetryAt: new Date(clock.now() + delayMs) };
+    this.#schedule(delivery, delayMs, attempt + 1);
+    return { nextRetryAt: new Date(this.#options.clock.now() + delayMs) };
   }
 }
 

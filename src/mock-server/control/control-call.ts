@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
+import { InvalidOptionError, MockServerError } from '../../errors.js';
 import {
   isJsonType,
   jsonAnswer,
   matchPath,
+  type PlainAnswer,
+  type PlainRequest,
   parseJson,
-  readRequestBody,
 } from '../api/http-messages.js';
 import type { ControlError } from './control-types.js';
 
@@ -19,7 +21,7 @@ export interface ControlCall {
   readonly signal: AbortSignal;
 }
 
-type Handler = (call: ControlCall, id: string) => Response | Promise<Response>;
+type Handler = (call: ControlCall, id: string) => PlainAnswer | Promise<PlainAnswer>;
 
 /** A method, a path in which `:id` stands for an identifier, and what answers. */
 export type Route = readonly [method: string, path: string, handle: Handler];
@@ -62,30 +64,59 @@ export class ControlFailure extends Error {
   }
 }
 
-export function controlAnswer(status: number, body: unknown): Response {
+export function controlAnswer(status: number, body: unknown): PlainAnswer {
   return jsonAnswer(status, body, GUARD_HEADERS);
 }
 
-export function failureAnswer({ code, message, details }: ControlFailure): Response {
+export function failureAnswer({ code, message, details }: ControlFailure): PlainAnswer {
   const { headers, option } = details;
   const body: ControlError = { code, message, option };
   return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...headers });
 }
 
+/** Answers a call by the route that it fits. Never rejects. */
+export async function answerCall(
+  routes: readonly Route[],
+  request: PlainRequest,
+): Promise<PlainAnswer> {
+  try {
+    return await routeCall(routes, await readControlCall(request));
+  } catch (error) {
+    return failureAnswer(toFailure(error));
+  }
+}
+
+export function notFound(what: string, id: string): ControlFailure {
+  const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
+  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown} in this service`);
+}
+
+function toFailure(error: unknown): ControlFailure {
+  if (error instanceof ControlFailure) return error;
+  if (error instanceof InvalidOptionError) {
+    return new ControlFailure('INVALID_REQUEST', error.message, { option: error.option });
+  }
+  if (error instanceof MockServerError && error.code === 'CLOCK_BUSY') {
+    return new ControlFailure('CONFLICT', error.message);
+  }
+  // The only other failure: the service was closed meanwhile.
+  const message = error instanceof Error ? error.message : String(error);
+  return new ControlFailure('UNAVAILABLE', message);
+}
+
 /** @throws {ControlFailure} when the body is not what the interface takes */
-export async function readControlCall(request: Request): Promise<ControlCall> {
-  const { pathname, searchParams } = new URL(request.url);
-  const { method, signal } = request;
+async function readControlCall(request: PlainRequest): Promise<ControlCall> {
+  const { method, pathname, search, signal } = request;
   return {
     method,
     path: pathname.slice('/_mock'.length),
-    query: searchParams,
+    query: new URLSearchParams(search),
     body: method === 'POST' || method === 'PATCH' ? await readFields(request) : {},
     signal,
   };
 }
 
-async function readFields(request: Request): Promise<Record<string, unknown>> {
+async function readFields(request: PlainRequest): Promise<Record<string, unknown>> {
   // A page of another site can't send this type without being asked for permission.
   if (!isJsonType(request.headers.get('content-type'))) {
     throw new ControlFailure(
@@ -93,7 +124,7 @@ async function readFields(request: Request): Promise<Record<string, unknown>> {
       'The content-type must be application/json, also when there is no body',
     );
   }
-  const body = await readRequestBody(request);
+  const body = await request.readBody();
   if (body === undefined) {
     throw new ControlFailure('PAYLOAD_TOO_LARGE', 'The body must be at most 1 MiB');
   }
@@ -121,11 +152,11 @@ export function assertOnly(
   const stray = Object.keys(body).find((field) => !fields.includes(field));
   if (stray === undefined) return;
   const known = fields.length === 0 ? 'be empty' : `hold nothing but ${fields.join(', ')}`;
-  throw new ControlFailure('INVALID_REQUEST', `The body must ${known}, but received "${stray}"`);
+  throw new ControlFailure('INVALID_REQUEST', `The body must ${known}; received "${stray}"`);
 }
 
 /** @throws {ControlFailure} 404 for an unknown path, 405 for another method */
-export async function routeCall(routes: readonly Route[], call: ControlCall): Promise<Response> {
+async function routeCall(routes: readonly Route[], call: ControlCall): Promise<PlainAnswer> {
   const allowed: string[] = [];
   for (const [method, pattern, handle] of routes) {
     const id = matchPath(pattern, call.path);

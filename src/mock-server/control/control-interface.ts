@@ -1,37 +1,53 @@
-import { describeIssues, InvalidOptionError, MockServerError } from '../../errors.js';
+import { describeIssues } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
 import { operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { version } from '../../protocol/version.js';
+import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import { sizeOfRequest } from '../api/recorded-request.js';
-import { sizeOfAttempt } from '../callbacks/delivery.js';
+import { type CallbackEdit, type Delivery, sizeOfAttempt } from '../callbacks/delivery.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
 import type { EventFeed, MockEvent } from '../events.js';
-import type { CallbackFault, Fault } from '../faults/fault.js';
+import type { CallbackFault } from '../faults/fault.js';
+import type { FaultList } from '../faults/fault-list.js';
 import type { MockService } from '../mock-service.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { isAdvanceable } from '../state/clock.js';
 import type { PaymentBook } from '../state/payments.js';
 import {
+  type CallbackGroup,
+  callbackGroups,
+  changeOf,
+  countGroups,
+  type GroupedCallbacks,
+  groupCallbacks,
+} from './callback-groups.js';
+import {
+  answerCall,
   assertOnly,
   type ControlCall,
   ControlFailure,
   controlAnswer,
-  failureAnswer,
+  notFound,
   type Route,
-  readControlCall,
   readLimit,
-  routeCall,
 } from './control-call.js';
-import type { ControlEvent, ControlFaults, ControlState } from './control-types.js';
+import type {
+  ControlCallbackPage,
+  ControlEvent,
+  ControlResendSummary,
+  ControlState,
+} from './control-types.js';
 import {
-  UNLIMITED,
   viewAttempt,
+  viewCallback,
   viewDelivery,
-  viewFault,
   viewPayment,
   viewRequest,
 } from './control-view.js';
+import { EndpointCheckRun, loadTestingTools } from './endpoint-tools.js';
 import { EventStreams } from './event-stream.js';
+import { faultRoutes, viewFaults } from './fault-routes.js';
 
 interface ControlInterfaceOptions {
   readonly service: MockService & { readonly url: string };
@@ -39,8 +55,9 @@ interface ControlInterfaceOptions {
   readonly feed: EventFeed;
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
+  readonly faults: FaultList;
   /** Answers with the dashboard. */
-  readonly page: () => Promise<Response>;
+  readonly page: () => Promise<PlainAnswer>;
 }
 
 /** Whether a path is the control interface's and not the service's own. */
@@ -52,44 +69,47 @@ export function isControlPath(pathname: string): boolean {
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
   readonly #streams: EventStreams;
+  readonly #check = new EndpointCheckRun();
   #isAdvancing = false;
-  readonly #routes: readonly Route[] = [
-    ['GET', '', () => redirectToPage()],
-    ['GET', '/', () => this.#options.page()],
-    ['GET', '/state', () => controlAnswer(200, this.#state())],
-    ['PATCH', '/settings', (call) => this.#changeSettings(call)],
-    ['GET', '/payments', (call) => this.#listPayments(call)],
-    ['POST', '/payments', (call) => this.#createPayment(call)],
-    ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
-    ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
-    ['POST', '/payments/:id/resend', (call, id) => this.#resendPayment(call, id)],
-    ['GET', '/deliveries', (call) => this.#listAttempts(call)],
-    ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
-    ['GET', '/requests', (call) => this.#listRequests(call)],
-    ['GET', '/faults', () => controlAnswer(200, this.#faults())],
-    ['POST', '/faults', (call) => this.#addFault(call)],
-    ['DELETE', '/faults', () => this.#clearFaults()],
-    ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
-    ['POST', '/reset', (call) => this.#reset(call)],
-    ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
-  ];
+  #isResending = false;
+  readonly #routes: readonly Route[];
 
   constructor(options: ControlInterfaceOptions) {
     this.#options = options;
     this.#streams = new EventStreams({ feed: options.feed, view: (event) => this.#view(event) });
+    this.#routes = [
+      ['GET', '', () => redirectToPage()],
+      ['GET', '/', () => this.#options.page()],
+      ['GET', '/state', () => controlAnswer(200, this.#state())],
+      ['PATCH', '/settings', (call) => this.#changeSettings(call)],
+      ['GET', '/payments', (call) => this.#listPayments(call)],
+      ['POST', '/payments', (call) => this.#createPayment(call)],
+      ['GET', '/payments/:id', (_call, id) => this.#showPayment(id)],
+      ['POST', '/payments/:id/status', (call, id) => this.#setStatus(call, id)],
+      ['POST', '/payments/:id/resend', (call, id) => this.#resendPayment(call, id)],
+      ['GET', '/deliveries', (call) => this.#listAttempts(call)],
+      ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
+      ['GET', '/callbacks', (call) => this.#listCallbacks(call)],
+      ['POST', '/callbacks/resend', (call) => this.#resendGroup(call)],
+      ['GET', '/check', () => controlAnswer(200, this.#check.view())],
+      ['POST', '/check', (call) => this.#startCheck(call)],
+      ['DELETE', '/check', () => this.#cancelCheck()],
+      ['POST', '/diagnose', (call) => this.#diagnose(call)],
+      ['GET', '/requests', (call) => this.#listRequests(call)],
+      ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
+      ['POST', '/reset', (call) => this.#reset(call)],
+      ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
+      ...faultRoutes(options.faults),
+    ];
   }
 
-  async fetch(request: Request): Promise<Response> {
-    try {
-      const call = await readControlCall(request);
-      return await routeCall(this.#routes, call);
-    } catch (error) {
-      return failureAnswer(toFailure(error));
-    }
+  answer(request: PlainRequest): Promise<PlainAnswer> {
+    return answerCall(this.#routes, request);
   }
 
-  /** Ends the open event streams. */
+  /** Ends the open event streams, and a check that is under way. */
   close(): void {
+    this.#check.cancel();
     this.#streams.close();
   }
 
@@ -100,6 +120,7 @@ export class ControlInterface {
       url: service.url,
       version,
       now: new Date(clock.now()).toISOString(),
+      aheadMs: clock.now() - Date.now(),
       canAdvanceClock: isAdvanceable(clock),
       callbackUrl: service.callbackUrl ?? null,
       signatureEncoding,
@@ -108,25 +129,30 @@ export class ControlInterface {
         payments: this.#options.payments.size,
         requests: service.requests.length,
         deliveries: service.deliveries.length,
-        faults: service.faults.pending().length,
+        callbacks: countGroups(this.#groups()),
+        faults: this.#options.faults.list().length,
       },
     };
   }
 
-  #changeSettings({ body }: ControlCall): Response {
+  #groups(): GroupedCallbacks {
+    return groupCallbacks(this.#options.dispatcher.recent());
+  }
+
+  #changeSettings({ body }: ControlCall): PlainAnswer {
     assertOnly(body, 'callbackUrl');
     const { callbackUrl } = body;
     if (callbackUrl === undefined) {
       throw new ControlFailure(
         'INVALID_REQUEST',
-        'callbackUrl must be an http or https URL, or null for none, but it is missing',
+        'callbackUrl is missing; it must be an http or https URL, or null for none',
       );
     }
     this.#options.service.callbackUrl = callbackUrl === null ? undefined : (callbackUrl as string);
     return controlAnswer(200, this.#state());
   }
 
-  #listPayments({ query }: ControlCall): Response {
+  #listPayments({ query }: ControlCall): PlainAnswer {
     const { payments, total, next } = this.#options.payments.page({
       limit: readLimit(query),
       before: query.get('before') ?? undefined,
@@ -135,8 +161,8 @@ export class ControlInterface {
     return controlAnswer(200, { payments: payments.map(viewPayment), total, next });
   }
 
-  #createPayment({ body }: ControlCall): Response {
-    const issues = operations.createPayment.findInputIssues(body);
+  #createPayment({ body }: ControlCall): PlainAnswer {
+    const issues = operations['payments.create'].findInputIssues(body);
     if (issues !== undefined) {
       throw new ControlFailure('INVALID_REQUEST', describeIssues(issues));
     }
@@ -146,9 +172,9 @@ export class ControlInterface {
     return controlAnswer(201, viewPayment(payment));
   }
 
-  #showPayment(id: string): Response {
+  #showPayment(id: string): PlainAnswer {
     const payment = this.#options.payments.get(id);
-    if (payment === undefined) throw unknown('payment', id);
+    if (payment === undefined) throw notFound('payment', id);
     const newest = this.#options.dispatcher.list(id).reverse();
     const shown = takeFitting(newest, ({ attempts }) =>
       attempts.reduce((sum, attempt) => sum + sizeOfAttempt(attempt), 0),
@@ -159,30 +185,133 @@ export class ControlInterface {
     });
   }
 
-  async #setStatus({ body }: ControlCall, id: string): Promise<Response> {
+  async #setStatus({ body }: ControlCall, id: string): Promise<PlainAnswer> {
     assertOnly(body, 'status');
     const { service, payments } = this.#options;
-    if (payments.get(id) === undefined) throw unknown('payment', id);
+    if (payments.get(id) === undefined) throw notFound('payment', id);
     return controlAnswer(200, viewDelivery(await service.setStatus(id, body['status'] as string)));
   }
 
-  #resendPayment(call: ControlCall, id: string): Promise<Response> {
-    if (this.#options.payments.get(id) === undefined) throw unknown('payment', id);
+  #resendPayment(call: ControlCall, id: string): Promise<PlainAnswer> {
+    if (this.#options.payments.get(id) === undefined) throw notFound('payment', id);
     return this.#resend(call, id);
   }
 
-  #resendDelivery(call: ControlCall, id: string): Promise<Response> {
-    if (this.#options.dispatcher.get(id) === undefined) throw unknown('delivery', id);
+  #resendDelivery(call: ControlCall, id: string): Promise<PlainAnswer> {
+    if (this.#options.dispatcher.get(id) === undefined) throw notFound('delivery', id);
     return this.#resend(call, id);
   }
 
-  async #resend({ body }: ControlCall, id: string): Promise<Response> {
-    assertOnly(body, 'fault');
+  async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
+    assertOnly(body, 'fault', 'edit');
+    if (body['edit'] !== undefined) return this.#resendEdited(body, id);
     const fault = body['fault'] as CallbackFault | undefined;
     return controlAnswer(200, viewDelivery(await this.#options.service.resend(id, { fault })));
   }
 
-  #listAttempts({ query }: ControlCall): Response {
+  async #resendEdited(body: ControlCall['body'], id: string): Promise<PlainAnswer> {
+    if (body['fault'] !== undefined) {
+      throw new ControlFailure('INVALID_REQUEST', 'The body must hold fault or edit, not both', {
+        option: 'edit',
+      });
+    }
+    const edit = readEdit(body['edit']);
+    const { dispatcher, payments, service } = this.#options;
+    const payment = dispatcher.get(id)?.payment ?? payments.require(id);
+    const delivery = await dispatcher.send({ payment, url: service.callbackUrl, edit });
+    return controlAnswer(200, viewDelivery(delivery));
+  }
+
+  #listCallbacks({ query }: ControlCall): PlainAnswer {
+    const limit = readLimit(query);
+    const groups = this.#groups();
+    const wanted = query.get('group');
+    const search = query.get('search')?.toLowerCase() ?? '';
+    const chosen = wanted === null ? callbackGroups : [toGroup(wanted, callbackGroups)];
+    const found = chosen.flatMap((group) => {
+      const all = groups[group];
+      const matching = search === '' ? all : all.filter((one) => isFound(one, search));
+      return matching.map((delivery) => ({ delivery, group }));
+    });
+    const page: ControlCallbackPage = {
+      callbacks: found.slice(0, limit).map(({ delivery, group }) => viewCallback(delivery, group)),
+      total: found.length,
+      counts: countGroups(groups),
+    };
+    return controlAnswer(200, page);
+  }
+
+  async #resendGroup({ body }: ControlCall): Promise<PlainAnswer> {
+    assertOnly(body, 'group');
+    const group = toGroup(body['group'], RESENDABLE);
+    const { service } = this.#options;
+    if (service.callbackUrl === undefined) {
+      throw new ControlFailure(
+        'CONFLICT',
+        'There is no callbackUrl, so nothing can be sent; set it first',
+      );
+    }
+    if (this.#isResending) {
+      throw new ControlFailure('CONFLICT', 'Callbacks are being resent already; try again');
+    }
+    this.#isResending = true;
+    try {
+      const chosen = this.#groups()[group];
+      const send = ({ id }: Delivery) => service.resend(id);
+      return controlAnswer(200, await resendChanges(chosen, send));
+    } finally {
+      this.#isResending = false;
+    }
+  }
+
+  async #startCheck({ body }: ControlCall): Promise<PlainAnswer> {
+    assertOnly(body, ...CHECK_OPTIONS);
+    const { service, settings } = this.#options;
+    if (service.callbackUrl === undefined) {
+      throw new ControlFailure(
+        'CONFLICT',
+        'There is no callbackUrl, so there is nothing to check; set it first',
+      );
+    }
+    // Only what can be written as JSON is taken, and the check itself refuses what is invalid.
+    await this.#check.start(service.callbackUrl, {
+      ...body,
+      signingSecret: service.signingSecret,
+      signatureEncoding: settings.signatureEncoding,
+      timestampUnit: settings.timestampUnit,
+    });
+    return controlAnswer(202, this.#check.view());
+  }
+
+  #cancelCheck(): PlainAnswer {
+    this.#check.cancel();
+    return controlAnswer(200, this.#check.view());
+  }
+
+  async #diagnose({ body }: ControlCall): Promise<PlainAnswer> {
+    assertOnly(body, 'attemptId', 'headers', 'body', 'signingSecret');
+    const { service, dispatcher, settings } = this.#options;
+    const { attemptId, signingSecret = service.signingSecret } = body;
+    const attempt = service.deliveries.find(({ id }) => id === attemptId);
+    if (attemptId !== undefined && attempt === undefined) {
+      throw notFound('attempt', String(attemptId));
+    }
+    const sentMs = attempt && dispatcher.signedAtMs(attempt);
+    const { headers = attempt?.headers, body: rawBody = attempt?.rawBody } = body;
+    const { diagnoseCallback } = await loadTestingTools();
+    const diagnosis = diagnoseCallback(
+      { headers: headers as Record<string, string>, rawBody: rawBody as string },
+      {
+        signingSecret: signingSecret as string,
+        signatureEncoding: settings.signatureEncoding,
+        timestampUnit: settings.timestampUnit,
+        ...(sentMs !== undefined && { now: () => sentMs }),
+      },
+    );
+    return controlAnswer(200, diagnosis);
+  }
+
+  #listAttempts({ query }: ControlCall): PlainAnswer {
     const wanted = query.get('referenceNumber');
     const attempts = this.#options.service.deliveries.filter(
       ({ referenceNumber }) => wanted === null || wanted === referenceNumber,
@@ -191,28 +320,13 @@ export class ControlInterface {
     return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
   }
 
-  #listRequests({ query }: ControlCall): Response {
+  #listRequests({ query }: ControlCall): PlainAnswer {
     const { requests } = this.#options.service;
     const newest = takeFitting(requests.slice(-readLimit(query)).reverse(), sizeOfRequest);
     return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
   }
 
-  #faults(): ControlFaults {
-    return { faults: this.#options.service.faults.pending().map(viewFault) };
-  }
-
-  #addFault({ body }: ControlCall): Response {
-    const times = body['times'] === UNLIMITED ? Number.POSITIVE_INFINITY : body['times'];
-    this.#options.service.faults.add({ ...body, times } as Fault);
-    return controlAnswer(201, this.#faults());
-  }
-
-  #clearFaults(): Response {
-    this.#options.service.faults.clear();
-    return controlAnswer(200, this.#faults());
-  }
-
-  async #advanceClock({ body }: ControlCall): Promise<Response> {
+  async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
     assertOnly(body, 'ms');
     const { clock } = this.#options.settings;
     if (!isAdvanceable(clock)) {
@@ -236,7 +350,7 @@ export class ControlInterface {
     return controlAnswer(200, this.#state());
   }
 
-  #reset({ body }: ControlCall): Response {
+  #reset({ body }: ControlCall): PlainAnswer {
     assertOnly(body);
     this.#options.service.reset();
     return controlAnswer(200, this.#state());
@@ -251,17 +365,88 @@ export class ControlInterface {
       case 'attempt':
         return { type: 'attempt', attempt: viewAttempt(event.attempt) };
       case 'delivery': {
-        const { id, referenceNumber, status, state } = event.delivery;
-        return { type: 'delivery', delivery: { id, referenceNumber, status, state } };
+        const { id, referenceNumber, status, state, payment } = event.delivery;
+        const { merchantPaymentReference } = payment;
+        return {
+          type: 'delivery',
+          delivery: { id, referenceNumber, merchantPaymentReference, status, state },
+        };
       }
       case 'faults':
-        return { type: 'faults', faults: event.faults.map(viewFault) };
+        return { type: 'faults', ...viewFaults(this.#options.faults) };
       case 'reset':
         return { type: 'reset', state: this.#state() };
       default:
         return { type: 'state', state: this.#state() };
     }
   }
+}
+
+/** What `checkCallbackEndpoint` can be given from here. */
+const CHECK_OPTIONS = ['countEffects', 'effectCounts', 'merchantPaymentReference'];
+const RESENDABLE = ['failed', 'not-sent'] as const;
+
+function toGroup<Group extends CallbackGroup>(value: unknown, groups: readonly Group[]): Group {
+  const found = groups.find((group) => group === value);
+  if (found !== undefined) return found;
+  throw new ControlFailure(
+    'INVALID_REQUEST',
+    `group must be one of ${groups.join(', ')}; received ${describeValue(value)}`,
+    { option: 'group' },
+  );
+}
+
+function readEdit(value: unknown): CallbackEdit {
+  const { body, signature = 'new', ...strays } = Object(value) as Record<string, unknown>;
+  if (typeof body !== 'string' || Object.keys(strays).length > 0) {
+    throw new ControlFailure(
+      'INVALID_REQUEST',
+      'edit must be an object with the body as text, and with signature',
+      { option: 'edit' },
+    );
+  }
+  if (signature === 'new' || signature === 'kept') return { body, signature };
+  throw new ControlFailure(
+    'INVALID_REQUEST',
+    `edit.signature must be new or kept; received ${describeValue(signature)}`,
+    { option: 'edit.signature' },
+  );
+}
+
+function isFound({ payment, status, state }: Delivery, wanted: string): boolean {
+  const { referenceNumber, merchantPaymentReference } = payment;
+  return [referenceNumber, merchantPaymentReference, status, state].some((text) =>
+    text.toLowerCase().includes(wanted),
+  );
+}
+
+/** Payments whose callbacks are resent at a time. */
+const RESENT_AT_ONCE = 8;
+
+/** Resends each change once: those of a payment in their order, several payments at a time. */
+async function resendChanges(
+  newestFirst: readonly Delivery[],
+  resend: (delivery: Delivery) => Promise<Delivery>,
+): Promise<ControlResendSummary> {
+  const changes = new Map(newestFirst.map((delivery) => [changeOf(delivery), delivery]));
+  const queues = new Map<string, Delivery[]>();
+  for (const delivery of [...changes.values()].reverse()) {
+    const queue = queues.get(delivery.referenceNumber) ?? [];
+    queues.set(delivery.referenceNumber, [...queue, delivery]);
+  }
+  const payments = queues.values();
+  const summary: ControlResendSummary = { resent: 0, acknowledged: 0 };
+  const work = async (): Promise<void> => {
+    for (const queue of payments) {
+      for (const delivery of queue) {
+        const { state } = await resend(delivery);
+        summary.resent += 1;
+        if (state === 'acknowledged') summary.acknowledged += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: RESENT_AT_ONCE }, work));
+  return summary;
 }
 
 /** About how much an answer may hold; a caller who wants more asks for one payment at a time. */
@@ -276,24 +461,8 @@ function takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => numbe
   });
 }
 
-function redirectToPage(): Response {
-  return new Response(null, { status: 308, headers: { location: '/_mock/' } });
-}
-
-function unknown(what: string, id: string): ControlFailure {
-  const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown} in this service`);
-}
-
-function toFailure(error: unknown): ControlFailure {
-  if (error instanceof ControlFailure) return error;
-  if (error instanceof InvalidOptionError) {
-    return new ControlFailure('INVALID_REQUEST', error.message, { option: error.option });
-  }
-  if (error instanceof MockServerError && error.code === 'CLOCK_BUSY') {
-    return new ControlFailure('CONFLICT', error.message);
-  }
-  // The only other failure: the service was closed meanwhile.
-  const message = error instanceof Error ? error.message : String(error);
-  return new ControlFailure('UNAVAILABLE', message);
+/** Not cached: another program may listen here later. */
+export function redirectToPage(): PlainAnswer {
+  const headers = { location: '/_mock/', 'cache-control': 'no-store' };
+  return { status: 308, headers, body: '' };
 }

@@ -1,9 +1,11 @@
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
+import type { EndpointCheck, EndpointReport } from '../../testing/endpoint-check/report.js';
 import type { RecordedRequest } from '../api/recorded-request.js';
-import type { DeliveryAttempt, DeliveryState } from '../callbacks/delivery.js';
+import type { CallbackEdit, DeliveryAttempt, DeliveryState } from '../callbacks/delivery.js';
 import type { Fault } from '../faults/fault.js';
 import type { MockStatusChange } from '../state/payments.js';
+import type { CallbackGroup } from './callback-groups.js';
 
 // What the control interface sends, for the dashboard and the command line. JSON: dates are ISO 8601
 // texts, and undefined fields are absent.
@@ -15,6 +17,8 @@ export interface ControlState {
   version: string;
   /** The service's clock. */
   now: string;
+  /** How far that is ahead of the system's clock, in milliseconds. */
+  aheadMs: number;
   /** Whether `POST /_mock/clock/advance` can move the clock. */
   canAdvanceClock: boolean;
   /** Where callbacks are sent; `null` for nowhere. */
@@ -22,8 +26,14 @@ export interface ControlState {
   signatureEncoding: SignatureEncoding;
   /** Milliseconds after a failed attempt until the next, one per retry. */
   retryScheduleMs: readonly number[];
-  /** `requests` and `deliveries` are those that are kept. */
-  counts: { payments: number; requests: number; deliveries: number; faults: number };
+  /** Of `requests`, `deliveries` (attempts) and `callbacks` (deliveries in groups), those that are kept. */
+  counts: {
+    payments: number;
+    requests: number;
+    deliveries: number;
+    callbacks: CallbackCounts;
+    faults: number;
+  };
 }
 
 export interface ControlPayment extends PaymentStatusRecord {
@@ -62,6 +72,54 @@ export interface ControlDelivery {
   state: DeliveryState;
   /** Its attempts that have ended, oldest first. */
   attempts: readonly ControlAttempt[];
+  /** Whether its body was edited, and signed again. */
+  edited?: CallbackEdit['signature'] | undefined;
+}
+
+/** A delivery in the list of all: what its last attempt met, without bodies. */
+export interface ControlCallback
+  extends Pick<
+    ControlDelivery,
+    'id' | 'referenceNumber' | 'status' | 'updatedAt' | 'state' | 'edited'
+  > {
+  merchantPaymentReference: string;
+  group: CallbackGroup;
+  /** The last attempt that has ended; absent before the first. */
+  last?:
+    | (Pick<
+        ControlAttempt,
+        'attempt' | 'sentAt' | 'outcome' | 'errorCode' | 'latencyMs' | 'fault' | 'nextRetryAt'
+      > & { response?: { status: number } | undefined })
+    | undefined;
+}
+
+export type CallbackCounts = Record<CallbackGroup, number>;
+
+/** `GET /_mock/callbacks`: failures first, then newest first. */
+export interface ControlCallbackPage {
+  callbacks: readonly ControlCallback[];
+  /** How many there are in the group, or that match the search. */
+  total: number;
+  /** How many there are in each group, whatever is asked for. */
+  counts: CallbackCounts;
+}
+
+/** `POST /_mock/callbacks/resend` */
+export interface ControlResendSummary {
+  /** Status changes whose callback was sent once more. */
+  resent: number;
+  acknowledged: number;
+}
+
+/** `GET`, `POST` and `DELETE /_mock/check`: the check of the endpoint that is under way, or the last one. */
+export interface ControlCheck {
+  isRunning: boolean;
+  /** Those that have ended. */
+  checks: readonly EndpointCheck[];
+  /** When it has ended. */
+  report?: EndpointReport | undefined;
+  /** Why it ended without a report. */
+  failure?: string | undefined;
 }
 
 /** `GET /_mock/payments/{referenceNumber}` */
@@ -93,8 +151,11 @@ type WithJsonTimes<AnyFault> = AnyFault extends unknown
   ? Omit<AnyFault, 'times'> & { times?: number | 'unlimited' | undefined }
   : never;
 
-/** A fault as JSON: `times` is `"unlimited"` where it is `Infinity` in code. */
-export type ControlFault = WithJsonTimes<Fault>;
+/** A pending fault as JSON: `times` is `"unlimited"` where it is `Infinity` in code. */
+export type ControlFault = WithJsonTimes<Fault> & {
+  /** For `DELETE /_mock/faults/{id}`. */
+  id: string;
+};
 
 /** `GET /_mock/faults`, and the answer when they are changed: those that are not used up, oldest first. */
 export interface ControlFaults {
@@ -119,7 +180,8 @@ export type ControlEvent =
   /** A delivery changed its state. */
   | {
       type: 'delivery';
-      delivery: Pick<ControlDelivery, 'id' | 'referenceNumber' | 'status' | 'state'>;
+      delivery: Pick<ControlDelivery, 'id' | 'referenceNumber' | 'status' | 'state'> &
+        Pick<ControlPayment, 'merchantPaymentReference'>;
     }
   /** Faults were added, used up or cleared: those that are left. */
   | { type: 'faults'; faults: readonly ControlFault[] }

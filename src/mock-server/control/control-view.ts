@@ -1,9 +1,11 @@
 import type { RecordedRequest } from '../api/recorded-request.js';
-import type { Delivery, DeliveryAttempt } from '../callbacks/delivery.js';
-import type { Fault } from '../faults/fault.js';
+import type { DeliveryAttempt, EditableDelivery } from '../callbacks/delivery.js';
+import type { PendingFault } from '../faults/fault-list.js';
 import { type MockPayment, toStatusRecord } from '../state/payments.js';
+import type { CallbackGroup } from './callback-groups.js';
 import type {
   ControlAttempt,
+  ControlCallback,
   ControlDelivery,
   ControlFault,
   ControlPayment,
@@ -41,7 +43,7 @@ export function viewAttempt(attempt: DeliveryAttempt): ControlAttempt {
   };
 }
 
-export function viewDelivery(delivery: Delivery): ControlDelivery {
+export function viewDelivery(delivery: EditableDelivery): ControlDelivery {
   return {
     id: delivery.id,
     referenceNumber: delivery.referenceNumber,
@@ -49,6 +51,32 @@ export function viewDelivery(delivery: Delivery): ControlDelivery {
     updatedAt: delivery.payment.updatedAt,
     state: delivery.state,
     attempts: delivery.attempts.map(viewAttempt),
+    edited: delivery.edit?.signature,
+  };
+}
+
+export function viewCallback(delivery: EditableDelivery, group: CallbackGroup): ControlCallback {
+  const { id, referenceNumber, status, payment, state, edit, attempts } = delivery;
+  const last = attempts.at(-1);
+  return {
+    id,
+    referenceNumber,
+    merchantPaymentReference: payment.merchantPaymentReference,
+    status,
+    updatedAt: payment.updatedAt,
+    state,
+    group,
+    edited: edit?.signature,
+    last: last && {
+      attempt: last.attempt,
+      sentAt: last.sentAt.toISOString(),
+      outcome: last.outcome,
+      response: last.response && { status: last.response.status },
+      errorCode: last.errorCode,
+      latencyMs: last.latencyMs,
+      fault: last.fault,
+      nextRetryAt: last.nextRetryAt?.toISOString(),
+    },
   };
 }
 
@@ -70,6 +98,10 @@ export function viewRequest(request: RecordedRequest): ControlRequest {
 /** JSON has no Infinity. */
 export const UNLIMITED = 'unlimited';
 
-export function viewFault(fault: Fault): ControlFault {
-  return { ...fault, times: fault.times === Number.POSITIVE_INFINITY ? UNLIMITED : fault.times };
+export function viewFault({ id, fault }: PendingFault): ControlFault {
+  return {
+    id,
+    ...fault,
+    times: fault.times === Number.POSITIVE_INFINITY ? UNLIMITED : fault.times,
+  };
 }

@@ -1,3 +1,4 @@
+import type { PlainAnswer } from '../api/http-messages.js';
 import type { EventFeed, MockEvent } from '../events.js';
 import { ControlFailure, GUARD_HEADERS } from './control-call.js';
 import type { ControlEvent } from './control-types.js';
@@ -22,7 +23,7 @@ export class EventStreams {
   }
 
   /** @throws {ControlFailure} when too many are open */
-  open(signal: AbortSignal): Response {
+  open(signal: AbortSignal): PlainAnswer {
     if (this.#open.size >= MAX_STREAMS) {
       throw new ControlFailure(
         'UNAVAILABLE',
@@ -60,9 +61,11 @@ export class EventStreams {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: MAX_QUEUED_BYTES }),
     );
-    return new Response(body, {
+    return {
+      status: 200,
       headers: { ...GUARD_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' },
-    });
+      body,
+    };
   }
 
   // An event that is too long for one text ends the stream; the reader connects again.

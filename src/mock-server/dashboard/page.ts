@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { textAnswer } from '../api/http-messages.js';
+import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
 import { ControlFailure, GUARD_HEADERS } from '../control/control-call.js';
 
 interface Page {
@@ -19,7 +19,7 @@ let page: Promise<Page> | undefined;
  *
  * @throws {ControlFailure} when the file is missing
  */
-export async function dashboardAnswer(): Promise<Response> {
+export async function dashboardAnswer(): Promise<PlainAnswer> {
   page ??= readPage();
   const { html, policy } = await page.catch(() => {
     page = undefined;

@@ -3,7 +3,8 @@ import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
 
 /** A parameter of a fault. One without a default must be given; the first choice is the default. */
 export type FaultParameter =
-  | { readonly kind: 'text' | 'json'; readonly label: string; readonly default: string }
+  | { readonly kind: 'text'; readonly label: string; readonly default: string }
+  | { readonly kind: 'json'; readonly label: string; readonly default: unknown }
   | { readonly kind: 'choice'; readonly label: string; readonly choices: readonly string[] }
   | {
       readonly kind: 'number';
@@ -29,8 +30,10 @@ export type FaultEntry = {
       readonly on: 'callback';
       /** What the merchant's endpoint should do. */
       readonly expects: string;
-      /** Whether every endpoint must refuse it, with any settings. */
-      readonly isForged?: boolean;
+      /** `must`: every endpoint has to refuse it, with any settings. `may`: it depends on them. */
+      readonly refusal?: 'must' | 'may';
+      /** Whether it needs no signing secret: a proxy can do it too. */
+      readonly isInTransit?: boolean;
     }
 );
 
@@ -53,8 +56,13 @@ type Catalogue = {
 
 const number = (label: string, range: { min: number; max?: number; unit?: string }) =>
   ({ kind: 'number', label, ...range }) as const;
-const withDefault = <Kind extends 'text' | 'json'>(kind: Kind, label: string, value: string) =>
-  ({ kind, label, default: value }) as const;
+const text = (label: string, value: string) => ({ kind: 'text', label, default: value }) as const;
+const json = (label: string, value: unknown) => ({ kind: 'json', label, default: value }) as const;
+const delayMs = number('Delay in milliseconds', {
+  min: 0,
+  max: LONGEST_TIMER_MS,
+  unit: 'milliseconds',
+});
 
 // A century keeps every X-Timestamp within what a Date holds.
 const bySeconds: FaultParameter = {
@@ -68,13 +76,13 @@ export const faultCatalogue: Catalogue = {
     on: 'request',
     text: 'waits, then creates and answers',
     creates: true,
-    parameters: {
-      delayMs: number('Delay in milliseconds', {
-        min: 0,
-        max: LONGEST_TIMER_MS,
-        unit: 'milliseconds',
-      }),
-    },
+    parameters: { delayMs },
+  },
+  'late-answer': {
+    on: 'request',
+    text: 'creates at once, then waits and answers',
+    creates: true,
+    parameters: { delayMs },
   },
   unauthorized: { on: 'request', text: 'answers 401 to any credentials', creates: false },
   'rate-limit': {
@@ -86,6 +94,18 @@ export const faultCatalogue: Catalogue = {
         ...number('Retry-After in seconds', { min: 0, unit: 'seconds' }),
         default: 1,
       },
+    },
+  },
+  'client-error': {
+    on: 'request',
+    text: 'answers 4xx with a body that you choose',
+    creates: false,
+    parameters: {
+      status: { ...number('HTTP status', { min: 400, max: 499 }), default: 409 },
+      body: json('Body: JSON, or plain text', {
+        code: 'REFUSED',
+        message: 'The service refused the request.',
+      }),
     },
   },
   'server-error': {
@@ -112,6 +132,7 @@ export const faultCatalogue: Catalogue = {
     on: 'callback',
     text: 'sent several times, byte for byte',
     expects: 'act once',
+    isInTransit: true,
     parameters: {
       mode: { kind: 'choice', label: 'In turn, or all at once', choices: ['in-turn', 'at-once'] },
       copies: {
@@ -124,36 +145,52 @@ export const faultCatalogue: Catalogue = {
     on: 'callback',
     text: "held until the payment's next change was sent",
     expects: 'keep the newer status, and still ship when the older one is paid',
+    isInTransit: true,
   },
-  drop: { on: 'callback', text: 'lost on its way, then retried', expects: 'act on the retry' },
+  drop: {
+    on: 'callback',
+    text: 'lost on its way, then retried',
+    expects: 'act on the retry',
+    isInTransit: true,
+  },
+  'late-callback': {
+    on: 'callback',
+    text: 'sent late',
+    expects: 'act on it',
+    isInTransit: true,
+    parameters: { delayMs: { ...delayMs, default: 1_000 } },
+  },
   'stale-timestamp': {
     on: 'callback',
     text: 'signed with a time in the past',
     expects: 'answer 401',
+    refusal: 'may',
     parameters: { bySeconds },
   },
   'future-timestamp': {
     on: 'callback',
     text: 'signed with a time in the future',
     expects: 'answer 401',
+    refusal: 'may',
     parameters: { bySeconds },
   },
   'tampered-body': {
     on: 'callback',
     text: 'changed after signing',
     expects: 'answer 401',
-    isForged: true,
+    refusal: 'must',
   },
   'wrong-secret': {
     on: 'callback',
     text: 'signed with another secret',
     expects: 'answer 401',
-    isForged: true,
+    refusal: 'must',
   },
   'missing-header': {
     on: 'callback',
     text: 'sent without one of its headers',
     expects: 'answer 401 without x-signature or x-timestamp',
+    refusal: 'may',
     parameters: {
       header: {
         kind: 'choice',
@@ -166,21 +203,21 @@ export const faultCatalogue: Catalogue = {
     on: 'callback',
     text: 'the same JSON in other bytes',
     expects: 'answer 401',
-    isForged: true,
+    refusal: 'must',
   },
   'unknown-status': {
     on: 'callback',
     text: 'sent with a status your code does not know',
     expects: 'accept it, and decide nothing',
-    parameters: { status: withDefault('text', 'Status to send', 'mock_unknown_status') },
+    parameters: { status: text('Status to send', 'mock_unknown_status') },
   },
   'extra-field': {
     on: 'callback',
     text: 'sent with a field the interface does not show',
     expects: 'accept it',
     parameters: {
-      field: withDefault('text', 'Name of the field', 'mockExtraField'),
-      value: withDefault('json', 'Value: JSON, or plain text', 'added by the mock service'),
+      field: text('Name of the field', 'mockExtraField'),
+      value: json('Value: JSON, or plain text', 'added by the mock service'),
     },
   },
 };
@@ -210,6 +247,6 @@ export const matchFields: {
 };
 
 /** What a parameter is when it is not given; `undefined` when it must be. */
-export function defaultOf(parameter: FaultParameter): string | number | undefined {
+export function defaultOf(parameter: FaultParameter): unknown {
   return parameter.kind === 'choice' ? parameter.choices[0] : parameter.default;
 }

@@ -24,7 +24,14 @@ export type CallbackFacts = {
   readonly [Key in keyof CallbackFaultMatch]-?: Exclude<CallbackFaultMatch[Key], undefined>;
 };
 
+/** A pending fault, and the name by which it can be removed. */
+export interface PendingFault {
+  readonly id: string;
+  readonly fault: Fault;
+}
+
 interface Entry {
+  readonly id: string;
   /** As it was given. */
   readonly fault: Fault;
   readonly checked: CheckedRequestFault | CheckedCallbackFault;
@@ -34,6 +41,7 @@ interface Entry {
 export class FaultList implements MockFaults {
   readonly #onChange: (pending: readonly Fault[]) => void;
   #entries: Entry[] = [];
+  #added = 0;
 
   constructor(onChange: (pending: readonly Fault[]) => void) {
     this.#onChange = onChange;
@@ -41,7 +49,9 @@ export class FaultList implements MockFaults {
 
   add(fault: Fault): void {
     const checked = checkFault(fault);
-    this.#entries.push({ fault: copyFault(fault), checked, left: checked.times });
+    this.#added += 1;
+    const id = String(this.#added);
+    this.#entries.push({ id, fault: copyFault(fault), checked, left: checked.times });
     this.#onChange(this.pending());
   }
 
@@ -51,7 +61,27 @@ export class FaultList implements MockFaults {
   }
 
   pending(): readonly Fault[] {
-    return this.#entries.map(({ fault, left }) => ({ ...copyFault(fault), times: left }));
+    return this.list().map(({ fault }) => fault);
+  }
+
+  list(): readonly PendingFault[] {
+    return this.#entries.map(({ id, fault, left }) => ({
+      id,
+      fault: { ...copyFault(fault), times: left },
+    }));
+  }
+
+  /** Whether there was one of that id. */
+  remove(id: string): boolean {
+    const found = this.#entries.find((entry) => entry.id === id);
+    if (found === undefined) return false;
+    this.#drop(found);
+    return true;
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#onChange(this.pending());
   }
 
   /** Uses up one time of the oldest fault that fits the request. */
@@ -75,8 +105,8 @@ export class FaultList implements MockFaults {
     );
     if (entry === undefined) return undefined;
     entry.left -= 1;
-    if (entry.left === 0) this.#entries = this.#entries.filter((other) => other !== entry);
-    this.#onChange(this.pending());
+    if (entry.left === 0) this.#drop(entry);
+    else this.#onChange(this.pending());
     return entry.checked;
   }
 }
@@ -84,8 +114,10 @@ export class FaultList implements MockFaults {
 /** Later changes to the caller's object do not reach the copy. */
 function copyFault(fault: Fault): Fault {
   const copy = { ...fault, match: fault.match === undefined ? undefined : { ...fault.match } };
-  if (copy.type === 'extra-field' && copy.value !== undefined) {
-    copy.value = JSON.parse(JSON.stringify(copy.value));
-  }
+  if (copy.type === 'extra-field') copy.value = copyJson(copy.value);
+  if (copy.type === 'client-error') copy.body = copyJson(copy.body);
   return copy as Fault;
 }
+
+const copyJson = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value));

@@ -35,7 +35,7 @@ const times: Rule<number> = (value, option) =>
     : wholeNumber({ min: 1, unit: 'times' })(value, option);
 
 /** A copy, which later changes to the caller's object do not reach. */
-const json: Rule<unknown> = (value, option) => {
+export const json: Rule<unknown> = (value, option) => {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch {

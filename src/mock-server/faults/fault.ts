@@ -31,8 +31,8 @@ export type RequestFault = {
         | 'lost-answer';
     }
   | {
-      /** The answer is late. */
-      type: 'delay';
+      /** The answer is late; the payment is created with it, or at once with `late-answer`. */
+      type: 'delay' | 'late-answer';
       /** Milliseconds of the service's clock, from 0 to 2147483647. */
       delayMs: number;
     }
@@ -44,6 +44,21 @@ export type RequestFault = {
        * @default 1
        */
       retryAfterSeconds?: number | undefined;
+    }
+  | {
+      /** A 4xx. The interface shows the 401 alone. */
+      type: 'client-error';
+      /**
+       * The status, from 400 to 499.
+       * @default 409
+       */
+      status?: number | undefined;
+      /**
+       * The body: anything JSON can carry. An object gets a `requestId`, as in interface section
+       * 2.3, unless it has one; a text is sent as it is.
+       * @default { code: 'REFUSED', message: 'The service refused the request.' }
+       */
+      body?: unknown;
     }
   | {
       /** A 5xx. */
@@ -88,6 +103,15 @@ export type CallbackFault = {
        * @default 1
        */
       copies?: number | undefined;
+    }
+  | {
+      /** The attempt is late. `setStatus` does not wait for it. */
+      type: 'late-callback';
+      /**
+       * Milliseconds of the service's clock, from 0 to 2147483647.
+       * @default 1_000
+       */
+      delayMs?: number | undefined;
     }
   | {
       /** X-Timestamp is in the past or in the future; the signature is right. */

@@ -89,13 +89,9 @@ export function createManualClock(options: ManualClockOptions = {}): Advanceable
   };
   return {
     now: time.now,
-    setTimeout: (run, delayMs) => timers.add({ dueAt: current + delayMs, run }),
+    setTimeout: (run, delayMs) => timers.add(run, current + delayMs),
     advance: (ms) => timers.advance(ms, time),
   };
-}
-
-interface StartedTimer extends DueTimer {
-  handle?: NodeJS.Timeout;
 }
 
 /**
@@ -113,7 +109,7 @@ interface StartedTimer extends DueTimer {
  * ```
  */
 export function createRunningClock(): AdvanceableClock {
-  const timers = new Timers<StartedTimer>();
+  const timers = new Timers(() => start());
   let aheadMs = 0;
   const time = {
     now: () => Date.now() + aheadMs,
@@ -122,56 +118,81 @@ export function createRunningClock(): AdvanceableClock {
       aheadMs += Math.max(0, epochMs - time.now());
     },
   };
+  // One timer of the system, for the first that is due: 100,000 retries may be waiting.
+  let started: DueTimer | undefined;
+  let handle: NodeJS.Timeout | undefined;
 
-  function start(timer: StartedTimer): void {
-    clearTimeout(timer.handle);
-    timer.handle = setTimeout(
-      () => {
-        timers.delete(timer);
-        timer.run();
-      },
-      Math.max(0, timer.dueAt - time.now()),
-    );
+  function start(now = time.now()): void {
+    const first = timers.first();
+    if (first === started) return;
+    clearTimeout(handle);
+    started = first;
+    if (first !== undefined) handle = setTimeout(runDue, Math.max(0, first.dueAt - now), first);
+  }
+
+  function runDue({ dueAt }: DueTimer): void {
+    // Its time has come, also when the Date of a test stands still.
+    const now = Math.max(time.now(), dueAt);
+    for (let count = 0; count < RUN_AT_ONCE; count += 1) {
+      const due = timers.takeDue(now);
+      if (due === undefined) break;
+      queueMicrotask(() => due.run());
+    }
+    start(now);
   }
 
   return {
     now: time.now,
     signingTime: Date.now,
-    setTimeout(run, delayMs) {
-      const timer: StartedTimer = {
-        dueAt: time.now() + delayMs,
-        run() {
-          clearTimeout(timer.handle);
-          return run();
-        },
-      };
-      const { cancel } = timers.add(timer);
-      start(timer);
-      return {
-        cancel() {
-          clearTimeout(timer.handle);
-          cancel();
-        },
-      };
-    },
+    setTimeout: (run, delayMs) => timers.add(run, time.now() + delayMs),
     async advance(ms) {
       try {
         await timers.advance(ms, time);
       } finally {
-        for (const timer of timers) start(timer);
+        clearTimeout(handle);
+        started = undefined;
+        start();
       }
     },
   };
 }
 
+/** After a delay many may be due; of attempts that all start before the first can end memory is full. */
+const RUN_AT_ONCE = 100;
+
 // From the year 10000 on a date-time has more digits than any record; until then a clock that runs
 // on has a thousand years left.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
-interface DueTimer {
+class DueTimer implements MockTimer {
   /** Epoch milliseconds of the clock. */
   readonly dueAt: number;
-  readonly run: () => unknown;
+  /** Decides between timers that are due at the same time. */
+  readonly order: number;
+  readonly #timers: Timers;
+  #task: (() => unknown) | undefined;
+
+  constructor(timers: Timers, dueAt: number, order: number, task: () => unknown) {
+    this.#timers = timers;
+    this.dueAt = dueAt;
+    this.order = order;
+    this.#task = task;
+  }
+
+  get isCancelled(): boolean {
+    return this.#task === undefined;
+  }
+
+  run(): unknown {
+    const task = this.#task;
+    this.#task = undefined;
+    return task?.();
+  }
+
+  cancel(): void {
+    this.#task = undefined;
+    this.#timers.onFirst();
+  }
 }
 
 interface SettableTime {
@@ -180,22 +201,75 @@ interface SettableTime {
 }
 
 /** The timers of a clock, and the one way in which it moves ahead. */
-class Timers<Timer extends DueTimer> {
-  // Insertion order decides between timers that are due at the same time.
-  readonly #timers = new Set<Timer>();
+class Timers {
+  /** Called when another timer may be the first. */
+  readonly onFirst: () => void;
+  // A binary heap: the children of a place are at twice that place and 1 or 2, and not due before it.
+  #heap: DueTimer[] = [];
+  #pruneAt = 1_000;
+  #added = 0;
   #isAdvancing = false;
 
-  add(timer: Timer): MockTimer {
-    this.#timers.add(timer);
-    return { cancel: () => void this.#timers.delete(timer) };
+  constructor(onFirst: () => void = () => undefined) {
+    this.onFirst = onFirst;
   }
 
-  delete(timer: Timer): void {
-    this.#timers.delete(timer);
+  add(task: () => unknown, dueAt: number): MockTimer {
+    if (this.#heap.length >= this.#pruneAt) this.#prune();
+    this.#added += 1;
+    const timer = new DueTimer(this, dueAt, this.#added, task);
+    this.#rise(timer);
+    if (this.#heap[0] === timer) this.onFirst();
+    return timer;
   }
 
-  [Symbol.iterator](): Iterator<Timer> {
-    return this.#timers.values();
+  /** The timer that is due first. */
+  first(): DueTimer | undefined {
+    while (this.#heap[0]?.isCancelled) this.#removeFirst();
+    return this.#heap[0];
+  }
+
+  /** Removes the first timer when it is due by `end`. */
+  takeDue(end: number): DueTimer | undefined {
+    const first = this.first();
+    if (first === undefined || first.dueAt > end) return undefined;
+    this.#removeFirst();
+    return first;
+  }
+
+  // Cancelled timers stay where they are until there are as many as there can be others.
+  #prune(): void {
+    this.#heap = this.#heap.filter(({ isCancelled }) => !isCancelled).sort(compare);
+    this.#pruneAt = 2 * this.#heap.length + 1_000;
+  }
+
+  #rise(timer: DueTimer): void {
+    let place = this.#heap.length;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      const parent = this.#heap[above];
+      if (parent === undefined || compare(parent, timer) < 0) break;
+      this.#heap[place] = parent;
+      place = above;
+    }
+    this.#heap[place] = timer;
+  }
+
+  #removeFirst(): void {
+    const timer = this.#heap.pop();
+    if (timer === undefined || this.#heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      const left = this.#heap[2 * place + 1];
+      const right = this.#heap[2 * place + 2];
+      if (left === undefined) break;
+      const isRight = right !== undefined && compare(right, left) < 0;
+      const child = isRight ? right : left;
+      if (compare(timer, child) < 0) break;
+      this.#heap[place] = child;
+      place = 2 * place + (isRight ? 2 : 1);
+    }
+    this.#heap[place] = timer;
   }
 
   async advance(ms: number, time: SettableTime): Promise<void> {
@@ -212,8 +286,7 @@ class Timers<Timer extends DueTimer> {
     this.#isAdvancing = true;
     const end = time.now() + ms;
     try {
-      for (let timer = this.#nextDue(end); timer !== undefined; timer = this.#nextDue(end)) {
-        this.#timers.delete(timer);
+      for (let timer = this.takeDue(end); timer !== undefined; timer = this.takeDue(end)) {
         time.set(timer.dueAt);
         await timer.run();
       }
@@ -222,12 +295,8 @@ class Timers<Timer extends DueTimer> {
       this.#isAdvancing = false;
     }
   }
+}
 
-  #nextDue(end: number): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) {
-      if (timer.dueAt <= end && (next === undefined || timer.dueAt < next.dueAt)) next = timer;
-    }
-    return next;
-  }
+function compare(one: DueTimer, other: DueTimer): number {
+  return one.dueAt - other.dueAt || one.order - other.order;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** The use of an identifier. Each has its own sequence. */
 export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 'delivery';
@@ -33,8 +33,8 @@ export class SeededIds {
   }
 
   // A hash in counter mode: a small generator without state that separates neighbouring seeds.
-  #digest(label: string): Buffer {
-    return createHash('sha256').update(`${this.seed}.${label}`).digest();
+  #digest(label: string): string {
+    return hash('sha256', `${this.seed}.${label}`);
   }
 }
 
@@ -48,22 +48,22 @@ interface ChosenSeed {
  * from the identifiers, and with it the signing secret.
  */
 export function defaultCredential({ seed, isSeedGiven }: ChosenSeed, purpose: string): string {
-  return isSeedGiven ? new SeededIds(seed).token(purpose) : writeToken(purpose, randomBytes(12));
+  return isSeedGiven
+    ? new SeededIds(seed).token(purpose)
+    : writeToken(purpose, randomBytes(12).toString('hex'));
 }
 
-function writeToken(purpose: string, bytes: Buffer): string {
-  return `mock_${purpose}_${bytes.toString('hex', 0, 12)}`;
+function writeToken(purpose: string, hex: string): string {
+  return `mock_${purpose}_${hex.slice(0, 24)}`;
 }
 
-function toUuid(bytes: Buffer): string {
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex', 0, 16);
+function toUuid(hex: string): string {
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
   ].join('-');
 }

@@ -198,7 +198,7 @@ const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
 const KEY_MARK = '\0key ';
 
 /** JSON as each program writes it, with the program's name. Empty for text that is not JSON. */
-function writeByAll(text: string): Map<string, string> {
+export function writeByAll(text: string): Map<string, string> {
   let depth = 0;
   let deepest = 0;
   const marked = text.replace(TOKENS, (token) => {

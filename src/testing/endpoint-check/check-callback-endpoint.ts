@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { RequestAbortedError } from '../../errors.js';
-import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import { isAccepted } from './answer.js';
+import { Causes } from './causes.js';
 import { checkTexts } from './check-texts.js';
 import {
   type CheckCallbackEndpointOptions,
@@ -15,11 +16,9 @@ import {
   type EndpointReport,
 } from './report.js';
 import { scenarios } from './scenarios.js';
+import { withSender } from './sender.js';
 import { type Findings, type Scenario, Stage } from './stage.js';
-import { CheckFailure, fail, skip } from './verdict.js';
-
-/** Without it a refusal says nothing about what was wrong with the callback. */
-const PREMISE: EndpointCheckId = 'valid-accepted';
+import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
 
 /**
  * Checks a merchant's own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it
@@ -29,8 +28,12 @@ const PREMISE: EndpointCheckId = 'valid-accepted';
  * at the end, after one wait.
  *
  * The endpoint acts on these callbacks: run it against a test system. Only your own records show
- * whether it *acted* rightly, so give `countEffects`; without it those checks are `skipped`. When a
- * valid callback is not accepted, everything else is skipped.
+ * whether it *acted* rightly, so give `countEffects`; without it those checks are `skipped`.
+ *
+ * One cause is one failure: what would fail for the same reason is skipped, with that reason. Unless the
+ * endpoint answers, accepts a valid callback in time, tells callbacks apart and stays up, nothing else is
+ * judged. When it refuses a valid callback, it is sent others, signed as endpoints are known to expect by
+ * mistake, and `remedy` names the one that it accepts: up to some 100 more requests, for `timeoutMs` in all.
  *
  * What a check found is in the report, network failures included; nothing of it rejects.
  *
@@ -57,21 +60,7 @@ export async function checkCallbackEndpoint(
   options: CheckCallbackEndpointOptions,
 ): Promise<EndpointReport> {
   const resolved = resolveCheckOptions(url, options);
-  const { signal, timeoutMs } = resolved;
-  const sender = new CallbackSender(timeoutMs);
-  const abort = (): void => sender.abort();
-  signal?.addEventListener('abort', abort);
-  try {
-    return await runChecks(resolved, sender);
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-    throw new RequestAbortedError('The check of the callback endpoint was aborted by its signal', {
-      requestOutcome: 'not-sent',
-    });
-  } finally {
-    signal?.removeEventListener('abort', abort);
-    sender.close();
-  }
+  return withSender(resolved, 'check', (sender) => runChecks(resolved, sender));
 }
 
 async function runChecks(
@@ -81,11 +70,20 @@ async function runChecks(
   const startedAt = new Date();
   const startedMs = performance.now();
   const stage = new Stage(options, sender);
-  const checks = await collectChecks(stage);
+  const causes = new Causes();
+  const checks = await collectChecks(stage, causes);
   const { origin, pathname } = new URL(options.url);
   const { latenciesMs } = stage;
   const durationMs = performance.now() - startedMs;
-  return createReport({ url: origin + pathname, checks, latenciesMs, startedAt, durationMs });
+  const cause = causes.first();
+  return createReport({
+    url: origin + pathname,
+    cause,
+    checks,
+    latenciesMs,
+    startedAt,
+    durationMs,
+  });
 }
 
 interface PendingCheck {
@@ -94,23 +92,24 @@ interface PendingCheck {
   readonly referenceNumbers: readonly string[];
 }
 
-async function collectChecks(stage: Stage): Promise<EndpointCheck[]> {
+async function collectChecks(stage: Stage, causes: Causes): Promise<EndpointCheck[]> {
   const { signal, onCheck } = stage.options;
   const checks: EndpointCheck[] = [];
   const effects: PendingCheck[] = [];
   const decide = async ({ id, finding, referenceNumbers }: PendingCheck): Promise<void> => {
-    const verdict = typeof finding === 'function' ? await stage.judgeEffects(finding) : finding;
+    const verdict =
+      skipFor(causes.of(id)) ??
+      (typeof finding === 'function' ? await stage.judgeEffects(finding) : finding) ??
+      skip('not tried');
     signal?.throwIfAborted();
-    const check = createCheck(id, checkTexts[id], {
-      ...(verdict ?? skip('not tried')),
-      referenceNumbers,
-    });
+    const check = createCheck(id, checkTexts[id], { ...verdict, referenceNumbers });
     checks.push(check);
+    causes.add(check, verdict.isLesser);
+    if (verdict.isFatal) causes.end(check);
     onCheck?.(check);
   };
-  await stage.begin();
   for (const scenario of scenarios) {
-    const findings = await findFindings(scenario, stage, findReasonToSkip(scenario, checks));
+    const findings = await findFindings(scenario, stage, causes);
     const referenceNumbers = stage.takeReferences();
     for (const id of scenario.ids) {
       const pending = { id, finding: findings[id], referenceNumbers };
@@ -118,37 +117,49 @@ async function collectChecks(stage: Stage): Promise<EndpointCheck[]> {
       else await decide(pending);
     }
   }
-  if (effects.some(({ finding }) => typeof finding === 'function')) await stage.settle();
+  const isJudged = ({ id, finding }: PendingCheck): boolean =>
+    typeof finding === 'function' && causes.of(id) === undefined;
+  if (effects.some(isJudged)) await stage.settle();
   for (const pending of effects) await decide(pending);
   return checks;
 }
 
-function findReasonToSkip(
-  { needs }: Scenario,
-  checks: readonly EndpointCheck[],
-): string | undefined {
-  const unmet = checks.find(
-    ({ id, outcome }) => (id === PREMISE || id === needs) && outcome !== 'passed',
-  );
-  if (unmet === undefined) return undefined;
-  const failed = checks.find(({ outcome }) => outcome === 'failed');
-  const { id, detail } = (unmet.outcome === 'skipped' && failed) || unmet;
-  return `not tried, since "${id}" did not pass: ${detail}`;
-}
+const skipFor = (cause: Pick<EndpointCheck, 'id' | 'detail'> | undefined) =>
+  cause && skip(`not tried, since "${cause.id}" failed: ${cause.detail}`);
 
-async function findFindings(
-  { ids, run }: Scenario,
-  stage: Stage,
-  reasonToSkip: string | undefined,
-): Promise<Findings> {
-  const all = (reason: string): Findings => Object.fromEntries(ids.map((id) => [id, skip(reason)]));
-  if (reasonToSkip !== undefined) return all(reasonToSkip);
+async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): Promise<Findings> {
+  const [first] = scenario.ids;
+  if (causes.of(first) !== undefined) return {};
   try {
-    return await run(stage);
+    const findings = await scenario.run(stage);
+    const refusal = Object.values(findings).find(isRefusal);
+    const outage = refusal && (await stage.findOutage(`"${first}" (${refusal.detail})`));
+    if (outage) causes.end({ id: 'available', detail: outage.detail });
+    return findings;
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
     // One reason is one failure.
-    const [first] = ids;
-    return { ...all(error.message), ...(first && { [first]: fail(error.message) }) };
+    const others = scenario.ids.map((id) => [id, skip(error.message)]);
+    const isFatal = stage.accepted.paid === undefined;
+    return {
+      ...Object.fromEntries(others),
+      [first]: {
+        ...fail(error.message),
+        isFatal,
+        remedy: REFERENCE,
+        option: 'merchantPaymentReference',
+      },
+    };
   }
 }
+
+const REFERENCE =
+  'Let merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.';
+
+/** Whether the endpoint may have stopped to accept anything. */
+const isRefusal = (finding: Findings[EndpointCheckId]): finding is CheckVerdict =>
+  typeof finding === 'object' &&
+  finding.outcome === 'failed' &&
+  !finding.isFatal &&
+  finding.answer !== undefined &&
+  !isAccepted(finding.answer);

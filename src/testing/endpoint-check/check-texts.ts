@@ -17,15 +17,20 @@ const OVERTAKING =
 
 /** What the report says of each check, whatever it found. */
 export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
+  'probe-answers': {
+    title: 'The probe countEffects answers',
+    why: 'Only your own records show whether the endpoint acted, and how often.',
+    fix: 'Ask countEffects by itself for a made up payment: it must return 0 for one that it does not know. At a URL it answers GET with status 200.',
+  },
   reachable: {
     title: 'Answers over HTTP',
     why: 'A callback without an answer is money received that your shop does not know of.',
-    fix: 'Start the endpoint, and check host, port, DNS and TLS certificate of the URL. Its handler must end every request with a status.',
+    fix: 'Start the endpoint, and check the URL.',
   },
   'valid-accepted': {
     title: 'Accepts a valid callback',
     why: 'A payment whose callback is refused stays unpaid in your records.',
-    fix: 'A 401 means that the signature or the timestamp was refused: check that the endpoint has the same signing secret, and signs <timestamp>.<raw body>. For 404 check the path. An endpoint that answers 404 or 503 because it takes existing orders only needs merchantPaymentReference.',
+    fix: 'Answer 200 to it, as callbackHandler does.',
   },
   'status-200': {
     title: 'Answers 200 exactly',
@@ -192,10 +197,15 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: STAYS_UP_WHY,
     fix: 'Cap the body as it is read, before it is decoded or parsed.',
   },
+  available: {
+    title: 'Keeps accepting callbacks, whatever it received before',
+    why: STAYS_UP_WHY,
+    fix: 'Catch what the handler throws, rejected promises included, and answer with a status.',
+  },
   'valid-effect': {
     title: 'Acts once on a valid callback',
-    why: 'After a 200 the service does not retry: what was not done by then is lost.',
-    fix: 'Answer 200 after the change is stored, never before. callbackHandler answers when onPayment has returned.',
+    why: 'After a 200 the service does not retry: what was not done by then is lost, and what was done twice stays.',
+    fix: 'Act in one place, once for each change: look for a second listener, job or trigger that acts too.',
   },
   'refused-effect': {
     title: 'Does nothing for a callback that it does not accept',

@@ -73,15 +73,15 @@ export class EffectProbe {
     this.#sender = sender;
   }
 
-  /** Looks at a payment before anything of it is sent: what counts is the difference. */
-  async prepare(payment: CheckedPayment): Promise<void> {
-    try {
-      const { effects } = await this.ask(payment);
-      this.#before.set(payment.referenceNumber, effects);
-    } catch (error) {
-      // A probe that fails is reported with the effects that it should have counted.
-      if (!(error instanceof CheckFailure)) throw error;
-    }
+  /**
+   * Looks at a payment before anything of it is sent: what counts is the difference.
+   *
+   * @throws {CheckFailure} when the probe fails
+   */
+  async prepare(payment: CheckedPayment): Promise<EffectCount> {
+    const count = await this.ask(payment);
+    this.#before.set(payment.referenceNumber, count.effects);
+    return count;
   }
 
   /** How many effects a payment had before anything of it was sent. */
@@ -147,7 +147,7 @@ export class EffectProbe {
         (error: unknown) => {
           signal?.throwIfAborted();
           if (error instanceof CheckFailure) throw error;
-          throw unknown(`threw ${describeThrown(error)}`, '; call it by itself to see why');
+          throw unknown(`threw ${describeThrown(error)}`);
         },
       );
       if (count !== EXPIRED) {
@@ -178,8 +178,8 @@ export class EffectProbe {
   }
 }
 
-const unknown = (what: string, remedy = ''): CheckFailure =>
-  new CheckFailure(`countEffects ${what}, so the effects are not known${remedy}`);
+const unknown = (what: string): CheckFailure =>
+  new CheckFailure(`countEffects ${what}, so the effects are not known`);
 
 function parseCount(given: unknown): EffectCount {
   const { effects, status } = (
@@ -202,15 +202,22 @@ export function describeCount({ effects, status }: EffectCount): string {
   return status === undefined ? times : `${times} and status ${JSON.stringify(status)}`;
 }
 
+const TOO_FEW =
+  'Answer 200 after the change is stored, never before; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks elsewhere: ask it for this payment by itself.';
+
 /** For a payment that must have had so many effects. `what` was delivered. */
 export function judgeEffectCount(
   payment: CheckedPayment,
   expected: number,
   what: string,
+  /** Its default is for what had no effect though nothing stood in its way. */
+  remedyOfTooFew: string | undefined = TOO_FEW,
 ): EffectJudgement {
   return async (probe) => {
     const count = await probe.ask(payment);
     const seen = `countEffects returned ${describeCount(count)} of ${what}`;
-    return count.effects === expected ? pass(seen) : fail(`${seen}, but ${expected} was expected`);
+    if (count.effects === expected) return pass(seen);
+    const verdict = fail(`${seen}, but ${expected} was expected`);
+    return count.effects < expected ? { ...verdict, remedy: remedyOfTooFew } : verdict;
   };
 }

@@ -1,67 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { BodyHold, CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import { Redactor } from '../../protocol/redaction.js';
+import type { Answer } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
-import type { Answer } from './verdict.js';
+import type { ResolvedCheckOptions } from './options.js';
 
 /** How long a server may take to accept the connections that were made to it. */
 const ACCEPT_MS = 20;
 /** A single-threaded server takes the next connection when the first has its answer. */
 const CONNECT_MS = 200;
 
+/** How much of an answer is shown. */
+const MAX_QUOTE = 200;
+/** How much of a large body is looked for in it: what stands before is space. */
+const MAX_SENT = 4096;
+
+/** How a request is sent that is not sent as usual. */
+type Special = Pick<Parameters<CallbackSender['post']>[0], 'hold' | 'breakAfterBytes'>;
+
 /** The endpoint under check. */
 export class Endpoint {
   readonly #sender: CallbackSender;
-  readonly #options: { readonly url: string; readonly timeoutMs: number };
+  readonly #options: ResolvedCheckOptions;
+  readonly #redactor: Redactor;
 
-  constructor(sender: CallbackSender, options: { url: string; timeoutMs: number }) {
+  constructor(sender: CallbackSender, options: ResolvedCheckOptions) {
     this.#sender = sender;
     this.#options = options;
+    const { search } = new URL(options.url);
+    const secrets = [options.signingKey.export().toString(), search.slice(1)];
+    this.#redactor = new Redactor(secrets.filter((secret) => secret !== ''));
   }
 
   /** Never rejects: a missing answer is a result too. */
-  async post({ headers, body }: SignedRequest, hold?: BodyHold): Promise<Answer> {
+  async post({ headers, body }: SignedRequest, more: Special = {}): Promise<Answer> {
     const { url, timeoutMs } = this.#options;
-    let date: string | undefined;
+    let received: IncomingHttpHeaders = {};
     const sentAtMs = Date.now();
     const startedMs = performance.now();
-    const onHeaders = (received: { readonly date?: string | undefined }): void => {
-      date = received.date;
+    const onHeaders = (answered: IncomingHttpHeaders): void => {
+      received = answered;
     };
-    const result = await this.#sender.post({ url, headers, body, hold, onHeaders });
+    const result = await this.#sender.post({ url, headers, body, ...more, onHeaders });
     const latencyMs = performance.now() - startedMs;
     const times = { sentAtMs, latencyMs, answeredAtMs: Date.now() };
-    if (result.outcome === 'failed') return { ...times, failure: result.errorCode };
     if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
-    return { ...times, status: result.response.status, date };
+    if (result.outcome === 'failed') {
+      return { ...times, failure: result.errorCode, failureCode: result.errorCode };
+    }
+    const { status, body: text } = result.response;
+    return {
+      ...times,
+      status,
+      date: received.date,
+      location: describeLocation(received.location, url),
+      asksForLogin: received['www-authenticate'] !== undefined,
+      quote: () => this.#quote(text, { headers, body }),
+    };
+  }
+
+  /** What the endpoint said, fit to be shown. */
+  #quote(text: string, { headers, body }: SignedRequest): string {
+    const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
+      '\n',
+    );
+    // Before the markup is taken out, which could be a part of a secret.
+    const [redacted = ''] = this.#redactor.redactAll([text], sent);
+    const shown = redacted
+      .replace(/<(style|script)\b[\s\S]*?(<\/\1>|$)|<[^>]*>?/gi, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+    return shown.length > MAX_QUOTE ? `${shown.slice(0, MAX_QUOTE)}…` : shown;
   }
 
   /**
-   * Sends copies, each on its own connection. Their bodies go together once all have connected, or a
+   * Sends several, each on its own connection. Their bodies go together once all have connected, or a
    * while after the first has: connecting takes many times longer than a handler does, and would put
    * them in a row.
    */
-  postAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
-    let missing = copies;
+  postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
+    let missing = requests.length;
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const posts = Array.from({ length: copies }, async () => {
+    const posts = requests.map(async (request) => {
       let isCounted = false;
       const onConnected = (): void => {
         if (isCounted) return;
         isCounted = true;
-        if (missing === copies) setTimeout(release, CONNECT_MS);
+        if (missing === requests.length) setTimeout(release, CONNECT_MS);
         missing -= 1;
         if (missing === 0) setTimeout(release, ACCEPT_MS);
       };
-      const answer = await this.post(request, { onConnected, released });
+      const answer = await this.post(request, { hold: { onConnected, released } });
       // One that could not connect must not hold up the others.
       onConnected();
       return answer;
     });
     return Promise.all(posts);
   }
+}
+
+function describeLocation(location: string | undefined, base: string): string | undefined {
+  if (location === undefined || !URL.canParse(location, base)) return undefined;
+  const { origin, pathname } = new URL(location, base);
+  return origin === new URL(base).origin ? pathname : origin + pathname;
 }
 
 /** The Date header is cut to whole seconds and may be a second old. */

@@ -99,6 +99,13 @@ export interface CheckCallbackEndpointOptions {
     | URL
     | undefined;
   /**
+   * What `countEffects` counts: `paid` for what happens once for a payment that is paid, `changes` for
+   * what happens once for each change, such as the lines of a ledger. With `paid` an endpoint fails that
+   * acts on a status that it does not know, also when `countEffects` returns no status.
+   * @default none: either is right, as far as numbers alone tell
+   */
+  effectCounts?: 'paid' | 'changes' | undefined;
+  /**
    * Also sends a callback whose order is not stored, as one that overtakes the order's transaction: it
    * must not be acknowledged. For an endpoint that looks the order up; its reference is a random
    * `check-…`. A function is then called to store that order, and the callback is delivered again: it
@@ -147,6 +154,7 @@ const rules = {
     ),
   ),
   countEffects: optional(countEffects),
+  effectCounts: optional(oneOf('paid', 'changes')),
   overtaking: withDefault(
     false,
     matching<OvertakingOption>(

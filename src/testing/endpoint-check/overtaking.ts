@@ -1,17 +1,10 @@
+import { describeAnswer, isAccepted } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
+import { checkTexts } from './check-texts.js';
 import { judgeEffectCount } from './effect-probe.js';
 import type { CheckedPayment } from './options.js';
 import type { Findings, Scenario, Stage } from './stage.js';
-import {
-  CheckFailure,
-  type CheckVerdict,
-  describeAnswer,
-  fail,
-  isAccepted,
-  judgeAccepted,
-  pass,
-  skip,
-} from './verdict.js';
+import { CheckFailure, type CheckVerdict, fail, judgeAccepted, pass, skip } from './verdict.js';
 
 /** Not without the option: an endpoint that needs no order is right to accept such a callback. */
 export const overtaking: Scenario = {
@@ -65,10 +58,11 @@ async function redeliver(
     };
   }
   const answer = await stage.deliverUntilAccepted(request);
+  const { fix } = checkTexts['overtaking-effect'];
   return {
     'overtaking-redelivery': judgeAccepted('the callback, once its order was stored', answer),
     'overtaking-effect': isAccepted(answer)
-      ? judgeEffectCount(payment, 1, 'a callback that overtook its order')
+      ? judgeEffectCount(payment, 1, 'a callback that overtook its order', fix)
       : skip('not tried: the callback was never acknowledged'),
   };
 }

@@ -1,17 +1,18 @@
-import type { CheckVerdict } from './verdict.js';
+import type { CheckVerdict, EndpointCheckOption } from './verdict.js';
 
 /**
  * What {@link checkCallbackEndpoint} checks, in the order in which it does. Those that end in
  * `-effect` are decided at the end of the run, when deferred work has been done.
  */
 export type EndpointCheckId =
+  | 'probe-answers'
   | 'reachable'
   | 'valid-accepted'
   | 'status-200'
   | 'acknowledged-in-time'
+  | 'wrong-secret'
   | 'tampered-body'
   | 'other-signature'
-  | 'wrong-secret'
   | 'missing-signature'
   | 'missing-timestamp'
   | 'empty-signature'
@@ -40,6 +41,7 @@ export type EndpointCheckId =
   | 'overtaking-redelivery'
   | 'large-body'
   | 'after-large-body'
+  | 'available'
   | 'valid-effect'
   | 'refused-effect'
   | 'unknown-status-effect'
@@ -67,11 +69,16 @@ export interface EndpointCheck {
   /** What to do when it failed. */
   readonly remedy: string;
   /** The option of {@link checkCallbackEndpoint} that the check needs, or that may make it pass. */
-  readonly option?: 'countEffects' | 'overtaking' | 'merchantPaymentReference';
+  readonly option?: EndpointCheckOption;
   /** HTTP status of the answer that decided; absent when none did. */
   readonly status?: number;
   /** How long that answer took, in milliseconds. */
   readonly latencyMs?: number;
+  /**
+   * Of a failed check: what the endpoint said in the body of that answer, at most 200 characters on one
+   * line, without markup; the signing secret and what was sent are redacted.
+   */
+  readonly answer?: string;
   /** The payments that were made up for it, to find them in the endpoint's own log. */
   readonly referenceNumbers: readonly string[];
 }
@@ -82,6 +89,11 @@ export interface EndpointReport {
   readonly url: string;
   /** Whether no check failed. See `counts.skipped` for what was not tried. */
   readonly passed: boolean;
+  /**
+   * The failed check to look at first: what was skipped because of it, and perhaps what failed with it,
+   * has the same cause. Absent when none failed.
+   */
+  readonly cause?: EndpointCheckId;
   /** Every check, in the order of {@link EndpointCheckId}. */
   readonly checks: readonly EndpointCheck[];
   /** How many checks had which outcome. */
@@ -114,35 +126,39 @@ export function createCheck(
   { title, why, fix }: CheckText,
   verdict: CheckVerdict & { readonly referenceNumbers: readonly string[] },
 ): EndpointCheck {
-  const { outcome, detail, answer, option, referenceNumbers } = verdict;
+  const { outcome, detail, answer, option, remedy = fix, referenceNumbers } = verdict;
+  const quote = outcome === 'failed' ? answer?.quote?.() : undefined;
   return Object.freeze({
     id,
     title,
     outcome,
     detail,
     why,
-    remedy: fix,
+    remedy,
     ...(option !== undefined && { option }),
     ...(answer?.status !== undefined && { status: answer.status }),
     ...(answer !== undefined && { latencyMs: roundMs(answer.latencyMs) }),
+    ...(quote && { answer: quote }),
     referenceNumbers: Object.freeze([...referenceNumbers]),
   });
 }
 
 type RunFacts = Pick<EndpointReport, 'url' | 'checks' | 'durationMs'> & {
+  readonly cause: EndpointCheckId | undefined;
   /** Of the callbacks that were accepted. */
   readonly latenciesMs: readonly number[];
   readonly startedAt: Date;
 };
 
 export function createReport(facts: RunFacts): EndpointReport {
-  const { url, checks, latenciesMs, startedAt, durationMs } = facts;
+  const { url, cause, checks, latenciesMs, startedAt, durationMs } = facts;
   const count = (wanted: EndpointCheck['outcome']): number =>
     checks.filter(({ outcome }) => outcome === wanted).length;
   const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
   return Object.freeze({
     url,
     passed: counts.failed === 0,
+    ...(cause !== undefined && { cause }),
     checks: Object.freeze([...checks]),
     counts: Object.freeze(counts),
     ...(latenciesMs.length > 0 && { acknowledgeMs: summarize(latenciesMs) }),

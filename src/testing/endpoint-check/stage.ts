@@ -1,5 +1,6 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { type Answer, describeAnswer, isAccepted } from './answer.js';
 import {
   type Change,
   createCheckedPayment,
@@ -7,7 +8,9 @@ import {
   type SignedRequest,
   Signer,
 } from './callbacks.js';
+import { checkTexts } from './check-texts.js';
 import {
+  describeCount,
   describeThrown,
   type EffectJudgement,
   EffectProbe,
@@ -16,9 +19,10 @@ import {
   withDeadline,
 } from './effect-probe.js';
 import { Endpoint } from './endpoint.js';
-import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
+import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
+import { remedyOfOutage } from './remedies.js';
 import type { EndpointCheckId } from './report.js';
-import { type Answer, CheckFailure, type CheckVerdict, fail, isAccepted, skip } from './verdict.js';
+import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
 /** What a scenario found for its checks. Those of effects may be judged at the end of the run. */
 export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement>>;
@@ -26,9 +30,7 @@ export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudg
 /** Requests that belong together, and the checks they decide. */
 export interface Scenario {
   /** Every one gets its finding from `run`. */
-  readonly ids: readonly EndpointCheckId[];
-  /** The check that must have passed for this one to show anything. */
-  readonly needs?: EndpointCheckId;
+  readonly ids: readonly [EndpointCheckId, ...EndpointCheckId[]];
   readonly run: (stage: Stage) => Promise<Findings>;
 }
 
@@ -64,12 +66,15 @@ export class Stage {
     /** The last of all. */
     last?: CheckedPayment;
   } = {};
+  /** What is said of it when the endpoint stopped to accept callbacks. */
+  outage: CheckVerdict | undefined;
   readonly #endpoint: Endpoint;
   readonly #probe: EffectProbe | undefined;
   #made: CheckedPayment[] = [];
   /** A payment without any callback. */
   #untouched: CheckedPayment | undefined;
-  #tellsApart = true;
+  /** Why effects can't be judged. */
+  #mixture: string | undefined;
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
     this.options = options;
@@ -86,7 +91,8 @@ export class Stage {
   async createPayment(wanted: WantedPayment = {}): Promise<CheckedPayment> {
     const payment = await this.#namePayment(wanted);
     this.#made.push(payment);
-    await this.#probe?.prepare(payment);
+    // A probe that fails is reported with the effects that it should have counted.
+    await this.observe((probe) => probe.prepare(payment));
     return payment;
   }
 
@@ -105,10 +111,17 @@ export class Stage {
     return this.#endpoint.post(request);
   }
 
-  /** Sends copies at the same moment. */
-  async sendAtOnce(request: SignedRequest, copies: number): Promise<Answer[]> {
+  /** Sends at the same moment. */
+  async sendAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
     this.options.signal?.throwIfAborted();
-    return this.#endpoint.postAtOnce(request, copies);
+    return this.#endpoint.postAtOnce(requests);
+  }
+
+  /** Sends a share of the body, and breaks the connection without reading the answer. */
+  async breakOff(request: SignedRequest, share: number): Promise<void> {
+    this.options.signal?.throwIfAborted();
+    const breakAfterBytes = Math.floor(request.body.byteLength * share);
+    await this.#endpoint.post(request, { breakAfterBytes });
   }
 
   /** Sends what is to be accepted. */
@@ -122,7 +135,8 @@ export class Stage {
   async deliverUntilAccepted(request: SignedRequest): Promise<Answer> {
     let answer = await this.deliver(request);
     for (const milliseconds of REDELIVERY_PAUSES_MS) {
-      if (isAccepted(answer)) break;
+      const isTimedOut = answer.status === undefined && answer.failureCode === undefined;
+      if (isAccepted(answer) || isTimedOut) break;
       await pause(milliseconds, this.options.signal);
       answer = await this.deliver(request);
     }
@@ -137,44 +151,67 @@ export class Stage {
   }
 
   /** What the probe shows during the run: its failure, or nothing without a probe. */
-  async observe(
-    look: (probe: EffectProbe) => Promise<EffectCount>,
-  ): Promise<EffectCount | CheckFailure | undefined> {
+  async observe<Seen>(
+    look: (probe: EffectProbe) => Promise<Seen>,
+  ): Promise<Seen | CheckFailure | undefined> {
     return this.#probe && look(this.#probe).catch(asCheckFailure);
   }
 
-  /** Makes up a payment that must stay without effects, whatever happens to the others. */
-  async begin(): Promise<void> {
-    if (this.#probe === undefined) return;
+  /**
+   * Sends a valid callback, to see whether the endpoint still accepts what it accepted at first. `after`
+   * is what was seen before.
+   */
+  async findOutage(after: string): Promise<CheckVerdict | undefined> {
     const payment = await this.#namePayment({}).catch(asCheckFailure);
-    if (payment instanceof CheckFailure) return;
+    if (payment instanceof CheckFailure) return undefined;
+    const answer = await this.deliverUntilAccepted(this.sign(payment));
+    if (isAccepted(answer)) return undefined;
+    const seen = `after ${after} a valid callback was not accepted any more: the endpoint ${describeAnswer(answer)}`;
+    this.outage = { ...fail(seen, answer), remedy: remedyOfOutage(answer) };
+    return this.outage;
+  }
+
+  /** Asks the probe before anything is sent, for a payment that must stay without effects. */
+  async tryProbe(): Promise<CheckVerdict> {
+    if (this.#probe === undefined) return NO_PROBE;
+    const payment = await this.#namePayment({}).catch(asCheckFailure);
+    if (payment instanceof CheckFailure) return skip(payment.message);
     this.#untouched = payment;
-    await this.#probe.prepare(payment);
+    const count = await this.#probe.prepare(payment).catch(asCheckFailure);
+    if (count instanceof CheckFailure) return failOfProbe(count);
+    return pass(`countEffects returned ${describeCount(count)} of a payment without any callback`);
   }
 
   /** Waits, once for all checks, until deferred work has been done. */
   async settle(): Promise<void> {
     await this.observe(async (probe) => {
-      await probe.settle(this.accepted.last, this.latenciesMs.length);
+      const { paid, last } = this.accepted;
+      await probe.settle(last, this.latenciesMs.length);
       const untouched = this.#untouched;
-      if (untouched === undefined) return { effects: 0 };
-      const count = await probe.ask(untouched);
+      if (untouched === undefined) return;
+      const { effects } = await probe.ask(untouched);
       const isOneOrder = typeof this.options.merchantPaymentReference === 'string';
       const hadEffects = isOneOrder && probe.effectsBefore(untouched) > 0;
-      this.#tellsApart = count.effects === 0 && !hadEffects;
-      return count;
+      if (effects !== 0 || hadEffects) {
+        this.#mixture = `${describeMixture('payments')}, or give`;
+      } else if (isOneOrder && paid && last && (await probe.ask(paid)).effects > 0) {
+        const isOncePerOrder = (await probe.ask(last)).effects === 0;
+        if (isOncePerOrder)
+          this.#mixture = 'not judged: of one order only the first payment had an effect: give';
+      }
     });
   }
 
   /** Judges by the probe; without one nothing is known. */
   async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
-    if (this.#probe === undefined) return skip('not tried: it needs countEffects', 'countEffects');
-    if (!this.#tellsApart) {
-      const remedy = 'or give each payment its own order by merchantPaymentReference';
-      return skip(`${describeMixture('payments')}, ${remedy}`, 'merchantPaymentReference');
+    if (this.#probe === undefined) return NO_PROBE;
+    if (this.#mixture !== undefined) {
+      const reason = `${this.#mixture} each payment its own order by merchantPaymentReference`;
+      return skip(reason, 'merchantPaymentReference');
     }
     const verdict = await judge(this.#probe).catch(asCheckFailure);
-    return verdict instanceof CheckFailure ? fail(verdict.message) : verdict;
+    // What a probe does not tell of one payment, it does not tell of the others.
+    return verdict instanceof CheckFailure ? fatal(failOfProbe(verdict)) : verdict;
   }
 
   /**
@@ -183,6 +220,8 @@ export class Stage {
    * @throws {CheckFailure} when the probe fails
    */
   async countsEveryChange(probe: EffectProbe): Promise<boolean> {
+    const { effectCounts } = this.options;
+    if (effectCounts !== undefined) return effectCounts === 'changes';
     const { unknownStatus } = this.accepted;
     return unknownStatus !== undefined && (await probe.ask(unknownStatus)).effects > 0;
   }
@@ -234,6 +273,13 @@ export class Stage {
     });
   }
 }
+
+const NO_PROBE = skip('not tried: it needs countEffects', 'countEffects');
+
+const failOfProbe = ({ message }: CheckFailure): CheckVerdict => ({
+  ...fail(message),
+  remedy: checkTexts['probe-answers'].fix,
+});
 
 /** @throws every other error */
 function asCheckFailure(error: unknown): CheckFailure {

@@ -1,16 +1,10 @@
+import { type Answer, isAccepted } from './answer.js';
 import { createRecord } from './callbacks.js';
 import { pause } from './effect-probe.js';
 import { describeClock } from './endpoint.js';
 import type { EndpointCheckId } from './report.js';
 import type { Scenario, Stage } from './stage.js';
-import {
-  type Answer,
-  type CheckVerdict,
-  isAccepted,
-  judgeAccepted,
-  judgeRefused,
-  skip,
-} from './verdict.js';
+import { type CheckVerdict, judgeAccepted, judgeRefused, skip } from './verdict.js';
 
 interface TimestampCheck {
   readonly id: EndpointCheckId;

@@ -259,6 +259,16 @@ describe('a request that is not in order', () => {
 });
 
 describe('the log of requests', () => {
+  test('keeps the headers of each request, whatever those of the one before were', async () => {
+    const service = createService();
+    const sent = [{}, {}, { 'x-custom': 'a' }, { 'x-custom': 'b' }, { 'x-other': 'b' }, {}];
+    for (const headers of sent) await service.fetch(creation(undefined, headers));
+    const own = { authorization: '[redacted]', 'content-type': 'application/json' };
+    expect(service.requests.map(({ headers }) => headers)).toEqual(
+      sent.map((headers) => ({ ...own, ...headers })),
+    );
+  });
+
   test('shows each request and its answer, without credentials', async () => {
     const clock = createManualClock({ now: 5_000 });
     const service = createService({ clock });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
 import { postPayment, startWithPayment } from '../merchant-client.js';
 import { isSigned, parseBody, startEndpoint } from '../merchant-endpoint.js';
-import { control } from './control-client.js';
+import { control, rawRequest } from './control-client.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 12.5, currency: 'EUR' };
 
@@ -20,11 +20,18 @@ describe('state and settings', () => {
       url: server.url,
       version: '0.1.0',
       now: '1970-01-01T00:00:00.000Z',
+      aheadMs: expect.any(Number),
       canAdvanceClock: true,
       callbackUrl: null,
       signatureEncoding: 'hex',
       retryScheduleMs: [5],
-      counts: { payments: 1, requests: 1, deliveries: 0, faults: 0 },
+      counts: {
+        payments: 1,
+        requests: 1,
+        deliveries: 0,
+        callbacks: { failed: 0, waiting: 0, 'not-sent': 0, done: 0 },
+        faults: 0,
+      },
     });
   });
 
@@ -68,6 +75,8 @@ describe('state and settings', () => {
       '/payments',
       `/payments/${payment?.referenceNumber}`,
       '/deliveries',
+      '/callbacks',
+      '/check',
       '/requests',
       '/faults',
     ]) {
@@ -386,7 +395,68 @@ describe('deliveries and requests', () => {
   });
 });
 
+describe('the service without credentials', () => {
+  const post = ({ url }: { url: string }, body: string, init: RequestInit = {}) =>
+    fetch(`${url}/_mock/api/payments?a=b`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Basic nonsense' },
+      body,
+      ...init,
+    });
+
+  test('answers as to a merchant, with faults and in the log of requests', async () => {
+    await using server = await startMockServer({ apiKey: 'ключ', answerFields: { next: 'x' } });
+    const answer = await post(server, JSON.stringify(order));
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).toMatchObject({ merchantPaymentReference: 'order-1', next: 'x' });
+    expect(server.requests).toMatchObject([
+      { path: '/api/payments?a=b', authenticated: true, status: 201, json: order },
+    ]);
+    server.faults.add({ on: 'request', type: 'lost-answer' });
+    await expect(post(server, JSON.stringify(order))).rejects.toThrow('fetch failed');
+    expect(server.payments.list()).toHaveLength(2);
+    expect((await post(server, '{')).status).toBe(400);
+    expect((await post(server, 'x'.repeat(1_048_577))).status).toBe(413);
+  });
+
+  test('is not for the page of another site', async () => {
+    await using server = await startMockServer();
+    const headers = { origin: 'http://evil.example', 'content-type': 'application/json' };
+    expect((await post(server, JSON.stringify(order), { headers })).status).toBe(403);
+    expect(server.payments.list()).toEqual([]);
+  });
+});
+
+test('the address of the mock leads a browser to the dashboard, and no client', async () => {
+  await using server = await startMockServer();
+  const visit = await rawRequest(server, 'GET', '/', { accept: 'text/html,*/*' });
+  expect(visit).toMatchObject({ status: 308, headers: { location: '/_mock/' } });
+  expect(visit.headers['cache-control']).toBe('no-store');
+  expect((await rawRequest(server, 'GET', '/', {})).status).toBe(401);
+  expect((await rawRequest(server, 'POST', '/', { accept: 'text/html' })).status).toBe(401);
+});
+
 describe('faults', () => {
+  test('one is removed by its id, which no other one gets', async () => {
+    await using server = await startMockServer();
+    for (const type of ['hang', 'html-error', 'unauthorized'] as const) {
+      server.faults.add({ on: 'request', type });
+    }
+    const removed = await control(server, 'DELETE', '/faults/2');
+    const left = [
+      { id: '1', type: 'hang' },
+      { id: '3', type: 'unauthorized' },
+    ];
+    expect(removed).toMatchObject({ status: 200, body: { faults: left } });
+    expect(await control(server, 'DELETE', '/faults/2')).toMatchObject({
+      status: 404,
+      body: { message: 'There is no fault "2" in this service' },
+    });
+    server.reset();
+    server.faults.add({ on: 'request', type: 'hang' });
+    expect((await control(server, 'GET', '/faults')).body).toMatchObject({ faults: [{ id: '4' }] });
+  });
+
   test('are added, listed with what is left, and cleared', async () => {
     await using server = await startMockServer();
     const fault = { on: 'request', type: 'server-error', status: 503, times: 2 };
@@ -527,7 +597,13 @@ describe('calls', () => {
     const { body } = await control(server, 'POST', '/reset', {});
     expect(body).toMatchObject({
       callbackUrl: 'http://127.0.0.1:9/',
-      counts: { payments: 0, requests: 0, deliveries: 0, faults: 0 },
+      counts: {
+        payments: 0,
+        requests: 0,
+        deliveries: 0,
+        callbacks: { failed: 0, waiting: 0, 'not-sent': 0, done: 0 },
+        faults: 0,
+      },
     });
     expect((await control(server, 'GET', '/payments')).body['payments']).toEqual([]);
   });

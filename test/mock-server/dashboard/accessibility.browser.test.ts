@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
-import { eventually, openDashboard, startMerchant } from './scene.js';
+import { reserveClosedPort } from '../merchant-endpoint.js';
+import { eventually, openDashboard, paymentRow, startMerchant } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 
@@ -53,15 +54,37 @@ describeInBrowser('accessibility of the dashboard', () => {
 
       server.callbackUrl = merchant.url;
       const referenceNumber = await createPayment(server);
-      await page.getByRole('link', { name: 'order-1' }).waitFor();
+      await paymentRow(page, 'order-1').waitFor();
       await check('list');
 
-      await page.getByRole('link', { name: 'order-1' }).click();
+      await paymentRow(page, 'order-1').click();
       await server.setStatus(referenceNumber, 'paid');
       await page.getByRole('button', { name: 'Tamper' }).click();
       await page.getByText('refused it, as it should').waitFor();
-      for (const summary of await page.locator('.attempts summary').all()) await summary.click();
+      for (const summary of await page.locator('.row-details > summary').all())
+        await summary.click();
+      for (const summary of await page.locator('.tool > summary').all()) await summary.click();
       await check('detail');
+
+      await page.keyboard.press('Escape');
+      server.callbackUrl = `http://127.0.0.1:${await reserveClosedPort()}/`;
+      await server.setStatus(referenceNumber, 'refunded');
+      await page.locator('.attention li').waitFor();
+      await check('a failure');
+      await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+      await check('shortcuts');
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: /^Callbacks/ }).click();
+      await page.locator('.callbacks tbody tr').nth(2).waitFor();
+      await check('callbacks');
+
+      await page.getByRole('link', { name: 'Endpoint' }).click();
+      await page.getByRole('button', { name: 'Run the check' }).click();
+      await page.getByText('The check took').waitFor();
+      for (const summary of await page.locator('.checks:not([open]) > summary').all()) {
+        await summary.click();
+      }
+      await check('endpoint');
 
       await page.getByRole('link', { name: 'Faults' }).click();
       server.faults.add({ on: 'request', type: 'server-error', status: 503 });
@@ -109,7 +132,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     await keyboard.press('Enter');
     await page.getByText('String that was signed').waitFor();
     await keyboard.press('Escape');
-    await page.getByText('Choose a payment').waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await eventually(() => focused(page)).toContain('by-keyboard');
     expect(merchant.handled).toEqual(['paid']);
   });
@@ -120,7 +143,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     for (const merchantPaymentReference of ['first', 'second', 'third']) {
       await createPayment(server, { merchantPaymentReference, amount: 1, currency: 'EUR' });
     }
-    await page.getByRole('link', { name: 'third' }).waitFor();
+    await paymentRow(page, 'third').waitFor();
     await tabTo(page, 'third');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -139,7 +162,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     await using scene = await openDashboard({ context: { viewport: { width: 400, height: 800 } } });
     const { page, server } = scene;
     await createPayment(server);
-    await page.getByRole('link', { name: 'order-1' }).click();
+    await paymentRow(page, 'order-1').click();
     await page.getByRole('heading', { name: 'order-1' }).waitFor();
     await page.getByLabel('Search by reference or status').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'All payments' }).click();

@@ -3,7 +3,7 @@ import { createManualClock } from '../../../src/mock-server/index.js';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard, paymentRow } from './scene.js';
 
 describeInBrowser('the clock in the dashboard', () => {
   test('a retry is counted down, and comes when the clock is advanced to it', async () => {
@@ -13,12 +13,12 @@ describeInBrowser('the clock in the dashboard', () => {
     });
     const { page, server } = scene;
     await createPayment(server);
-    await page.getByRole('link', { name: 'order-1' }).click();
+    await paymentRow(page, 'order-1').click();
     await page.getByRole('button', { name: 'Set to paid' }).click();
     await page.getByText('503 refused').waitFor();
-    await page.getByText(/^Next attempt in (1 h|59 min 5\d s)\.$/).waitFor();
+    await page.getByText(/^Next attempt in (1 hr|59 min 5\d sec)\.$/).waitFor();
     await page.getByRole('button', { name: 'Advance the clock to it' }).click();
-    await page.getByText('Attempt 2').waitFor();
+    await page.locator('.attempts').getByText('Attempt 2').waitFor();
     await page.locator('.delivery').getByText('Acknowledged', { exact: true }).waitFor();
     expect(endpoint.received).toHaveLength(2);
   });
@@ -51,10 +51,10 @@ describeInBrowser('the clock in the dashboard', () => {
     await page.clock.fastForward(2_000);
     await secondLook;
     await page.clock.fastForward(60_000);
-    await page.getByText('2031-05-06 07:08:09').waitFor();
+    await page.getByText('May 6, 2031, 07:08:09').waitFor();
     await clock.advance(1_000);
     scene.server.callbackUrl = 'http://127.0.0.1:1/';
-    await page.getByText('2031-05-06 07:08:10').waitFor();
+    await page.getByText('May 6, 2031, 07:08:10').waitFor();
   });
 
   test('a clock that runs is shown to run', async () => {

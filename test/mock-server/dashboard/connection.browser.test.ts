@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startMockServer } from '../../../src/mock-server/index.js';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
-import { eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard, paymentRow } from './scene.js';
 
 const brokenConnections =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
@@ -12,7 +12,7 @@ describeInBrowser('the dashboard’s connection', () => {
     await using scene = await openDashboard({ expectedErrors: brokenConnections });
     const { page, server } = scene;
     await createPayment(server);
-    await page.getByRole('link', { name: 'order-1' }).waitFor();
+    await paymentRow(page, 'order-1').waitFor();
     const port = Number(new URL(server.url).port);
     await server.close();
     await page.getByRole('alert').filter({ hasText: 'The mock does not answer;' }).waitFor();
@@ -28,7 +28,7 @@ describeInBrowser('the dashboard’s connection', () => {
       amount: 1,
       currency: 'EUR',
     });
-    await page.getByRole('link', { name: 'after-restart' }).waitFor();
+    await paymentRow(page, 'after-restart').waitFor();
     await page
       .getByRole('alert')
       .filter({ hasText: 'reconnecting' })
@@ -54,14 +54,14 @@ describeInBrowser('the dashboard’s connection', () => {
     await createPayment(server);
     expect(calls).toBe(0);
     await show(false);
-    await page.getByRole('link', { name: 'order-1' }).waitFor();
+    await paymentRow(page, 'order-1').waitFor();
   });
 
   test('a burst of a thousand events costs a handful of calls', async () => {
     await using scene = await openDashboard({ hasOwnClock: true });
     const { page, server } = scene;
     const referenceNumber = await createPayment(server);
-    await page.getByRole('link', { name: 'order-1' }).click();
+    await paymentRow(page, 'order-1').click();
     await page.getByText('Created with status').waitFor();
     // On a busy machine a burst takes long, and a page may fetch ten times a second.
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -83,7 +83,7 @@ describeInBrowser('the dashboard’s connection', () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const referenceNumber = await createPayment(server);
-    await page.getByRole('link', { name: 'order-1' }).click();
+    await paymentRow(page, 'order-1').click();
     await page.getByText('Created with status').waitFor();
     let calls = 0;
     const firstCall = page.waitForRequest(`**/_mock/payments/${referenceNumber}`);

@@ -27,7 +27,7 @@ describeInBrowser('"Copy as curl"', () => {
     await page.locator('.payment-row').click();
     await page.getByLabel('With another fault').selectOption(type);
     await page.getByRole('button', { name: 'Resend with fault' }).click();
-    await page.locator('.attempts summary').click();
+    await page.locator('.row-details > summary').click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByText('Copied.').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -54,7 +54,7 @@ describeInBrowser('"Copy as curl"', () => {
     server.faults.add({ on: 'callback', type: 'missing-header', header: 'content-type' });
     await server.setStatus(await createPayment(server), 'paid');
     await page.locator('.payment-row').click();
-    await page.locator('.attempts summary').click();
+    await page.locator('.row-details > summary').click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByText('Copied.').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -71,7 +71,7 @@ describeInBrowser('"Copy as curl"', () => {
     );
     await server.setStatus(await createPayment(server), 'paid');
     await page.locator('.payment-row').click();
-    await page.locator('.attempts summary').click();
+    await page.locator('.row-details > summary').click();
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     expect(await page.getByRole('textbox', { name: 'Copy as curl' }).inputValue()).toContain(
       '--data-raw',

@@ -50,9 +50,20 @@ describeInBrowser('faults and requests in the dashboard', () => {
     expect(server.faults.pending()).toEqual([]);
   });
 
+  test('one of several is removed', async () => {
+    await using scene = await openDashboard({ hash: '#/faults' });
+    const { page, server } = scene;
+    server.faults.add({ on: 'request', type: 'hang' });
+    server.faults.add({ on: 'callback', type: 'drop' });
+    await page.getByRole('button', { name: 'Remove hang' }).click();
+    await page.getByText('Removed: hang.').waitFor();
+    await page.getByRole('button', { name: 'Remove hang' }).waitFor({ state: 'detached' });
+    expect(server.faults.pending()).toMatchObject([{ type: 'drop' }]);
+  });
+
   test.each([
-    ['Requests of your client', 12],
-    ['Callbacks to your endpoint', 11],
+    ['Requests of your client', 14],
+    ['Callbacks to your endpoint', 12],
   ])('each type for %s can be added as the form proposes it', async (target, count) => {
     await using scene = await openDashboard({ hash: '#/faults' });
     const { page, server } = scene;
@@ -61,7 +72,9 @@ describeInBrowser('faults and requests in the dashboard', () => {
     const types = await menu.locator('option').allTextContents();
     for (const [index, type] of types.entries()) {
       await menu.selectOption(type);
-      if (type === 'delay') await page.getByLabel('Delay in milliseconds').fill('5');
+      // The one field without a default.
+      if (type === 'delay' || type === 'late-answer')
+        await page.getByLabel('Delay in milliseconds').fill('5');
       await page.getByRole('button', { name: 'Add fault' }).click();
       await page.locator('.fault').nth(index).waitFor();
       await page.getByText(`Added: ${type}.`, { exact: true }).waitFor();
@@ -96,6 +109,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
     await page.getByText('not authenticated').waitFor();
     const last = page.locator('.row-details').last();
     await last.locator('summary').click();
+    await last.getByRole('button', { name: 'Raw' }).click();
     for (const text of [
       'POST /api/payments',
       'authorization: [redacted]',

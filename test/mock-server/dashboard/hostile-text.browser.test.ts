@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { eventually, openDashboard } from './scene.js';
+import { eventually, openDashboard, paymentRow } from './scene.js';
 
 const MARKUP =
   '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><b id="injected">';
@@ -20,9 +20,9 @@ describeInBrowser('text from outside in the dashboard', () => {
       currency: 'EUR',
       note: `extra ${MARKUP}`,
     });
-    await page.getByRole('link', { name: 'reference' }).click();
+    await paymentRow(page, 'reference').click();
     await server.setStatus(referenceNumber, `status ${MARKUP}`);
-    await page.locator('.attempts summary').click();
+    await page.locator('.row-details > summary').click();
     await page.getByText(`answer ${MARKUP}`, { exact: true }).waitFor();
     await page.getByRole('heading', { name: `reference ${MARKUP}` }).waitFor();
     await eventually(() =>
@@ -31,7 +31,7 @@ describeInBrowser('text from outside in the dashboard', () => {
     await page.getByText('"note": "extra').waitFor();
     await page.getByRole('link', { name: 'Requests' }).click();
     await page.locator('summary').click();
-    await page.getByText('{"merchantPaymentReference":"reference').waitFor();
+    await page.getByText('"merchantPaymentReference": "reference').waitFor();
     server.faults.add({
       on: 'callback',
       type: 'drop',
@@ -63,7 +63,7 @@ describeInBrowser('text from outside in the dashboard', () => {
     expect(await page.evaluate(overflow)).toBe(0);
     // Three lines at most, and the amount stands as it is.
     expect((await row.boundingBox())?.height).toBeLessThan(120);
-    expect(await row.locator('.amount').textContent()).toBe('1 EUR');
+    expect(await row.locator('.amount').textContent()).toBe('EUR\u00a01.00');
     await row.click();
     await page.getByText(referenceNumber).first().waitFor();
     expect(await page.evaluate(overflow)).toBe(0);

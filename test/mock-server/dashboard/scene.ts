@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import {
   type MockServer,
@@ -58,6 +58,10 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
 /** `await eventually(() => …).toBe(…)`: the page draws, and moves the focus, after what it answers to. */
 export const eventually = <Value>(read: () => Value | Promise<Value>) =>
   expect.poll(read, { timeout: 10_000 });
+
+/** A row of the list of payments; the feed and the overview may have a link of the same name. */
+export const paymentRow = (page: Page, text: string | RegExp): Locator =>
+  page.locator('.payment-row', { hasText: text });
 
 export interface Merchant extends AsyncDisposable {
   readonly url: string;

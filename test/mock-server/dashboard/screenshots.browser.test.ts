@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
-import { openDashboard, startMerchant } from './scene.js';
+import { reserveClosedPort } from '../merchant-endpoint.js';
+import { openDashboard, paymentRow, startMerchant } from './scene.js';
 
 const folder = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
 
@@ -12,6 +13,8 @@ const SIGNING_SECRET = 'whsec_of_the_screenshots';
 const looks = [
   { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: 'light-1920', colorScheme: 'light', viewport: { width: 1920, height: 1080 } },
+  { name: 'dark-1920', colorScheme: 'dark', viewport: { width: 1920, height: 1080 } },
   { name: 'light-400', colorScheme: 'light', viewport: { width: 400, height: 800 } },
   { name: 'dark-400', colorScheme: 'dark', viewport: { width: 400, height: 800 } },
 ] as const;
@@ -39,19 +42,29 @@ describeInBrowser('screenshots for people to look at', () => {
       });
       if (status !== '') await server.setStatus(referenceNumber, status);
     }
-    await page.getByRole('link', { name: /order-1006/ }).waitFor();
-    await shoot('list');
+    const merchantUrl = server.callbackUrl;
+    server.callbackUrl = `http://127.0.0.1:${await reserveClosedPort()}/callbacks`;
+    for (const index of [0, 3]) {
+      await server.setStatus(server.payments.list()[index]?.referenceNumber ?? '', 'refunded');
+    }
+    server.callbackUrl = merchantUrl;
+    await page.locator('.attention li').nth(1).waitFor();
+    // What the guide shows (docs/images).
+    await page.screenshot({
+      path: path.join(folder, `dashboard-list-${name}.png`),
+      clip: { x: 0, y: 0, width: context.viewport.width, height: 680 },
+    });
 
-    await page.getByRole('link', { name: /order-1006/ }).click();
+    await paymentRow(page, /order-1006/).click();
     await page.getByRole('button', { name: 'Set to paid' }).click();
-    await page.getByText('paid: acknowledged with HTTP 200').waitFor();
+    await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
     await page.getByRole('button', { name: 'Send twice at once' }).click();
     await page.getByText('copy 1').waitFor();
     await page.getByRole('button', { name: 'Tamper' }).click();
     await page.getByText('refused it, as it should').waitFor();
     await page.locator('summary', { hasText: 'refused it, as it should' }).click();
     await shoot('detail');
-    // What the guide shows (docs/images): a window's worth, from the timeline on.
+    // And this, from the timeline on.
     await page.getByRole('heading', { name: 'Timeline' }).scrollIntoViewIfNeeded();
     await page.screenshot({ path: path.join(folder, `dashboard-guide-${name}.png`) });
 
@@ -65,6 +78,15 @@ describeInBrowser('screenshots for people to look at', () => {
     });
     await page.getByText('until cleared', { exact: true }).waitFor();
     await shoot('faults');
+
+    await page.goto(`${server.url}/_mock/#/callbacks`);
+    await page.locator('.callbacks tbody tr').nth(6).waitFor();
+    await shoot('callbacks');
+
+    await page.goto(`${server.url}/_mock/#/endpoint`);
+    await page.getByRole('button', { name: 'Run the check' }).click();
+    await page.getByText('The check took').waitFor({ timeout: 50_000 });
+    await shoot('endpoint');
 
     await page.goto(`${server.url}/_mock/#/requests`);
     await page.locator('summary').first().click();

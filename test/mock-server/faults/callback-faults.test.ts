@@ -242,6 +242,45 @@ test('a duplicate that is refused takes nothing back from the attempt that was a
   expect(delivery.state).toBe('acknowledged');
 });
 
+describe('late-callback', () => {
+  test('is sent when its time has come, and setStatus does not wait for it', async () => {
+    await using scene = await setUp();
+    const { server, clock, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 5_000 });
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    expect(delivery.state).toBe('retrying');
+    await clock.advance(4_999);
+    expect(endpoint.received).toEqual([]);
+    await clock.advance(1);
+    expect(delivery.state).toBe('acknowledged');
+    expect(delivery.attempts).toMatchObject([{ attempt: 1, fault: 'late-callback' }]);
+    expect(isSigned(endpoint.received[0] as ReceivedCallback, server.signingSecret)).toBe(true);
+  });
+
+  test('may be overtaken by a later change, and meets retries too', async () => {
+    await using scene = await setUp((count) => (count === 1 ? 500 : 200));
+    const { server, clock, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'late-callback', match: { attempt: 2 } });
+    await server.setStatus(referenceNumber, 'pending');
+    await clock.advance(1_000);
+    expect(statusesOf(endpoint)).toEqual(['pending']);
+    await server.setStatus(referenceNumber, 'paid');
+    await clock.advance(1_000);
+    expect(statusesOf(endpoint)).toEqual(['pending', 'paid', 'pending']);
+  });
+
+  test('is never sent after a reset', async () => {
+    await using scene = await setUp();
+    const { server, clock, endpoint, referenceNumber } = scene;
+    server.faults.add({ on: 'callback', type: 'late-callback' });
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    server.reset();
+    await clock.advance(10_000);
+    expect(delivery.state).toBe('cancelled');
+    expect(endpoint.received).toEqual([]);
+  });
+});
+
 describe('reorder', () => {
   test('delivers a change after the next one', async () => {
     await using scene = await setUp();

@@ -136,6 +136,7 @@ test('a fault of every type is accepted with its defaults', () => {
     'duplicate',
     'reorder',
     'drop',
+    'late-callback',
     'stale-timestamp',
     'future-timestamp',
     'tampered-body',
@@ -148,5 +149,5 @@ test('a fault of every type is accepted with its defaults', () => {
   for (const type of requests) faults.add({ on: 'request', type });
   for (const type of callbacks) faults.add({ on: 'callback', type });
   faults.add({ on: 'request', type: 'delay', delayMs: 0 });
-  expect(faults.pending()).toHaveLength(23);
+  expect(faults.pending()).toHaveLength(24);
 });

@@ -19,6 +19,7 @@ describe('a fault that refuses', () => {
       { code: 'INVALID_CREDENTIALS', message: 'Invalid credentials.' },
     ],
     ['rate-limit is a 429', { on: 'request', type: 'rate-limit' }, 429, { code: 'RATE_LIMITED' }],
+    ['client-error is a 409', { on: 'request', type: 'client-error' }, 409, { code: 'REFUSED' }],
     [
       'server-error is a 500',
       { on: 'request', type: 'server-error' },
@@ -44,6 +45,44 @@ describe('a fault that refuses', () => {
     expect(server.payments.list()).toEqual([]);
     expect(server.requests[0]).toMatchObject({ status, fault: fault.type, authenticated: true });
     expect(server.faults.pending()).toEqual([]);
+  });
+
+  test('client-error has the status and the fields that were chosen', async () => {
+    await using server = await startMockServer();
+    const body = { code: 'DUPLICATE', issues: [{ path: ['amount'] }] };
+    server.faults.add({ on: 'request', type: 'client-error', status: 422, body });
+    server.faults.add({ on: 'request', type: 'client-error', body: { requestId: 'mine' } });
+    body.code = 'CHANGED_LATER';
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toEqual({
+      code: 'DUPLICATE',
+      issues: [{ path: ['amount'] }],
+      requestId: server.requests[0]?.requestId,
+    });
+    expect(await (await postPayment(server)).json()).toEqual({ requestId: 'mine' });
+    expect(server.payments.list()).toEqual([]);
+  });
+
+  test.each([
+    ['<h1>Forbidden</h1>', 'text/plain; charset=utf-8', '<h1>Forbidden</h1>'],
+    ['', 'text/plain; charset=utf-8', ''],
+    [[1], 'application/json', '[1]'],
+    [null, 'application/json', 'null'],
+  ])('client-error sends the body %j as it is', async (body, type, text) => {
+    await using server = await startMockServer();
+    server.faults.add({ on: 'request', type: 'client-error', status: 403, body });
+    const answer = await postPayment(server);
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(await answer.text()).toBe(text);
+  });
+
+  test.each([399, 500])('client-error is refused with status %i', (status) => {
+    const service = createMockService();
+    expect(() => service.faults.add({ on: 'request', type: 'client-error', status })).toThrow(
+      'fault.status must be a whole number from 400 to 499',
+    );
   });
 
   test('rate-limit says in Retry-After how long to wait', async () => {
@@ -137,6 +176,37 @@ test('a damaged answer is that of the request: a bad one stays refused', async (
   expect(answer.status).toBe(400);
   expect(await answer.text()).toMatch(/^\{"code":"INVALID_REQUEST".*"$/);
   expect(server.payments.list()).toEqual([]);
+});
+
+describe('late-answer', () => {
+  test('creates at once, and answers when its time has come on the clock', async () => {
+    const clock = createManualClock();
+    const service = createMockService({ clock });
+    service.faults.add({ on: 'request', type: 'late-answer', delayMs: 60_000 });
+    const answer = service.fetch(creation());
+    await service.waitForRequest({});
+    const [payment] = service.payments.list();
+    await service.setStatus(payment?.referenceNumber ?? '', 'paid');
+    await clock.advance(59_999);
+    expect(service.requests[0]).toMatchObject({ ended: false });
+    await clock.advance(1);
+    // As it was when it was created.
+    expect(await (await answer).json()).toMatchObject({
+      referenceNumber: payment?.referenceNumber,
+      status: 'created',
+    });
+  });
+
+  test('has created the payment when the client leaves', async () => {
+    const service = createMockService();
+    service.faults.add({ on: 'request', type: 'late-answer', delayMs: 60_000 });
+    const left = new AbortController();
+    const answer = service.fetch(creation(left.signal));
+    await service.waitForRequest({});
+    left.abort();
+    await expect(answer).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+    expect(service.payments.list()).toHaveLength(1);
+  });
 });
 
 describe('delay', () => {

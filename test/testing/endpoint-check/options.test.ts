@@ -32,6 +32,7 @@ describe('refuses', () => {
     ['countEffects', { countEffects: '/effects' }],
     ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
     ['effectUrl', { effectUrl: UNUSED_URL }],
+    ['effectCounts', { effectCounts: 'all' }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
     ['countEffect', { countEffect: () => 1 }],

@@ -7,6 +7,12 @@ it.each([
   [[10, 1, 4, 2], { median: 3, max: 10 }],
   [[], undefined],
 ])('tells the median and the longest of %o ms', (latenciesMs, acknowledgeMs) => {
-  const facts = { url: 'http://shop', checks: [], startedAt: new Date(0), durationMs: 1 };
+  const facts = {
+    url: 'http://shop',
+    cause: undefined,
+    checks: [],
+    startedAt: new Date(0),
+    durationMs: 1,
+  };
   expect(createReport({ ...facts, latenciesMs }).acknowledgeMs).toEqual(acknowledgeMs);
 });

@@ -6,6 +6,7 @@ import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
+import { rightEndpoints } from './right-endpoints.js';
 import { listen, SECRET, Shop } from './shop.js';
 
 /** Counts by order, as a probe on a table of orders does. */
@@ -34,6 +35,7 @@ async function check(
 ): Promise<{ failed: string[]; skipped: Record<string, string> }> {
   const { checks } = await checkCallbackEndpoint(await listen(shop.listener), {
     signingSecret: SECRET,
+    largeBodyBytes: 70_000,
     ...options,
   });
   return {
@@ -52,7 +54,8 @@ const NOT_OVERTAKEN = {
 };
 const NO_STATUS = {
   ...NOT_OVERTAKEN,
-  'unknown-status-effect': 'not tried: countEffects returns no status',
+  'unknown-status-effect':
+    'not judged: countEffects returns no status, and effectCounts does not say that it counts paid',
   'older-change-effect': 'not judged: countEffects counts every change and returns no status',
 };
 const MIXED = 'not judged: countEffects does not distinguish payments: count by referenceNumber';
@@ -73,6 +76,31 @@ const ALL_MIXED = {
     ].map((id) => [id, `${MIXED}, or give each payment its own order by merchantPaymentReference`]),
   ),
 };
+
+describe.concurrent('does not accuse an endpoint that', () => {
+  it.each(rightEndpoints)('$habit', async ({ create, options }) => {
+    const { listener, orders, options: ofShop } = create();
+    const report = await checkCallbackEndpoint(await listen(listener), {
+      signingSecret: SECRET,
+      effectsWithinMs: 300,
+      // More than the shop takes; more than that costs time alone.
+      largeBodyBytes: 70_000,
+      countEffects: (payment: CheckedPayment) => ({
+        effects: orders.countOf(payment),
+        status: orders.statusOf(payment),
+      }),
+      ...options,
+      ...ofShop,
+    });
+    expect(report.checks.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect(report).toMatchObject({ passed: true });
+    expect(report).not.toHaveProperty('cause');
+  });
+});
+
+it('knows many right endpoints', () => {
+  expect(new Set(rightEndpoints.map(({ habit }) => habit)).size).toBeGreaterThanOrEqual(15);
+});
 
 describe.concurrent('does not accuse an endpoint', () => {
   it.each([
@@ -117,6 +145,18 @@ describe.concurrent('does not accuse an endpoint', () => {
       'second-payment-effect':
         'not judged: countEffects does not distinguish payments of one order: count by referenceNumber',
     });
+  });
+
+  it('that ships its only order once, and says that orders are needed to judge more', async () => {
+    const shop = new OncePerOrderShop();
+    const { failed, skipped } = await check(shop, {
+      merchantPaymentReference: 'order-1',
+      countEffects: (payment) => shop.orders.countOf(payment),
+    });
+    expect(failed).toEqual([]);
+    expect(skipped['duplicate-effect']).toBe(
+      'not judged: of one order only the first payment had an effect: give each payment its own order by merchantPaymentReference',
+    );
   });
 
   it('with one reference for all, when the probe counts by payment', async () => {

@@ -84,7 +84,14 @@ export class Shop {
   };
 
   protected async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await this.read(request);
+    await this.respond(request, response, await this.read(request));
+  }
+
+  protected async respond(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer | undefined,
+  ): Promise<void> {
     if (body === undefined) return this.answer(response, 413);
     const { headers, rawHeaders } = request;
     const callback = { headers, rawHeaders, body };

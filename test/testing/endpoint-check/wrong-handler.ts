@@ -5,8 +5,10 @@ import type { Orders } from './shop.js';
 
 export interface WrongHandler {
   readonly flaw: string;
-  /** Exactly the checks that fail. */
-  readonly fails: readonly EndpointCheckId[];
+  /** Exactly the checks that fail, the one to look at first before the others. */
+  readonly fails: readonly [EndpointCheckId, ...EndpointCheckId[]];
+  /** What the first of them says: seen, said and remedy, in one line. */
+  readonly says?: RegExp;
   readonly create: () => {
     readonly listener: RequestListener;
     readonly orders: Orders;

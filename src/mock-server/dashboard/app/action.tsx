@@ -59,6 +59,7 @@ interface ButtonProps {
   readonly onClick?: (() => void) | undefined;
   readonly kind?: 'primary' | 'plain' | 'danger' | undefined;
   readonly isDisabled?: boolean | undefined;
+  readonly isSmall?: boolean | undefined;
   readonly describedBy?: string | undefined;
 }
 
@@ -67,7 +68,7 @@ export function Button({ kind = 'plain', action, onClick, ...props }: ButtonProp
   return (
     <button
       type={onClick === undefined ? 'submit' : 'button'}
-      class={`button ${kind}`}
+      class={`button ${kind}${props.isSmall ? ' small' : ''}`}
       aria-disabled={isBusy || undefined}
       aria-describedby={props.describedBy}
       disabled={props.isDisabled}

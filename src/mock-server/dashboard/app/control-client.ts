@@ -1,4 +1,10 @@
+import type { CallbackDiagnosis } from '../../../testing/diagnosis/diagnosis.js';
+import type { CallbackEdit } from '../../callbacks/delivery.js';
+import type { CallbackGroup } from '../../control/callback-groups.js';
 import type {
+  ControlAttemptPage,
+  ControlCallbackPage,
+  ControlCheck,
   ControlDelivery,
   ControlError,
   ControlEvent,
@@ -7,6 +13,7 @@ import type {
   ControlPaymentDetail,
   ControlPaymentPage,
   ControlRequestPage,
+  ControlResendSummary,
   ControlState,
 } from '../../control/control-types.js';
 
@@ -35,6 +42,12 @@ interface PaymentQuery {
   readonly before?: string | undefined;
 }
 
+interface CallbackQuery {
+  readonly limit: number;
+  readonly group?: CallbackGroup | undefined;
+  readonly search: string;
+}
+
 /** The calls of the control interface that this page makes. */
 export const control = {
   getState: () => call<ControlState>('GET', 'state'),
@@ -55,11 +68,28 @@ export const control = {
     call<ControlDelivery>('POST', `${pathOf(referenceNumber)}/resend`, { fault }),
   resendDelivery: (id: string) =>
     call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, {}),
+  resendEdited: (id: string, edit: CallbackEdit) =>
+    call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, { edit }),
+  listAttempts: (limit: number) => call<ControlAttemptPage>('GET', `deliveries?limit=${limit}`),
+  listCallbacks: ({ limit, group, search }: CallbackQuery) => {
+    const query = new URLSearchParams({ limit: String(limit) });
+    if (group !== undefined) query.set('group', group);
+    if (search !== '') query.set('search', search);
+    return call<ControlCallbackPage>('GET', `callbacks?${query}`);
+  },
+  resendGroup: (group: CallbackGroup) =>
+    call<ControlResendSummary>('POST', 'callbacks/resend', { group }),
+  getCheck: () => call<ControlCheck>('GET', 'check'),
+  startCheck: (options: Draft) => call<ControlCheck>('POST', 'check', options),
+  cancelCheck: () => call<ControlCheck>('DELETE', 'check'),
+  diagnose: (captured: Draft) => call<CallbackDiagnosis>('POST', 'diagnose', captured),
   listRequests: (limit: number) => call<ControlRequestPage>('GET', `requests?limit=${limit}`),
   listFaults: () => call<ControlFaults>('GET', 'faults'),
   addFault: (fault: Draft) => call<ControlFaults>('POST', 'faults', fault),
+  removeFault: (id: string) => call<ControlFaults>('DELETE', `faults/${encodeURIComponent(id)}`),
   clearFaults: () => call<ControlFaults>('DELETE', 'faults'),
   advanceClock: (ms: number) => call<ControlState>('POST', 'clock/advance', { ms }),
+  reset: () => call<ControlState>('POST', 'reset', {}),
 };
 
 function pathOf(referenceNumber: string): string {

@@ -5,10 +5,8 @@ import type {
   ControlPayment,
 } from '../../control/control-types.js';
 import { faultCatalogue } from '../../faults/fault-catalogue.js';
-import { writeDuration } from './time-text.js';
-
-/** The meaning of a colour, which is never without a word that says the same. */
-export type Tone = 'good' | 'waiting' | 'bad' | 'neutral';
+import { writeDuration } from './format.js';
+import type { Tone } from './status-kind.js';
 
 interface StateText {
   readonly label: string;
@@ -93,6 +91,11 @@ export function describeResult({ status, state, attempts }: ControlDelivery): st
   return `${status}: ${describeOutcome(last)}${times}.`;
 }
 
+/** Whether what was sent is what was signed: timestamp, full stop, body. */
+export function isAsSigned({ timestamp, rawBody, signedString }: ControlAttempt): boolean {
+  return `${timestamp}.${rawBody}` === signedString;
+}
+
 /** Whether the endpoint's answer to a forged callback is right. */
 export function judgeAnswer(attempt: ControlAttempt): { tone: Tone; text: string } | undefined {
   if (attempt.response === undefined || !isForged(attempt)) return undefined;
@@ -102,10 +105,13 @@ export function judgeAnswer(attempt: ControlAttempt): { tone: Tone; text: string
 }
 
 // Whether a stale timestamp must be refused depends on the endpoint's window, so it is not judged.
-function isForged({ fault, headers }: ControlAttempt): boolean {
+function isForged(attempt: ControlAttempt): boolean {
+  const { fault, headers } = attempt;
+  // Edited by hand, and sent with the signature of another body.
+  if (fault === undefined) return !isAsSigned(attempt);
   if (fault === 'missing-header') return !('x-timestamp' in headers && 'x-signature' in headers);
   const entry = fault && faultCatalogue[fault];
-  return entry?.on === 'callback' && entry.isForged === true;
+  return entry?.on === 'callback' && entry.refusal === 'must';
 }
 
 /** When the next attempt is made. */

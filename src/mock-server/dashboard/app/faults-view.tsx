@@ -9,9 +9,10 @@ import {
   faultTargets,
   faultTypesOn,
 } from '../../faults/fault-catalogue.js';
-import { ActionStatus, Button, Form, useAction } from './action.js';
+import { type Action, ActionStatus, Button, Form, useAction } from './action.js';
 import { control, type Draft } from './control-client.js';
 import { SelectField, TextField } from './field.js';
+import { Card, Page } from './section.js';
 import { Badge } from './text.js';
 
 /** What happens with a fault of this type, and what should follow from it. */
@@ -25,6 +26,11 @@ export function describeFault(type: Fault['type']): string {
 /** The faults that are pending, and a form to add one. */
 export function FaultsView({ faults }: { faults: readonly ControlFault[] | undefined }) {
   const action = useAction();
+  const remove = ({ id, type }: ControlFault) =>
+    void action.run(async () => {
+      await control.removeFault(id);
+      return `Removed: ${type}.`;
+    });
   const clear = () =>
     void action.run(async () => {
       await control.clearFaults();
@@ -32,46 +38,71 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
     });
 
   return (
-    <section class="page" aria-labelledby="faults-title">
-      <h2 id="faults-title">Faults</h2>
+    <Page title="Faults">
       <p class="muted">
         Each request, and each attempt to deliver a callback, takes at most one fault: the oldest
         that fits.
       </p>
-      <section class="card" aria-labelledby="pending-title">
-        <div class="card-head">
-          <h3 id="pending-title">Pending</h3>
-          {faults !== undefined && faults.length > 0 && (
+      <Card
+        title="Pending"
+        beside={
+          faults !== undefined &&
+          faults.length > 0 && (
             <Button kind="danger" action={action} onClick={clear}>
               Clear all
             </Button>
-          )}
-        </div>
-        {faults === undefined ? <p>Loading…</p> : <Pending faults={faults} />}
+          )
+        }
+      >
+        {faults === undefined ? (
+          <p>Loading…</p>
+        ) : (
+          <Pending faults={faults} action={action} onRemove={remove} />
+        )}
         <ActionStatus action={action} />
-      </section>
+      </Card>
       <FaultForm />
-    </section>
+    </Page>
   );
 }
 
-function Pending({ faults }: { faults: readonly ControlFault[] }) {
+interface PendingProps {
+  readonly faults: readonly ControlFault[];
+  readonly action: Action;
+  readonly onRemove: (fault: ControlFault) => void;
+}
+
+function Pending({ faults, action, onRemove }: PendingProps) {
   if (faults.length === 0) return <p class="empty">None: everything works.</p>;
   return (
     <ol class="rows">
-      {faults.map(({ on, type, times, match, ...own }, index) => (
-        // They have no identifier, and nothing in a row has state.
-        <li key={index} class="fault">
-          <p>
-            <Badge text={`on ${on}`} /> <strong>{type}</strong>{' '}
-            <span class="left">{describeTimes(times)}</span>
-          </p>
-          <p class="muted">{describeFault(type)}</p>
-          <Fields title="With" fields={own} />
-          <Fields title="Only for" fields={match ?? {}} />
+      {faults.map((fault) => (
+        <li key={fault.id} class="fault">
+          <PendingFault fault={fault} />
+          <Button isSmall action={action} onClick={() => onRemove(fault)}>
+            Remove<span class="visually-hidden"> {fault.type}</span>
+          </Button>
         </li>
       ))}
     </ol>
+  );
+}
+
+function PendingFault({
+  fault: { id: _, on, type, times, match, ...own },
+}: {
+  fault: ControlFault;
+}) {
+  return (
+    <div>
+      <p>
+        <Badge text={`on ${on}`} tone={on === 'request' ? 'info' : 'returned'} />{' '}
+        <strong>{type}</strong> <span class="left">{describeTimes(times)}</span>
+      </p>
+      <p class="muted">{describeFault(type)}</p>
+      <Fields title="With" fields={own} />
+      <Fields title="Only for" fields={match ?? {}} />
+    </div>
   );
 }
 
@@ -84,7 +115,7 @@ function Fields({ title, fields }: { title: string; fields: object }) {
       {entries.map(([name, value], index) => (
         <span key={name}>
           {index > 0 && ', '}
-          {name} <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+          {name} <code>{asText(value)}</code>
         </span>
       ))}
     </p>
@@ -223,7 +254,7 @@ function Parameter({ parameter, value, onValue }: ParameterProps) {
   }
   return (
     <TextField
-      label={standard === undefined ? label : `${label} (${standard} if empty)`}
+      label={standard === undefined ? label : `${label} (${asText(standard)} if empty)`}
       type={kind === 'number' ? 'number' : 'text'}
       value={value ?? ''}
       onValue={onValue}
@@ -231,6 +262,9 @@ function Parameter({ parameter, value, onValue }: ParameterProps) {
     />
   );
 }
+
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 /** Empty fields are omitted. */
 function readParameters(

@@ -77,3 +77,24 @@ export function SelectField({ label, value, onValue, children, choices, hint }: 
     </div>
   );
 }
+
+interface TextAreaProps extends Omit<FieldProps, 'children'> {
+  readonly placeholder?: string | undefined;
+}
+
+export function TextArea({ label, value, onValue, placeholder }: TextAreaProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        rows={6}
+        value={value}
+        placeholder={placeholder}
+        spellcheck={false}
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
+    </div>
+  );
+}

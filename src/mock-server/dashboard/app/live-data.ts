@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type {
+  CallbackCounts,
   ControlAttempt,
+  ControlCallback,
   ControlEvent,
   ControlFault,
   ControlPayment,
@@ -10,6 +12,15 @@ import type {
 } from '../../control/control-types.js';
 import { ControlFailure, control, followEvents, MockUnreachable } from './control-client.js';
 import { describeOutcome } from './delivery-text.js';
+import {
+  entryOfAttempt,
+  entryOfPayment,
+  entryOfRequest,
+  type FeedEntry,
+  mergeFeed,
+  toFeedEntry,
+} from './feed-entries.js';
+import { holdRows } from './held-rows.js';
 import type { Route } from './route.js';
 import { serviceClock } from './time.js';
 
@@ -22,47 +33,82 @@ export interface Snapshot {
   readonly payments?: PaymentRows | undefined;
   /** The payment that is open; `missing` when the mock does not have it. */
   readonly detail?: ControlPaymentDetail | 'missing' | undefined;
+  /** Those of the view of callbacks. */
+  readonly callbacks?: CallbackRows | undefined;
+  /** The callbacks that failed, as many as are worth showing beside the payments. */
+  readonly failures?: readonly ControlCallback[] | undefined;
   readonly requests?: RequestRows | undefined;
   readonly faults?: readonly ControlFault[] | undefined;
+  /** What happened, newest first. */
+  readonly feed: readonly FeedEntry[];
   /** The mock's message when it refused a call. */
   readonly failure?: string | undefined;
   readonly search: string;
+  /** The search of the view of callbacks. */
+  readonly callbackSearch: string;
 }
 
-export interface PaymentRows {
-  readonly rows: readonly ControlPayment[];
+interface Rows<Row> {
+  readonly rows: readonly Row[];
+  /** How many there are, or match. */
   readonly total: number;
+  /** How many newer ones wait until the list is let go. */
+  readonly unseen: number;
+}
+
+export interface PaymentRows extends Rows<ControlPayment> {
   readonly next?: string | undefined;
   /** The search they are the result of. */
   readonly search: string;
 }
 
-export interface RequestRows {
-  readonly rows: readonly ControlRequest[];
-  readonly total: number;
+export interface CallbackRows extends Rows<ControlCallback> {
+  readonly counts: CallbackCounts;
+  /** What they are the result of. */
+  readonly query: string;
 }
 
+export type RequestRows = Rows<ControlRequest>;
+
 /** What is fetched in one call. */
-type Part = 'service' | 'payments' | 'detail' | 'requests' | 'faults';
+type Part = 'service' | 'payments' | 'detail' | 'callbacks' | 'failures' | 'requests' | 'faults';
 
 const PAGE_ROWS = 50;
+/** The most that the mock lists in one answer. */
+const MAX_LIMIT = 1_000;
 /** More rows than this are not kept; older payments are found by a search. */
 export const MAX_PAYMENT_ROWS = 500;
+export const MAX_CALLBACK_ROWS = 100;
+export const MAX_FAILURES = 100;
 export const MAX_REQUEST_ROWS = 200;
 export const MAX_DELIVERIES = 200;
+/** What the feed begins with. */
+const FEED_START = 30;
 /** Pause between two fetches of the same part, so that a burst of events does not load the mock. */
-const REFETCH_PAUSE_MS = 100;
+const REFETCH_PAUSE_MS = 200;
+/** Pause between two drawings of the feed. */
+const FEED_PAUSE_MS = 250;
 /** After this a second reading of the service's time shows whether its clock runs. */
 const SECOND_LOOK_MS = 600;
+
+const ALL_PARTS: readonly Part[] = [
+  'service',
+  'payments',
+  'detail',
+  'callbacks',
+  'failures',
+  'requests',
+  'faults',
+];
 
 const STALE_AFTER: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
   payment: ['service', 'payments', 'detail'],
   request: ['service', 'requests'],
-  attempt: ['service', 'detail'],
-  delivery: ['detail'],
+  attempt: ['service', 'detail', 'callbacks', 'failures'],
+  delivery: ['service', 'detail', 'callbacks', 'failures'],
   faults: ['service', 'faults'],
   state: ['service', 'detail'],
-  reset: ['service', 'payments', 'detail', 'requests', 'faults'],
+  reset: ALL_PARTS,
 };
 
 /**
@@ -71,12 +117,20 @@ const STALE_AFTER: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
  * calls, nothing grows, and no answer is older than the event it is fetched for.
  */
 class LiveData {
-  #snapshot: Snapshot = { connection: 'connecting', search: '' };
+  #snapshot: Snapshot = { connection: 'connecting', feed: [], search: '', callbackSearch: '' };
   #route: Route = { view: 'payments' };
   readonly #listeners = new Set<(snapshot: Snapshot) => void>();
   readonly #stale = new Set<Part>();
   readonly #busy = new Set<Part>();
   #frame: number | undefined;
+  #isHeld = false;
+  #hasMissedEvents = false;
+  /** Changed while the list is held, and perhaps no longer among the newest, which are fetched. */
+  readonly #changedPayments = new Map<string, ControlPayment>();
+  /** New payments are counted from here while the list is held. */
+  #paymentsSeen = 0;
+  #newEntries: FeedEntry[] = [];
+  #feedTimer: number | undefined;
 
   get snapshot(): Snapshot {
     return this.#snapshot;
@@ -85,15 +139,14 @@ class LiveData {
   start(): void {
     followEvents(Object.keys(STALE_AFTER), {
       onOpen: () => {
+        this.#hasMissedEvents = true;
         this.#update({ connection: 'live' });
-        this.#markStale(...STALE_AFTER.reset);
+        this.refresh();
+        void this.#startFeed();
         window.setTimeout(() => this.#markStale('service'), SECOND_LOOK_MS);
       },
       onLost: () => this.#update({ connection: 'reconnecting' }),
-      onEvent: (event) => {
-        if (event.type === 'attempt') announce(event.attempt);
-        this.#markStale(...STALE_AFTER[event.type]);
-      },
+      onEvent: (event) => this.#take(event),
     });
   }
 
@@ -104,10 +157,11 @@ class LiveData {
 
   /** Fetches what this view shows. */
   show(route: Route): void {
-    const before = toReference(this.#route);
+    const before = this.#route;
     this.#route = route;
-    if (before !== toReference(route)) this.#update({ detail: undefined });
-    this.#markStale('service', 'payments', 'detail', 'requests', 'faults');
+    if (toReference(before) !== toReference(route)) this.#update({ detail: undefined });
+    if (before.view !== route.view) this.#isHeld = false;
+    this.refresh();
   }
 
   search(search: string): void {
@@ -115,9 +169,32 @@ class LiveData {
     this.#markStale('payments');
   }
 
+  searchCallbacks(callbackSearch: string): void {
+    this.#update({ callbackSearch });
+    this.#markStale('callbacks');
+  }
+
+  /** Whether somebody reads the list: then its rows stay, and new ones are counted. */
+  hold(isHeld: boolean): void {
+    if (this.#isHeld === isHeld) return;
+    this.#isHeld = isHeld;
+    if (!isHeld) this.refresh();
+  }
+
+  /** Shows the rows that were held back, once. */
+  async showNewest(): Promise<void> {
+    const isHeld = this.#isHeld;
+    this.#isHeld = false;
+    try {
+      await (this.#route.view === 'callbacks' ? this.#loadCallbacks() : this.#loadPayments());
+    } finally {
+      this.#isHeld = isHeld;
+    }
+  }
+
   /** Fetches what is shown: after an action, which is answered before its events are sent. */
   refresh(): void {
-    this.#markStale(...STALE_AFTER.reset);
+    this.#markStale(...ALL_PARTS);
   }
 
   /** @throws {ControlFailure} or {MockUnreachable} */
@@ -131,12 +208,56 @@ class LiveData {
     const numbers = new Set(known.rows.map(({ referenceNumber }) => referenceNumber));
     const older = page.payments.filter(({ referenceNumber }) => !numbers.has(referenceNumber));
     const rows = [...known.rows, ...older];
-    this.#update({ payments: { rows, total: page.total, next: page.next, search } });
+    this.#update({ payments: { ...known, rows, total: page.total, next: page.next } });
   }
 
   #update(change: Partial<Snapshot>): void {
     this.#snapshot = { ...this.#snapshot, ...change };
     for (const listener of this.#listeners) listener(this.#snapshot);
+  }
+
+  #take(event: ControlEvent): void {
+    if (event.type === 'attempt') announce(event.attempt);
+    if (event.type === 'payment' && this.#isHeld) {
+      this.#changedPayments.set(event.payment.referenceNumber, event.payment);
+    }
+    if (event.type === 'reset') {
+      this.#newEntries = [];
+      this.#isHeld = false;
+      this.#update({ feed: [] });
+    }
+    const entry = toFeedEntry(event);
+    if (entry !== undefined) this.#addToFeed(entry);
+    this.#markStale(...STALE_AFTER[event.type]);
+  }
+
+  #addToFeed(entry: FeedEntry): void {
+    this.#newEntries.push(entry);
+    this.#feedTimer ??= window.setTimeout(() => {
+      this.#feedTimer = undefined;
+      const added = this.#newEntries;
+      this.#newEntries = [];
+      this.#update({ feed: mergeFeed(this.#snapshot.feed, added) });
+    }, FEED_PAUSE_MS);
+  }
+
+  /** Nothing is replayed, so the feed begins with what is kept. */
+  async #startFeed(): Promise<void> {
+    try {
+      const [{ attempts }, { requests }, { payments }] = await Promise.all([
+        control.listAttempts(FEED_START),
+        control.listRequests(FEED_START),
+        control.listPayments({ limit: FEED_START, search: '' }),
+      ]);
+      const entries = [
+        ...attempts.map(entryOfAttempt),
+        ...requests.flatMap((request) => entryOfRequest(request) ?? []),
+        ...payments.flatMap(entryOfPayment),
+      ];
+      this.#update({ feed: mergeFeed([], entries) });
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #markStale(...parts: readonly Part[]): void {
@@ -169,9 +290,11 @@ class LiveData {
   }
 
   #isShown(part: Part): boolean {
-    if (part === 'payments') return this.#route.view === 'payments';
-    if (part === 'requests') return this.#route.view === 'requests';
     if (part === 'detail') return toReference(this.#route) !== undefined;
+    if (part === 'failures') return this.#route.view === 'payments';
+    if (part === 'payments' || part === 'callbacks' || part === 'requests') {
+      return this.#route.view === part;
+    }
     return true;
   }
 
@@ -183,21 +306,64 @@ class LiveData {
     }
     if (part === 'payments') await this.#loadPayments();
     if (part === 'detail') await this.#loadDetail();
+    if (part === 'callbacks') await this.#loadCallbacks();
+    if (part === 'failures') {
+      const query = { limit: MAX_FAILURES, group: 'failed', search: '' } as const;
+      const { callbacks } = await control.listCallbacks(query);
+      this.#update({ failures: callbacks, failure: undefined });
+    }
     if (part === 'requests') {
       const { requests, total } = await control.listRequests(MAX_REQUEST_ROWS);
-      this.#update({ requests: { rows: requests, total }, failure: undefined });
+      this.#update({ requests: { rows: requests, total, unseen: 0 }, failure: undefined });
     }
     if (part === 'faults') this.#update({ ...(await control.listFaults()), failure: undefined });
   }
 
   async #loadPayments(): Promise<void> {
     const { search, payments } = this.#snapshot;
-    const loaded = payments?.search === search ? payments.rows.length : 0;
-    const limit = Math.max(PAGE_ROWS, loaded);
+    const known = payments?.search === search ? payments : undefined;
+    const loaded = Math.max(PAGE_ROWS, known?.rows.length ?? 0);
+    const limit = this.#hasMissedEvents && this.#isHeld ? MAX_LIMIT : loaded;
+    this.#hasMissedEvents = false;
     const page = await control.listPayments({ limit, search });
     if (search !== this.#snapshot.search) return;
-    const { total, next } = page;
-    this.#update({ payments: { rows: page.payments, total, next, search }, failure: undefined });
+    const shown = this.#snapshot.payments?.search === search ? this.#snapshot.payments : undefined;
+    const isHeld = this.#isHeld && shown !== undefined && shown.rows.length > 0;
+    const changed = [...this.#changedPayments.values()];
+    this.#changedPayments.clear();
+    const { rows } = holdRows({
+      shown: shown?.rows ?? [],
+      fetched: isHeld ? [...page.payments, ...changed] : page.payments.slice(0, loaded),
+      isHeld,
+      keyOf: ({ referenceNumber }) => referenceNumber,
+    });
+    if (!isHeld) this.#paymentsSeen = page.total;
+    const { total } = page;
+    const next = isHeld ? shown.next : page.next;
+    const unseen = Math.max(0, total - this.#paymentsSeen);
+    this.#update({ payments: { rows, total, next, search, unseen }, failure: undefined });
+  }
+
+  async #loadCallbacks(): Promise<void> {
+    const query = this.#callbackQuery();
+    const { group } = this.#route as { group?: undefined };
+    const search = this.#snapshot.callbackSearch;
+    const page = await control.listCallbacks({ limit: MAX_CALLBACK_ROWS, group, search });
+    if (query !== this.#callbackQuery()) return;
+    const { callbacks } = this.#snapshot;
+    const held = holdRows({
+      shown: callbacks?.query === query ? callbacks.rows : [],
+      fetched: page.callbacks,
+      isHeld: this.#isHeld,
+      keyOf: ({ id }) => id,
+    });
+    const { total, counts } = page;
+    this.#update({ callbacks: { ...held, total, counts, query }, failure: undefined });
+  }
+
+  #callbackQuery(): string {
+    const group = this.#route.view === 'callbacks' ? (this.#route.group ?? '') : '';
+    return `${group} ${this.#snapshot.callbackSearch}`;
   }
 
   async #loadDetail(): Promise<void> {

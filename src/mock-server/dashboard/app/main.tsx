@@ -1,6 +1,9 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { CallbacksView } from './callbacks-view.js';
+import { EndpointView } from './endpoint-view.js';
 import { FaultsView } from './faults-view.js';
+import { writeCount, writeTime } from './format.js';
 import {
   type Connection,
   liveData,
@@ -8,18 +11,21 @@ import {
   useAnnouncement,
   useLiveData,
 } from './live-data.js';
+import { Mark } from './mark.js';
 import { PaymentsView } from './payments-view.js';
 import { RequestsView } from './requests-view.js';
-import { type Route, toHash, useRoute } from './route.js';
-import { CallbackUrlForm, ServiceView } from './service-view.js';
+import { type Route, toHash, useRoute, type ViewName } from './route.js';
+import { CallbackUrlForm, describeMove, ServiceView } from './service-view.js';
+import { Shortcuts } from './shortcuts.js';
 import { useClockText } from './time.js';
-import { writeTime } from './time-text.js';
 
-const TITLE = 'Mock payment service';
-const viewTitles = {
+const NAME = 'Till';
+const viewTitles: Readonly<Record<ViewName, string>> = {
   payments: 'Payments',
+  callbacks: 'Callbacks',
   requests: 'Requests',
   faults: 'Faults',
+  endpoint: 'Endpoint',
   service: 'Service',
 };
 const connections: Readonly<Record<Connection, { sign: string; text: string }>> = {
@@ -35,7 +41,10 @@ function App() {
   const hash = toHash(route);
   useEffect(() => liveData.show(route), [hash]);
   useEffect(() => {
-    document.title = `${titleOf(route, data)} · ${TITLE}`;
+    // A tab in the background shows it too.
+    const failed = data.service?.counts.callbacks.failed ?? 0;
+    const prefix = failed > 0 ? `(${writeCount(failed)} failed) ` : '';
+    document.title = `${prefix}${titleOf(route, data)} · ${NAME}`;
   });
 
   return (
@@ -50,6 +59,15 @@ function App() {
         {route.view === 'payments' && (
           <PaymentsView data={data} referenceNumber={route.referenceNumber} />
         )}
+        {route.view === 'callbacks' && (
+          <CallbacksView
+            callbacks={data.callbacks}
+            counts={data.service?.counts.callbacks}
+            group={route.group}
+            search={data.callbackSearch}
+          />
+        )}
+        {route.view === 'endpoint' && <EndpointView service={data.service} />}
         {route.view === 'requests' && <RequestsView requests={data.requests} />}
         {route.view === 'faults' && <FaultsView faults={data.faults} />}
         {route.view === 'service' && <ServiceView service={data.service} />}
@@ -66,19 +84,20 @@ function titleOf(route: Route, { detail }: Snapshot): string {
 }
 
 function Header({ route, data }: { route: Route; data: Snapshot }) {
-  const counts = data.service?.counts;
   const { sign, text } = connections[data.connection];
-  const countOf = { ...counts, service: undefined };
   return (
     <header class="top">
-      <h1>{TITLE}</h1>
+      <h1>
+        <Mark />
+        {NAME} <span class="tagline">mock payment service</span>
+      </h1>
       <nav aria-label="Views">
         <ul>
-          {(['payments', 'requests', 'faults', 'service'] as const).map((view) => (
+          {(Object.keys(viewTitles) as ViewName[]).map((view) => (
             <li key={view}>
               <a href={toHash({ view })} aria-current={route.view === view ? 'page' : undefined}>
                 {viewTitles[view]}
-                {countOf[view] !== undefined && <span class="count">{countOf[view]}</span>}
+                <Count view={view} service={data.service} />
               </a>
             </li>
           ))}
@@ -87,11 +106,41 @@ function Header({ route, data }: { route: Route; data: Snapshot }) {
       <p class="clock">
         <span class="visually-hidden">The service’s time: </span>
         <ServiceTime />
+        <Moved service={data.service} />
       </p>
       <p class={`connection ${data.connection}`} role="status">
         <span aria-hidden="true">{sign}</span> <span>{text}</span>
       </p>
+      <Shortcuts />
     </header>
+  );
+}
+
+/** How much a view holds; of the callbacks, first of all those that failed. */
+function Count({ view, service }: { view: ViewName; service: Snapshot['service'] }) {
+  if (service === undefined || view === 'endpoint' || view === 'service') return null;
+  const { counts } = service;
+  if (view !== 'callbacks') {
+    // Every fault that is pending makes something fail.
+    const isWarning = view === 'faults' && counts.faults > 0;
+    return <span class={isWarning ? 'count waiting' : 'count'}>{writeCount(counts[view])}</span>;
+  }
+  const { failed, ...others } = counts.callbacks;
+  if (failed > 0) return <span class="count bad">{writeCount(failed)} failed</span>;
+  const total = Object.values(others).reduce((sum, count) => sum + count, 0);
+  return <span class="count">{writeCount(total)}</span>;
+}
+
+/** A clock that differs from the reader's explains what else looks wrong. */
+function Moved({ service }: { service: Snapshot['service'] }) {
+  // Whether it stands still shows with time.
+  useClockText(writeTime);
+  const moved = service && describeMove(service);
+  if (moved === undefined) return null;
+  return (
+    <a class="badge waiting" href={toHash({ view: 'service' })}>
+      {moved}
+    </a>
   );
 }
 

@@ -11,7 +11,9 @@ import { control } from './control-client.js';
 import { describeResult } from './delivery-text.js';
 import { describeFault } from './faults-view.js';
 import { SelectField, TextField } from './field.js';
+import { writeMoney } from './format.js';
 import { toHash } from './route.js';
+import { Card } from './section.js';
 import { CopyButton, RawText, StatusBadge } from './text.js';
 import { Time } from './time.js';
 import { Timeline } from './timeline.js';
@@ -55,16 +57,13 @@ function Loaded(props: { detail: ControlPaymentDetail; canAdvanceClock: boolean 
         <h2 id="payment-title">
           <bdi>{payment.merchantPaymentReference}</bdi>
         </h2>
-        <span class="amount">
-          {payment.amount} {payment.currency}
-        </span>
+        <span class="amount">{writeMoney(payment.amount, payment.currency)}</span>
         <StatusBadge status={payment.status} />
       </div>
-      <section class="card actions" aria-labelledby="actions-title">
-        <h3 id="actions-title">Actions</h3>
+      <Card title="Actions" class="actions">
         <SetStatus referenceNumber={payment.referenceNumber} />
         <Resend referenceNumber={payment.referenceNumber} />
-      </section>
+      </Card>
       <Timeline payment={payment} deliveries={deliveries} canAdvanceClock={props.canAdvanceClock} />
       <Record payment={payment} />
     </>
@@ -114,9 +113,11 @@ function Resend({ referenceNumber }: { referenceNumber: string }) {
     <Form onSubmit={() => resend({ type })}>
       <h4>Resend the current status</h4>
       <div class="form-row">
-        <Button action={action} onClick={() => resend()}>
-          Resend
-        </Button>
+        <span data-resend>
+          <Button action={action} onClick={() => resend()}>
+            Resend
+          </Button>
+        </span>
         <Button action={action} onClick={() => resend({ type: 'duplicate', mode: 'at-once' })}>
           Send twice at once
         </Button>
@@ -141,8 +142,7 @@ function Resend({ referenceNumber }: { referenceNumber: string }) {
 function Record({ payment }: { payment: ControlPayment }) {
   const { referenceNumber, merchantPaymentReference, providerReference, extra, history } = payment;
   return (
-    <section class="card" aria-labelledby="record-title">
-      <h3 id="record-title">Record</h3>
+    <Card title="Record">
       <dl class="facts-list">
         <dt>Reference number</dt>
         <dd>
@@ -179,6 +179,6 @@ function Record({ payment }: { payment: ControlPayment }) {
       {Object.keys(extra).length > 0 && (
         <RawText label="Further fields of the creation" text={JSON.stringify(extra, null, 2)} />
       )}
-    </section>
+    </Card>
   );
 }

@@ -1,14 +1,19 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ControlPayment } from '../../control/control-types.js';
 import { ActionStatus, Button, useAction } from './action.js';
+import { writeCount, writeMoney } from './format.js';
+import { HeldList, UnseenRows } from './hold.js';
 import { liveData, MAX_PAYMENT_ROWS, type PaymentRows } from './live-data.js';
 import { toHash } from './route.js';
+import { moveFocus, rowsIn } from './shortcuts.js';
 import { StatusBadge } from './text.js';
 import { Age } from './time.js';
 
 interface PaymentListProps {
   readonly payments: PaymentRows;
   readonly selected: string | undefined;
+  /** Payments that have a failed callback. */
+  readonly failed: ReadonlySet<string>;
   /** The selected one was chosen again. */
   readonly onOpenAgain: () => void;
 }
@@ -18,8 +23,8 @@ export function rowId(referenceNumber: string): string {
   return `payment-${referenceNumber}`;
 }
 
-export function PaymentList({ payments, selected, onOpenAgain }: PaymentListProps) {
-  const { rows, total, next, search } = payments;
+export function PaymentList({ payments, selected, failed, onOpenAgain }: PaymentListProps) {
+  const { rows, total, next, search, unseen } = payments;
   const list = useRef<HTMLUListElement>(null);
   const action = useAction();
   const focusFrom = useRef<number | undefined>(undefined);
@@ -28,7 +33,7 @@ export function PaymentList({ payments, selected, onOpenAgain }: PaymentListProp
     const index = focusFrom.current;
     if (index === undefined || rows.length <= index) return;
     focusFrom.current = undefined;
-    linksOf(list.current)[index]?.focus();
+    rowsIn(list.current)[index]?.focus();
   });
 
   const loadMore = () => {
@@ -41,81 +46,91 @@ export function PaymentList({ payments, selected, onOpenAgain }: PaymentListProp
 
   return (
     <>
-      {/* A screen reader says the result of a search, but not every payment that is added. */}
-      <p class="muted list-count" role={search === '' ? undefined : 'status'}>
-        {rows.length < total ? `${rows.length} of ${total}` : total}{' '}
-        {total === 1 ? 'payment' : 'payments'}, newest first
-      </p>
-      <ul
-        class="payments"
-        ref={list}
-        onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
-          event.preventDefault();
-          moveFocus(list.current, event.key === 'ArrowDown' ? 1 : -1);
-        }}
-      >
-        {rows.map((payment) => (
-          <li key={payment.referenceNumber}>
+      <div class="list-head">
+        {/* A screen reader says the result of a search, but not every payment that is added. */}
+        <p class="muted list-count" role={search === '' ? undefined : 'status'}>
+          {rows.length < total && `${writeCount(rows.length)} of `}
+          {writeCount(total)} {total === 1 ? 'payment' : 'payments'}, newest first
+        </p>
+        <UnseenRows count={unseen} what={unseen === 1 ? 'payment' : 'payments'} />
+      </div>
+      <HeldList hasSelection={selected !== undefined}>
+        <ul
+          class="payments"
+          ref={list}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+            event.preventDefault();
+            moveFocus(list.current, event.key === 'ArrowDown' ? 1 : -1);
+          }}
+        >
+          {rows.map((payment) => (
             <Row
+              key={payment.referenceNumber}
               payment={payment}
+              hasFailed={failed.has(payment.referenceNumber)}
               onOpenAgain={payment.referenceNumber === selected ? onOpenAgain : undefined}
             />
-          </li>
-        ))}
-      </ul>
-      {next !== undefined && rows.length < MAX_PAYMENT_ROWS && (
-        <Button onClick={loadMore} action={action}>
-          Load more
-        </Button>
-      )}
-      {next !== undefined && rows.length >= MAX_PAYMENT_ROWS && (
-        <p class="muted">The newest {rows.length} are shown. Search to find older ones.</p>
-      )}
-      <ActionStatus action={action} />
+          ))}
+        </ul>
+        {next !== undefined && rows.length < MAX_PAYMENT_ROWS && (
+          <Button onClick={loadMore} action={action}>
+            Load more
+          </Button>
+        )}
+        {next !== undefined && rows.length >= MAX_PAYMENT_ROWS && (
+          <p class="muted">
+            The newest {writeCount(rows.length)} are shown. Search to find older ones.
+          </p>
+        )}
+        <ActionStatus action={action} />
+      </HeldList>
     </>
   );
 }
 
 interface RowProps {
   readonly payment: ControlPayment;
+  readonly hasFailed: boolean;
   /** Given for the selected one: its link changes nothing, as the page is there already. */
   readonly onOpenAgain: (() => void) | undefined;
 }
 
-function Row({ payment, onOpenAgain }: RowProps) {
+function Row({ payment, hasFailed, onOpenAgain }: RowProps) {
   const { referenceNumber, merchantPaymentReference, status, amount, currency, createdAt } =
     payment;
-  return (
-    <a
-      id={rowId(referenceNumber)}
-      class="payment-row"
-      href={toHash({ view: 'payments', referenceNumber })}
-      aria-current={onOpenAgain === undefined ? undefined : 'true'}
-      onClick={onOpenAgain}
-    >
-      <span class="reference">
-        <bdi>{merchantPaymentReference}</bdi>
-      </span>
-      <span class="amount">
-        <bdi>
-          {amount} {currency}
-        </bdi>
-      </span>
-      <StatusBadge status={status} />
-      <span class="age">
-        <Age at={createdAt} />
-      </span>
-    </a>
+  const isOpen = onOpenAgain !== undefined;
+  // Hundreds of rows are drawn with every change, and few of them have changed.
+  return useMemo(
+    () => (
+      <li>
+        <a
+          id={rowId(referenceNumber)}
+          class="payment-row"
+          href={toHash({ view: 'payments', referenceNumber })}
+          aria-current={isOpen ? 'true' : undefined}
+          data-row
+          onClick={onOpenAgain}
+        >
+          <span class="reference">
+            {hasFailed && (
+              <span class="bad-text" title="A callback of it failed">
+                <span aria-hidden="true">✕ </span>
+                <span class="visually-hidden">Callback failed: </span>
+              </span>
+            )}
+            <bdi>{merchantPaymentReference}</bdi>
+          </span>
+          <span class="amount">
+            <bdi>{writeMoney(amount, currency)}</bdi>
+          </span>
+          <StatusBadge status={status} />
+          <span class="age">
+            <Age at={createdAt} />
+          </span>
+        </a>
+      </li>
+    ),
+    [referenceNumber, payment.updatedAt, hasFailed, isOpen],
   );
-}
-
-function linksOf(list: HTMLElement | null): HTMLAnchorElement[] {
-  return [...(list?.querySelectorAll('a') ?? [])];
-}
-
-function moveFocus(list: HTMLElement | null, by: number): void {
-  const links = linksOf(list);
-  const at = links.findIndex((link) => link.matches(':focus'));
-  links[at + by]?.focus();
 }

@@ -1,11 +1,16 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control } from './control-client.js';
+import { Feed } from './feed.js';
 import { TextField } from './field.js';
 import { liveData, type PaymentRows, type Snapshot } from './live-data.js';
+import { Overview } from './overview.js';
 import { PaymentDetail } from './payment-detail.js';
 import { PaymentList, rowId } from './payment-list.js';
 import { goTo } from './route.js';
+import { SearchBox } from './search-box.js';
+import { Card } from './section.js';
+import { takeStaysInList } from './shortcuts.js';
 import { CopyButton, RawText } from './text.js';
 
 interface PaymentsViewProps {
@@ -17,23 +22,31 @@ interface PaymentsViewProps {
 export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
   const detail = useRef<HTMLElement>(null);
   useFocusFollowing(referenceNumber, detail);
-  const { payments, search, service } = data;
+  const { payments, search, service, failures } = data;
   const isEmpty = payments?.total === 0 && payments.search === '';
+  const failed = useMemo(
+    () => new Set(failures?.map((callback) => callback.referenceNumber)),
+    [failures],
+  );
 
   return (
     <div class={referenceNumber === undefined ? 'split' : 'split has-detail'}>
       <section class="list-pane" aria-labelledby="payments-title">
         <h2 id="payments-title">Payments</h2>
         <CreatePaymentForm isFirst={isEmpty} paymentCount={service?.counts.payments ?? 0} />
-        {!isEmpty && <SearchBox search={search} />}
+        {!isEmpty && <SearchBox search={search} onSearch={(text) => liveData.search(text)} />}
         <List
           payments={payments}
           selected={referenceNumber}
+          failed={failed}
           onOpenAgain={() => detail.current?.focus()}
         />
       </section>
       {referenceNumber === undefined ? (
-        <div class="detail-pane">{isEmpty ? <FirstPayment /> : <Hint />}</div>
+        <div class="detail-pane">
+          {isEmpty && <FirstPayment />}
+          {!isEmpty && service !== undefined && <Overview service={service} failures={failures} />}
+        </div>
       ) : (
         <section
           class="detail-pane"
@@ -54,29 +67,23 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
           />
         </section>
       )}
+      <div class="feed-pane">
+        <Feed entries={data.feed} />
+      </div>
     </div>
-  );
-}
-
-function Hint() {
-  return (
-    <p class="empty hint-pane">
-      Choose a payment to see its record, its callbacks and every attempt to deliver them.
-    </p>
   );
 }
 
 interface ListProps {
   readonly payments: PaymentRows | undefined;
   readonly selected: string | undefined;
+  readonly failed: ReadonlySet<string>;
   readonly onOpenAgain: () => void;
 }
 
-function List({ payments, selected, onOpenAgain }: ListProps) {
+function List({ payments, ...props }: ListProps) {
   if (payments === undefined) return <p>Loading…</p>;
-  if (payments.total > 0) {
-    return <PaymentList payments={payments} selected={selected} onOpenAgain={onOpenAgain} />;
-  }
+  if (payments.total > 0) return <PaymentList payments={payments} {...props} />;
   const isSearch = payments.search !== '';
   return (
     <p class="empty" role="status">
@@ -95,33 +102,10 @@ function useFocusFollowing(
   useLayoutEffect(() => {
     const left = before.current;
     before.current = referenceNumber;
-    if (left === referenceNumber) return;
+    if (left === referenceNumber || takeStaysInList()) return;
     if (referenceNumber !== undefined) detail.current?.focus();
     else if (left !== undefined) document.getElementById(rowId(left))?.focus();
   }, [referenceNumber]);
-}
-
-const DEBOUNCE_MS = 200;
-
-function SearchBox({ search }: { search: string }) {
-  const [text, setText] = useState(search);
-  const timer = useRef<number | undefined>(undefined);
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-
-  return (
-    <search>
-      <TextField
-        label="Search by reference or status"
-        type="search"
-        value={text}
-        onValue={(value) => {
-          setText(value);
-          window.clearTimeout(timer.current);
-          timer.current = window.setTimeout(() => liveData.search(value.trim()), DEBOUNCE_MS);
-        }}
-      />
-    </search>
-  );
 }
 
 interface CreatePaymentFormProps {
@@ -150,6 +134,7 @@ function CreatePaymentForm({ isFirst, paymentCount }: CreatePaymentFormProps) {
         currency,
       });
       setTyped(undefined);
+      await liveData.showNewest();
       disclosure.current?.removeAttribute('open');
       goTo({ view: 'payments', referenceNumber: payment.referenceNumber });
       return `Created: ${payment.merchantPaymentReference}.`;
@@ -187,14 +172,13 @@ const { payment } = await client.payments.create({
 console.log(payment.referenceNumber, payment.status);
 `;
   return (
-    <section class="card first" aria-labelledby="first-title">
-      <h3 id="first-title">Make the first payment</h3>
+    <Card title="Make the first payment" class="first">
       <p>
         Create one with the form on this page, or from your code with the client; it appears here.
         Then set it to <strong>paid</strong>, and watch the signed callback reach your endpoint.
       </p>
       <RawText label="With the client" text={snippet} />
       <CopyButton label="Copy snippet" text={snippet} />
-    </section>
+    </Card>
   );
 }

@@ -1,19 +1,19 @@
 import type { ControlRequest } from '../../control/control-types.js';
 import type { RequestRows } from './live-data.js';
-import { Badge, Headers, RawText } from './text.js';
+import { Page } from './section.js';
+import { Badge, Body, Details, Headers } from './text.js';
 import { Time } from './time.js';
 
 /** What the merchant's code sent. */
 export function RequestsView({ requests }: { requests: RequestRows | undefined }) {
   return (
-    <section class="page" aria-labelledby="requests-title">
-      <h2 id="requests-title">Requests</h2>
+    <Page title="Requests">
       <p class="muted">
         What your code sent to the merchant API, newest first. The Authorization header and cookies
         are not kept.
       </p>
       {requests === undefined ? <p>Loading…</p> : <Rows {...requests} />}
-    </section>
+    </Page>
   );
 }
 
@@ -48,32 +48,36 @@ function Row({ request }: { request: ControlRequest }) {
   const { method, path, status, fault, authenticated, at, body, headers, requestId } = request;
   const reference = readReference(body);
   return (
-    <details class="row-details">
-      <summary>
-        <span class="request-line">
-          <bdi>
-            {method} {path}
-          </bdi>
-        </span>
-        <span class="facts">
-          {reference !== undefined && <bdi class="reference">{reference}</bdi>}
-          <AnswerBadge request={request} />
-          {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
-          <span class={authenticated ? 'muted' : 'bad-text'}>
-            {authenticated ? 'authenticated' : 'not authenticated'}
+    <Details
+      class="row-details"
+      summary={
+        <>
+          <span class="request-line">
+            <bdi>
+              {method} {path}
+            </bdi>
           </span>
-          <Time at={at} />
-        </span>
-      </summary>
+          <span class="facts">
+            {reference !== undefined && <bdi class="reference">{reference}</bdi>}
+            <AnswerBadge request={request} />
+            {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
+            <span class={authenticated ? 'muted' : 'bad-text'}>
+              {authenticated ? 'authenticated' : 'not authenticated'}
+            </span>
+            <Time at={at} />
+          </span>
+        </>
+      }
+    >
       <div class="details-body">
         <p class="muted">
           {status === undefined && fault !== undefined && 'The fault withheld the answer. '}
           Request <code>{requestId}</code>
         </p>
         <Headers headers={headers} />
-        <RawText label="Body" text={body} />
+        <Body label="Body" text={body} />
       </div>
-    </details>
+    </Details>
   );
 }
 

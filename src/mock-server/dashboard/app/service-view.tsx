@@ -3,9 +3,10 @@ import type { ControlState } from '../../control/control-types.js';
 import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control } from './control-client.js';
 import { TextField } from './field.js';
+import { writeDateTime, writeDuration } from './format.js';
+import { Card, Page } from './section.js';
 import { CopyButton } from './text.js';
-import { useClockText } from './time.js';
-import { writeDateTime, writeDuration } from './time-text.js';
+import { serviceClock, useClockText } from './time.js';
 
 const STEPS = [
   { label: '1 min', ms: 60_000 },
@@ -16,29 +17,30 @@ const STEPS = [
 /** The service's clock and settings. */
 export function ServiceView({ service }: { service: ControlState | undefined }) {
   return (
-    <section class="page" aria-labelledby="service-title">
-      <h2 id="service-title">Service</h2>
+    <Page title="Service">
       {service === undefined ? (
         <p>Loading…</p>
       ) : (
         <>
-          <ClockPanel canAdvance={service.canAdvanceClock} />
-          <section class="card" aria-labelledby="callback-title">
-            <h3 id="callback-title">Callbacks</h3>
+          <ClockPanel service={service} />
+          <Card title="Callbacks">
             <p class="muted">
               Where your code receives the callbacks. A change applies to callbacks that start after
               it; retries keep their address.
             </p>
             <CallbackUrlForm callbackUrl={service.callbackUrl} />
-          </section>
+          </Card>
           <Facts service={service} />
+          <Reset />
         </>
       )}
-    </section>
+    </Page>
   );
 }
 
-function ClockPanel({ canAdvance }: { canAdvance: boolean }) {
+function ClockPanel({ service }: { service: ControlState }) {
+  const canAdvance = service.canAdvanceClock;
+  const moved = describeMove(service);
   const [seconds, setSeconds] = useState('');
   const action = useAction();
   const now = useClockText(writeDateTime);
@@ -49,9 +51,9 @@ function ClockPanel({ canAdvance }: { canAdvance: boolean }) {
     });
 
   return (
-    <section class="card" aria-labelledby="clock-title">
-      <h3 id="clock-title">Clock</h3>
+    <Card title="Clock">
       <p class="big-time">{now}</p>
+      {moved !== undefined && <p class="waiting-text">The service’s clock is {moved}.</p>}
       <p class="muted" id="clock-hint">
         {canAdvance
           ? 'Retries and delays that are due by then happen at once.'
@@ -86,7 +88,7 @@ function ClockPanel({ canAdvance }: { canAdvance: boolean }) {
         </TextField>
       </Form>
       <ActionStatus action={action} />
-    </section>
+    </Card>
   );
 }
 
@@ -127,12 +129,56 @@ export function CallbackUrlForm({ callbackUrl }: { callbackUrl: string | null })
   );
 }
 
+/** How the service's clock differs from the system's; `undefined` when it does not. */
+export function describeMove({ aheadMs }: ControlState): string | undefined {
+  const still = serviceClock.runs ? undefined : 'standing still';
+  if (Math.abs(aheadMs) < NOTICED_MS) return still;
+  const moved = `${writeDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+  return still === undefined ? moved : `${moved}, ${still}`;
+}
+
+/** Less than this is how long an answer takes. */
+const NOTICED_MS = 1_000;
+
+function Reset() {
+  const [isAsked, setAsked] = useState(false);
+  const action = useAction();
+  const reset = () =>
+    void action.run(async () => {
+      setAsked(false);
+      await control.reset();
+      return 'Everything was forgotten. Settings and the clock stay.';
+    });
+  return (
+    <Card title="Reset">
+      <p class="muted">
+        Forgets payments, requests, callbacks and faults, and cancels retries. Settings and the
+        clock stay.
+      </p>
+      <div class="form-row">
+        {isAsked ? (
+          <>
+            <Button kind="danger" action={action} onClick={reset}>
+              Yes, forget everything
+            </Button>
+            <Button onClick={() => setAsked(false)}>Keep it</Button>
+          </>
+        ) : (
+          <Button kind="danger" action={action} onClick={() => setAsked(true)}>
+            Reset the mock
+          </Button>
+        )}
+      </div>
+      <ActionStatus action={action} />
+    </Card>
+  );
+}
+
 function Facts({ service }: { service: ControlState }) {
   const { url, version, signatureEncoding, retryScheduleMs, counts } = service;
   const schedule = retryScheduleMs.map(writeDuration).join(', then ');
   return (
-    <section class="card" aria-labelledby="facts-title">
-      <h3 id="facts-title">This mock</h3>
+    <Card title="This mock">
       <dl class="facts-list">
         <dt>Base URL for your client</dt>
         <dd>
@@ -147,6 +193,6 @@ function Facts({ service }: { service: ControlState }) {
         <dt>Version</dt>
         <dd>{version}</dd>
       </dl>
-    </section>
+    </Card>
   );
 }

@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Tone } from './delivery-text.js';
+import { layOutJson } from './json-text.js';
+import { kindOfStatus, type Tone } from './status-kind.js';
 
 interface BadgeProps {
   readonly text: string;
@@ -19,7 +21,24 @@ export function Badge({ text, tone = 'neutral', sign }: BadgeProps) {
 
 /** A payment's status, which can be any text. */
 export function StatusBadge({ status }: { status: string }) {
-  return <Badge text={status} tone={status === 'paid' ? 'good' : 'neutral'} />;
+  return <Badge text={status} {...kindOfStatus(status)} />;
+}
+
+interface DetailsProps {
+  readonly class: string;
+  readonly summary: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** What is drawn when it is opened: a page of hundreds holds their lines alone. */
+export function Details({ class: className, summary, children }: DetailsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class={className} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen && children}
+    </details>
+  );
 }
 
 interface TextProps {
@@ -57,24 +76,88 @@ export function CopyButton({ label, text }: TextProps) {
   );
 }
 
-/** A text exactly as it was sent. */
-export function RawText({ label, text }: TextProps) {
+interface RawTextProps extends TextProps {
+  /** How much of its beginning is marked. */
+  readonly markedLength?: number | undefined;
+  /** Beside the label. */
+  readonly children?: ComponentChildren;
+  /** Laid out as JSON, where it is JSON. */
+  readonly isPretty?: boolean | undefined;
+}
+
+/** A text exactly as it was sent, unless it is to be pretty. */
+export function RawText({ label, text, markedLength = 0, isPretty, children }: RawTextProps) {
   const id = useId();
   return (
     <div class="raw">
-      <p class="raw-title" id={id}>
-        {label}
-      </p>
+      <div class="card-head">
+        <p class="raw-title" id={id}>
+          {label}
+        </p>
+        {children}
+      </div>
       {text === '' ? (
         <p class="muted">No body</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, by the keyboard too
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
         <pre tabIndex={0} role="group" aria-labelledby={id}>
-          {text}
+          {markedLength > 0 && <mark>{text.slice(0, markedLength)}</mark>}
+          {isPretty ? <PrettyJson text={text} /> : text.slice(markedLength)}
         </pre>
       )}
     </div>
+  );
+}
+
+function PrettyJson({ text }: { text: string }) {
+  const tokens = layOutJson(text);
+  if (tokens === undefined) return <>{text}</>;
+  return (
+    <>
+      {tokens.map(({ kind, text: piece }, index) =>
+        kind === 'mark' ? (
+          piece
+        ) : (
+          <span key={index} class={`json-${kind}`}>
+            {piece}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+// One choice for every body on the page.
+let prefersRaw = false;
+
+/** A body, laid out or byte for byte. */
+export function Body({ label, text }: TextProps) {
+  const [isRaw, setRaw] = useState(prefersRaw);
+  const choose = (chosen: boolean) => {
+    prefersRaw = chosen;
+    setRaw(chosen);
+  };
+  const toggle = (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <div class="form-row" role="group" aria-label={`How the ${label.toLowerCase()} is shown`}>
+      {[false, true].map((value) => (
+        <button
+          key={String(value)}
+          type="button"
+          class="button small"
+          aria-pressed={isRaw === value}
+          onClick={() => choose(value)}
+        >
+          {value ? 'Raw' : 'Pretty'}
+        </button>
+      ))}
+    </div>
+  );
+  return (
+    <RawText label={label} text={text} isPretty={!isRaw}>
+      {text !== '' && toggle}
+    </RawText>
   );
 }
 

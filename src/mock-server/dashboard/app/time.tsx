@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { writeAge, writeTimeNear } from './time-text.js';
+import { writeAge, writeTimeNear } from './format.js';
 
 interface Reading {
   readonly nowMs: number;
@@ -26,6 +26,11 @@ class ServiceClock {
     if (this.#reading === undefined) return Date.now();
     const { nowMs, takenAtMs } = this.#reading;
     return this.#runs ? nowMs + performance.now() - takenAtMs : nowMs;
+  }
+
+  /** `false` for a clock that moves only when it is advanced. */
+  get runs(): boolean {
+    return this.#runs;
   }
 
   /** Takes the service's time as it says it is. */

@@ -11,16 +11,19 @@ import {
   describeNextRetry,
   describeOutcome,
   describeResult,
+  isAsSigned,
   judgeAnswer,
   mergeTimeline,
   outcomeTones,
-  type Tone,
   writeCurlCommand,
 } from './delivery-text.js';
+import { Diagnose } from './diagnosis.js';
+import { EditAndResend } from './edit-and-resend.js';
+import { writeLatency } from './format.js';
 import { MAX_DELIVERIES } from './live-data.js';
-import { Badge, CopyButton, Headers, RawText, StatusBadge } from './text.js';
+import type { Tone } from './status-kind.js';
+import { Badge, Body, CopyButton, Details, Headers, RawText, StatusBadge } from './text.js';
 import { serviceClock, Time } from './time.js';
-import { writeLatency } from './time-text.js';
 
 interface TimelineProps {
   readonly payment: ControlPayment;
@@ -66,7 +69,7 @@ interface DeliveryProps {
 function Delivery({ delivery, isResend, canAdvanceClock }: DeliveryProps) {
   const titleId = useId();
   const action = useAction();
-  const { id, status, state, attempts } = delivery;
+  const { id, status, state, attempts, edited } = delivery;
   const { label, tone, sign, sentence } = deliveryStates[state];
   const nextRetryAt = state === 'retrying' ? attempts.at(-1)?.nextRetryAt : undefined;
 
@@ -85,9 +88,12 @@ function Delivery({ delivery, isResend, canAdvanceClock }: DeliveryProps) {
         <h4 id={titleId}>
           Callback <StatusBadge status={status} />
           {isResend && <span class="muted"> resent</span>}
+          {edited !== undefined && (
+            <span class="muted">, edited{edited === 'kept' && ' after signing'}</span>
+          )}
         </h4>
         <Badge text={label} tone={tone} sign={sign} />
-        <Button action={action} describedBy={titleId} onClick={resend}>
+        <Button isSmall action={action} describedBy={titleId} onClick={resend}>
           Resend this
         </Button>
       </div>
@@ -118,7 +124,7 @@ function Delivery({ delivery, isResend, canAdvanceClock }: DeliveryProps) {
   );
 }
 
-const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '✕', waiting: '–', neutral: '–' };
+const signs: Readonly<Partial<Record<Tone, string>>> = { good: '✓', bad: '✕' };
 
 /** One POST to the merchant's endpoint: a line, and behind it what was sent and answered. */
 function Attempt({ attempt }: { attempt: ControlAttempt }) {
@@ -126,43 +132,63 @@ function Attempt({ attempt }: { attempt: ControlAttempt }) {
   const verdict = judgeAnswer(attempt);
   const tone = verdict?.tone ?? outcomeTones[outcome];
   return (
-    <details class="row-details">
-      <summary>
-        <span class="attempt-name">
-          Attempt {number}
-          {copy > 0 && `, copy ${copy}`}
-        </span>
-        <span class="facts">
-          <Badge text={writeResult(attempt)} tone={tone} sign={signs[tone]} />
-          {outcome !== 'dropped' && <span class="muted">{writeLatency(latencyMs)}</span>}
-          {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
-          {verdict !== undefined && <span class={`${verdict.tone}-text`}>{verdict.text}</span>}
-          <Time at={sentAt} />
-        </span>
-      </summary>
+    <Details
+      class="row-details"
+      summary={
+        <>
+          <span class="attempt-name">
+            Attempt {number}
+            {copy > 0 && `, copy ${copy}`}
+          </span>
+          <span class="facts">
+            <Badge text={writeResult(attempt)} tone={tone} sign={signs[tone] ?? '–'} />
+            {outcome !== 'dropped' && <span class="muted">{writeLatency(latencyMs)}</span>}
+            {fault !== undefined && <Badge text={`fault: ${fault}`} tone="waiting" />}
+            {verdict !== undefined && <span class={`${verdict.tone}-text`}>{verdict.text}</span>}
+            <Time at={sentAt} />
+          </span>
+        </>
+      }
+    >
       <div class="details-body">
         <p>
           <code>POST {attempt.url}</code>: {describeOutcome(attempt)}.
         </p>
-        <CopyButton label="Copy as curl" text={writeCurlCommand(attempt)} />
+        <div class="form-row">
+          <CopyButton label="Copy as curl" text={writeCurlCommand(attempt)} />
+        </div>
+        <Diagnose attempt={attempt} />
+        <EditAndResend attempt={attempt} />
         <Headers headers={attempt.headers} />
-        <RawText label="Body" text={attempt.rawBody} />
-        <RawText label="String that was signed" text={attempt.signedString} />
-        {isChanged(attempt) && (
-          <p class="waiting-text">
-            Because of the fault, what was sent is not what was signed: timestamp, full stop, body.
-          </p>
-        )}
+        <Body label="Body" text={attempt.rawBody} />
+        <SignedString attempt={attempt} />
         {response !== undefined && (
-          <RawText label={`Answer: HTTP ${response.status}`} text={response.body} />
+          <Body label={`Answer: HTTP ${response.status}`} text={response.body} />
         )}
       </div>
-    </details>
+    </Details>
   );
 }
 
-function isChanged({ timestamp, rawBody, signedString }: ControlAttempt): boolean {
-  return `${timestamp}.${rawBody}` !== signedString;
+/** The signed prefix is marked: what most endpoints that refuse everything have left out. */
+function SignedString({ attempt }: { attempt: ControlAttempt }) {
+  const { timestamp, signedString } = attempt;
+  const prefix = `${timestamp}.`;
+  return (
+    <>
+      <RawText label="String that was signed" text={signedString} markedLength={prefix.length} />
+      {isAsSigned(attempt) ? (
+        <p class="muted">
+          The signature covers the marked prefix, X-Timestamp and a full stop, and then the body,
+          byte for byte.
+        </p>
+      ) : (
+        <p class="waiting-text">
+          What was sent is not what was signed, because of the fault or the edit.
+        </p>
+      )}
+    </>
+  );
 }
 
 function writeResult({ outcome, response, errorCode }: ControlAttempt): string {

@@ -1,0 +1,270 @@
+import { access, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
+import type { ServiceProfile } from 'merchant-payments/mock-server';
+import { LONGEST_TIMER_MS } from '../../protocol/options.js';
+import { invalidCases } from '../../protocol/service-profile.js';
+import {
+  type Call,
+  defineCommand,
+  flag,
+  list,
+  parsed,
+  text,
+  UsageError,
+  withDefault,
+} from '../command.js';
+import { withoutCredentials } from '../creation-answer.js';
+import { type HeardCallbacks, hearCallbacks } from '../discovery/callbacks.js';
+import { type Discovered, discover as runDiscovery } from '../discovery/discover.js';
+import { type Drift, findDrift } from '../discovery/drift.js';
+import { ProbeFailure, type Target } from '../discovery/probes.js';
+import { parseDuration, parseExactDecimal, readFields } from '../option-values.js';
+import { plainJson, plainText, printNote, type Terminal } from '../output.js';
+import { interruptible } from '../process-signals.js';
+import { readProfile } from '../profile-file.js';
+import { requireSigningSecret, signingSecretOption, wholeNumber } from '../shared-options.js';
+
+const LONGEST_WAIT_MS = 3_600_000;
+
+const options = {
+  'base-url': text({
+    value: 'url',
+    help: 'Address of the service: a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL',
+  }),
+  yes: flag('Creates the payments without asking. Needed where no terminal can be asked.'),
+  output: text({
+    value: 'file',
+    help: 'Where the profile is written; a file that must not exist yet. Default: none, it is printed only',
+  }),
+  profile: text({
+    value: 'file',
+    help: 'An earlier profile: what has changed since is listed, with exit code 1.',
+  }),
+  listen: wholeNumber(
+    {
+      value: 'port',
+      help: 'Receives callbacks at this port, on any path; 0 takes a free one. The callback URL of the account must lead here. Default: none, nothing is learned of callbacks',
+    },
+    { max: 65_535 },
+  ),
+  host: withDefault(
+    text({ value: 'address', help: 'The address to listen on. Default: 127.0.0.1' }),
+    '127.0.0.1',
+  ),
+  wait: withDefault(
+    parsed(
+      {
+        value: 'duration',
+        help: 'How long to wait for a callback, and for its retry: such as 90s, up to 1h. Default: 60s',
+      },
+      (name, given) => parseDuration(name, given, LONGEST_WAIT_MS),
+    ),
+    60_000,
+  ),
+  'signing-secret': signingSecretOption,
+  amount: withDefault(
+    parsed(
+      { value: 'number', help: 'The amount of each payment. Default: 100' },
+      parseExactDecimal,
+    ),
+    100,
+  ),
+  currency: withDefault(
+    text({ value: 'code', help: 'The currency of each payment. Default: EUR' }),
+    'EUR',
+  ),
+  field: list({
+    value: 'name=value',
+    help: 'A further field of each creation: JSON, or text where it is not JSON.',
+  }),
+  timeout: withDefault(
+    wholeNumber(
+      { value: 'ms', help: 'How long each answer may take, in milliseconds. Default: 30000' },
+      { min: 1, max: LONGEST_TIMER_MS },
+    ),
+    30_000,
+  ),
+};
+
+export const discover = defineCommand({
+  name: 'discover',
+  summary:
+    'Learns from a real service what the interface leaves open, and writes it as a profile for the mock.',
+  options,
+  details: [
+    'It creates payments, with the credentials of MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: one for sure, and another for each request that should be refused and is not. It says so before it begins. Run it on a sandbox.',
+    '',
+    'With --listen, change the status of the payment when it asks for it. The first callback is answered with 503, to see its retry; so is every callback of another payment, which the service then retries.',
+    '',
+    'The profile holds no secrets, and of the answers no values but statuses and codes.',
+  ],
+  examples: [
+    'merchant-payments discover --base-url https://sandbox.example --output service-profile.json',
+    'merchant-payments discover --base-url https://sandbox.example --listen 3000 --yes --json',
+    'merchant-payments discover --base-url https://sandbox.example --profile service-profile.json --yes',
+  ],
+  async run(call) {
+    const { options: given, terminal } = call;
+    const known = given.profile === undefined ? undefined : await readProfile(given.profile);
+    if (given.output !== undefined) await assertNew(given.output);
+    const prefix = `discover-${crypto.randomUUID().slice(0, 8)}`;
+    const target = await readTarget(call, prefix);
+    const secret =
+      given.listen === undefined
+        ? undefined
+        : requireSigningSecret(given['signing-secret'], terminal);
+    const clean = <Said extends object>(said: Said): Said =>
+      withoutCredentials(said, { ...terminal.env, ...credentialsOf(target, secret) }) as Said;
+    await askConsent(target, call);
+    const found = await interruptible(async (signal) => {
+      await using heard =
+        given.listen === undefined || secret === undefined
+          ? undefined
+          : await hearCallbacks({
+              port: given.listen,
+              host: given.host,
+              signingSecret: secret,
+              prefix,
+            });
+      if (heard !== undefined) printNote(terminal, `callbacks are received at ${heard.url}`);
+      return await learn({ ...target, signal }, heard, call).catch((error: unknown) => {
+        if (!(error instanceof ProbeFailure)) throw error;
+        throw new Error(clean([describeFailure(error, target)])[0]);
+      });
+    });
+    const profile = clean(found.profile);
+    if (given.output !== undefined) {
+      await writeFile(given.output, `${plainJson(profile, 2)}\n`, { flag: 'wx' });
+    }
+    const drift = known && findDrift(known, profile);
+    return {
+      json: { profile, created: found.created, ...(drift && { drift }) },
+      lines: () => (drift === undefined ? describeProfile(profile) : drift.map(describeDrift)),
+      note: describeEnd(found, { drift, output: given.output }),
+      code: drift !== undefined && drift.length > 0 ? 1 : 0,
+    };
+  },
+});
+
+type DiscoverCall = Call<typeof options>;
+type UnsentTarget = Omit<Target, 'signal'>;
+
+/** @throws {UsageError} naming what is missing or invalid */
+async function readTarget(
+  { options: given, terminal: { env } }: DiscoverCall,
+  prefix: string,
+): Promise<UnsentTarget> {
+  const baseUrl = given['base-url'] ?? env['MERCHANT_PAYMENTS_BASE_URL'];
+  if (!baseUrl) throw new UsageError('--base-url is missing: give the address of a sandbox');
+  const [apiKey, apiSecret] = ['API_KEY', 'API_SECRET'].map((name) => {
+    const value = env[`MERCHANT_PAYMENTS_${name}`];
+    if (value) return value;
+    throw new UsageError(
+      `MERCHANT_PAYMENTS_${name} is not set: set it in the environment or in .env, or give --env-file`,
+    );
+  }) as [string, string];
+  if (!/^[A-Z]{3}$/.test(given.currency)) {
+    throw new UsageError('--currency must be three capital letters, such as EUR');
+  }
+  const flagOfField = {
+    merchantPaymentReference: 'discover itself',
+    amount: '--amount',
+    currency: '--currency',
+  };
+  const { PaymentClient } = await import('merchant-payments');
+  // Refuses what the client refuses: http beyond this machine, for example.
+  await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
+  return {
+    baseUrl: client.toJSON().baseUrl,
+    apiKey,
+    apiSecret,
+    creation: {
+      amount: given.amount,
+      currency: given.currency,
+      ...readFields('--field', given.field, { flagOfField }),
+    },
+    prefix,
+    timeoutMs: given.timeout,
+  };
+}
+
+const credentialsOf = (
+  { apiKey, apiSecret }: UnsentTarget,
+  signingSecret: string | undefined,
+): Terminal['env'] => ({
+  MERCHANT_PAYMENTS_API_KEY: apiKey,
+  MERCHANT_PAYMENTS_API_SECRET: apiSecret,
+  ...(signingSecret !== undefined && { MERCHANT_PAYMENTS_SIGNING_SECRET: signingSecret }),
+});
+
+/** @throws {UsageError} without consent */
+async function askConsent(
+  { baseUrl, prefix, creation }: UnsentTarget,
+  { options: { yes }, terminal }: DiscoverCall,
+): Promise<void> {
+  const count = invalidCases.length + 2;
+  for (const line of [
+    `discover creates payments at ${plainText(baseUrl)}, of ${creation['amount']} ${creation['currency']}, with references that begin with ${prefix}:`,
+    '  1 for sure',
+    '  1 more if the service takes a second creation with the same reference',
+    `  1 more for each of ${invalidCases.length} invalid requests that it accepts (${invalidCases.join(', ')})`,
+    `So at most ${count}. A payment at a live service may cost money: run this on a sandbox.`,
+  ]) {
+    printNote(terminal, line);
+  }
+  if (yes) return;
+  const { stdin, stderr } = terminal;
+  if (!stdin.isTTY) {
+    throw new UsageError('nothing was sent: there is no terminal to ask for consent; give --yes');
+  }
+  const questions = createInterface({ input: stdin, output: stderr });
+  const answer = await questions.question('Create them? [y/N] ').finally(() => questions.close());
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('nothing was sent: no consent');
+}
+
+/** @throws {UsageError} when there is a file already: what it says would be lost */
+async function assertNew(path: string): Promise<void> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) return;
+  throw new UsageError(
+    `--output: ${path} exists: compare with it by --profile, or give another file`,
+  );
+}
+
+/** @throws {ProbeFailure} when a valid creation does not succeed, or the run is interrupted */
+function learn(
+  target: Target,
+  heard: HeardCallbacks | undefined,
+  { options: { wait }, terminal }: DiscoverCall,
+): Promise<Discovered> {
+  const onStep = (step: string) => printNote(terminal, plainText(step));
+  return runDiscovery({ target, heard, waitMs: wait, onStep });
+}
+
+const describeFailure = ({ message }: ProbeFailure, { prefix }: UnsentTarget): string =>
+  `${message}; payments may have been created, with references that begin with ${prefix}`;
+
+function describeProfile(profile: ServiceProfile): string[] {
+  return plainJson(profile, 2).split('\n');
+}
+
+function describeDrift({ point, before, now }: Drift): string {
+  const show = (value: unknown) => (value === undefined ? 'nothing' : plainJson(value));
+  return plainText(`${point}: was ${show(before)}, is ${show(now)}`);
+}
+
+function describeEnd(
+  { created, profile }: Discovered,
+  { drift, output }: { drift: readonly Drift[] | undefined; output: string | undefined },
+): string {
+  const missing = Object.entries(profile.notLearned);
+  return [
+    `created: ${created.join(', ')}`,
+    ...missing.map(([point, why]) => `not learned: ${point}: ${why}`),
+    ...(drift?.length === 0 ? ['the service does what the profile says'] : []),
+    ...(output === undefined ? [] : [`the profile is in ${output}`]),
+  ].join('\n');
+}

@@ -1,0 +1,47 @@
+import { optionsOf } from './arguments.js';
+import type { Command } from './command.js';
+import { commandLoaders } from './registry.js';
+
+/** What can stand for the last of the words, which may be begun or empty. */
+export async function completionsOf(words: readonly string[]): Promise<string[]> {
+  const begun = words.at(-1) ?? '';
+  const before = words.slice(words[0] === 'help' ? 1 : 0, -1);
+  const candidates = await candidatesAfter(before);
+  return candidates.filter((candidate) => candidate.startsWith(begun));
+}
+
+async function candidatesAfter(before: readonly string[]): Promise<readonly string[]> {
+  const [first = '', second] = before;
+  const name = [first, `${first} ${second}`].find((one) => commandLoaders.has(one));
+  const command = await commandLoaders.get(name ?? '')?.();
+  if (command !== undefined) {
+    return candidatesOf(command, before.slice(command.name.split(' ').length));
+  }
+  const names = [...commandLoaders.keys()];
+  if (first === '') {
+    const words = new Set(names.map((one) => one.split(' ')[0] as string));
+    return [...words, 'help', '--help', '--version'];
+  }
+  const group = names.filter((one) => one.startsWith(`${first} `));
+  return second === undefined ? group.map((one) => one.slice(first.length + 1)) : [];
+}
+
+function candidatesOf(command: Command, words: readonly string[]): readonly string[] {
+  const options = optionsOf(command);
+  const open = new Set(Object.keys(options));
+  let position = 0;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] as string;
+    const option = options[word.slice(2)];
+    if (!word.startsWith('--') || option === undefined) {
+      position += 1;
+      continue;
+    }
+    if (option.multiple !== true) open.delete(word.slice(2));
+    if (option.type === 'boolean') continue;
+    index += 1;
+    // Its value is what is being written.
+    if (index === words.length) return option.choices ?? [];
+  }
+  return [...(command.wordChoices?.[position] ?? []), ...[...open].map((name) => `--${name}`)];
+}

@@ -1,0 +1,100 @@
+import { isDateTime } from '../../protocol/payment.js';
+import {
+  type Placeholder,
+  type ProfiledAnswer,
+  placeholder,
+} from '../../protocol/service-profile.js';
+import type { ReceivedAnswer } from './probes.js';
+
+/** What a value of an answer can be known by. */
+export interface KnownValues {
+  /** The fields that were sent. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** Where a payment's identifier stands, as callbacks have shown. */
+  readonly identifierPath: string | undefined;
+}
+
+const MAX_DEPTH = 8;
+const MAX_FIELDS = 100;
+const MAX_ENTRIES = 10;
+
+/** An answer without its values: they may be secrets, or name a person. */
+export function describeAnswer(
+  { status, contentType, body, isJson, sent }: ReceivedAnswer,
+  identifierPath?: string,
+): ProfiledAnswer {
+  const known = { sent, identifierPath: status < 400 ? identifierPath : undefined };
+  const described = isJson ? templateOf(body, '', known) : placeholder('text');
+  return {
+    status,
+    ...(contentType !== undefined && { contentType }),
+    ...(body !== '' && { body: described }),
+  };
+}
+
+// A longer or stranger name may be data: an address of mail, for example.
+const PLAIN_NAME = /^[\w.$-]{1,64}$/;
+
+function templateOf(value: unknown, path: string, known: KnownValues): unknown {
+  if (typeof value === 'string') return describeText(value, path, known);
+  if (typeof value === 'number') {
+    if (value === known.sent['amount']) return placeholder('amount');
+    return isOfFewValues(path) ? value : placeholder('number');
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (path.split('/').length > MAX_DEPTH) return placeholder('text');
+  if (Array.isArray(value)) {
+    return value
+      .slice(0, MAX_ENTRIES)
+      .map((one, index) => templateOf(one, `${path}/${index}`, known));
+  }
+  const fields = Object.entries(value).filter(([name]) => PLAIN_NAME.test(name));
+  return Object.fromEntries(
+    fields
+      .slice(0, MAX_FIELDS)
+      .map(([name, field]) => [name, templateOf(field, `${path}/${name}`, known)]),
+  );
+}
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+function describeText(text: string, path: string, known: KnownValues): string {
+  const found = text === '' ? undefined : findPlaceholder(text, path, known);
+  if (found !== undefined) return placeholder(found);
+  if (text === '' || (isOfFewValues(path) && /^[A-Za-z][\w.-]{0,63}$/.test(text))) return text;
+  return placeholder('text');
+}
+
+function findPlaceholder(
+  text: string,
+  path: string,
+  { sent, identifierPath }: KnownValues,
+): Placeholder | undefined {
+  if (path === identifierPath || path.endsWith('/referenceNumber')) return 'referenceNumber';
+  if (path.endsWith('/providerReference')) return 'providerReference';
+  if (text === sent['merchantPaymentReference']) return 'merchantPaymentReference';
+  if (text === sent['currency']) return 'currency';
+  if (isDateTime(text)) return 'dateTime';
+  if (UUID.test(text)) return 'uuid';
+  return /^https?:\/\//i.test(text) ? 'url' : undefined;
+}
+
+/** Whether a field of that name has one of few values, which code may depend on. */
+const isOfFewValues = (path: string): boolean =>
+  /(?:\/|_)(?:status|state|type|kind|object|result|code|errorCode)$/i.test(path);
+
+/** Where an answer holds one of these numbers. */
+export function findPath(body: unknown, numbers: ReadonlySet<string>): string | undefined {
+  return listTexts(body).find(([, text]) => numbers.has(text))?.[0];
+}
+
+/** What identifies a payment in the answer to its creation. */
+export function identifierIn(body: unknown, path = '/referenceNumber'): string | undefined {
+  return listTexts(body).find(([one, text]) => one.endsWith(path) && text !== '')?.[1];
+}
+
+function listTexts(value: unknown, path = ''): [path: string, text: string][] {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value !== 'object' || value === null || path.split('/').length > MAX_DEPTH) return [];
+  return Object.entries(value).flatMap(([name, field]) => listTexts(field, `${path}/${name}`));
+}

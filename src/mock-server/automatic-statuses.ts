@@ -1,0 +1,40 @@
+import type { MockClock, MockTimer } from './state/clock.js';
+import type { MockPayment } from './state/payments.js';
+
+/** Ends a reference whose payment gets the status by itself, as in `order-1001-auto-paid`. */
+const MAGIC_REFERENCE = /-auto-(\w+)$/;
+
+interface AutomaticStatusesOptions {
+  readonly clock: MockClock;
+  /** What a payment gets whose reference asks for none; nothing when it is `undefined`. */
+  readonly status: string | undefined;
+  readonly afterMs: number;
+  readonly setStatus: (referenceNumber: string, status: string) => unknown;
+}
+
+/** Gives payments a status some time after their creation, as a customer who pays would. */
+export class AutomaticStatuses {
+  readonly #options: AutomaticStatusesOptions;
+  readonly #timers = new Set<MockTimer>();
+
+  constructor(options: AutomaticStatusesOptions) {
+    this.#options = options;
+  }
+
+  schedule({ merchantPaymentReference, referenceNumber }: MockPayment): void {
+    const { clock, afterMs, setStatus } = this.#options;
+    const status = MAGIC_REFERENCE.exec(merchantPaymentReference)?.[1] ?? this.#options.status;
+    if (status === undefined) return;
+    const timer = clock.setTimeout(() => {
+      this.#timers.delete(timer);
+      // Returned, so that a manual clock waits for the callback.
+      return setStatus(referenceNumber, status);
+    }, afterMs);
+    this.#timers.add(timer);
+  }
+
+  cancel(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+}

@@ -1,0 +1,71 @@
+import type { ControlCallback, ControlState } from '../../control/control-types.js';
+import { CallbackState, describeLast, ResendGroup, ResendOne } from './callback-results.js';
+import { writeCount } from './format.js';
+import { callbackGroupLabels, groupNames, toHash } from './route.js';
+import { Card } from './section.js';
+import { StatusBadge } from './text.js';
+
+/** As many as are seen without scrolling. */
+const SHOWN_FAILURES = 6;
+
+interface OverviewProps {
+  readonly service: ControlState;
+  readonly failures: readonly ControlCallback[] | undefined;
+}
+
+/** What stands where a payment would be open: what failed, and how many of each. */
+export function Overview({ service, failures = [] }: OverviewProps) {
+  const { callbacks } = service.counts;
+  return (
+    <section class="overview" aria-labelledby="overview-title">
+      <h2 id="overview-title">Overview</h2>
+      <ul class="tiles">
+        {groupNames.map((group) => (
+          <li key={group}>
+            <a
+              class={group === 'failed' && callbacks.failed > 0 ? 'tile has-failures' : 'tile'}
+              href={toHash({ view: 'callbacks', group })}
+            >
+              <strong>{writeCount(callbacks[group])}</strong>
+              <span>
+                {callbackGroupLabels[group]}
+                <span class="visually-hidden"> callbacks</span>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {failures.length > 0 ? (
+        <Card
+          title="Failed callbacks"
+          class="attention"
+          beside={<ResendGroup group="failed" count={callbacks.failed} />}
+        >
+          <ul class="failures">
+            {failures.slice(0, SHOWN_FAILURES).map((callback) => (
+              <li key={callback.id}>
+                <CallbackState callback={callback} />
+                <a href={toHash({ view: 'payments', referenceNumber: callback.referenceNumber })}>
+                  <bdi>{callback.merchantPaymentReference}</bdi>
+                </a>
+                <StatusBadge status={callback.status} />
+                <span class="bad-text">{describeLast(callback)}</span>
+                <ResendOne callback={callback} />
+              </li>
+            ))}
+          </ul>
+          {callbacks.failed > SHOWN_FAILURES && (
+            <a href={toHash({ view: 'callbacks', group: 'failed' })}>
+              All {writeCount(callbacks.failed)} that failed
+            </a>
+          )}
+        </Card>
+      ) : (
+        <p class="calm">
+          <span aria-hidden="true">✓ </span>No callback has failed. Choose a payment to see its
+          callbacks and every attempt to deliver them.
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+const keys = [
+  ['/', 'Search'],
+  ['j', 'Next row'],
+  ['k', 'Previous row'],
+  ['Enter', 'Open the row'],
+  ['r', 'Resend the callback of the payment or row'],
+  ['Esc', 'Back to the list'],
+  ['?', 'Show these shortcuts'],
+] as const;
+
+/** The links of a list's rows that can be seen. */
+export function rowsIn(root: ParentNode | null): HTMLElement[] {
+  const rows = root?.querySelectorAll<HTMLElement>('[data-row]') ?? [];
+  return [...rows].filter((row) => row.offsetParent !== null);
+}
+
+/** Moves the focus in a list by so many rows; the row it moved to. */
+export function moveFocus(root: ParentNode | null, by: number): HTMLElement | undefined {
+  const rows = rowsIn(root);
+  const focused = rows.findIndex((row) => row.matches(':focus'));
+  const at = focused >= 0 ? focused : rows.findIndex((row) => row.matches('[aria-current]'));
+  const next = rows[at < 0 ? 0 : at + by];
+  next?.focus();
+  return next;
+}
+
+let staysInList = false;
+
+/** Whether the row that was just opened was opened by moving through the list; asked once. */
+export function takeStaysInList(): boolean {
+  const stays = staysInList;
+  staysInList = false;
+  return stays;
+}
+
+// With a payment open, the next one is opened, as in a mail program.
+function step(by: number): void {
+  const isOpen = document.querySelector('[data-row][aria-current]') !== null;
+  const row = moveFocus(document.querySelector('main'), by);
+  if (row === undefined || !isOpen || row.hasAttribute('aria-current')) return;
+  staysInList = true;
+  row.click();
+}
+
+/** Of the row that has the focus, else of the payment that is open. */
+function resend(): void {
+  const row = document.activeElement?.closest('tr, .failures li');
+  (row ?? document.querySelector('.actions'))
+    ?.querySelector<HTMLElement>('[data-resend] button')
+    ?.click();
+}
+
+function search(): void {
+  document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
+}
+
+const STORED = 'till.shortcuts';
+
+function readStored(): boolean {
+  try {
+    return localStorage.getItem(STORED) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+function store(isOn: boolean): void {
+  try {
+    localStorage.setItem(STORED, isOn ? 'on' : 'off');
+  } catch {
+    // Where nothing may be kept it holds until the page is closed.
+  }
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
+
+/** Keys for those who work with the page all day, and the button and the dialog that name them. */
+export function Shortcuts() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isOn, setOn] = useState(readStored);
+  useEffect(() => {
+    const actions: Readonly<Record<string, () => void>> = {
+      '/': search,
+      j: () => step(1),
+      k: () => step(-1),
+      r: resend,
+      '?': () => dialog.current?.showModal(),
+    };
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target, ctrlKey, metaKey, altKey, isComposing } = event;
+      const act = actions[key];
+      if (!isOn || act === undefined || isTyping(target)) return;
+      if (ctrlKey || metaKey || altKey || isComposing || (event.repeat && key === 'r')) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [isOn]);
+
+  return (
+    <>
+      <button
+        type="button"
+        class="button small"
+        aria-label="Keyboard shortcuts"
+        title="Keyboard shortcuts"
+        onClick={() => dialog.current?.showModal()}
+      >
+        ?
+      </button>
+      <dialog ref={dialog} aria-labelledby="shortcuts-title">
+        <h2 id="shortcuts-title">Keyboard shortcuts</h2>
+        <dl class="keys">
+          {keys.map(([key, meaning]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={isOn}
+            onChange={({ currentTarget }) => {
+              setOn(currentTarget.checked);
+              store(currentTarget.checked);
+            }}
+          />
+          Use these keys
+        </label>
+        <form method="dialog">
+          <button type="submit" class="button primary">
+            Close
+          </button>
+        </form>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+const CHUNK_BYTES = 1_048_576;
+/** Before each text: how many bytes it has. */
+const LENGTH_BYTES = 4;
+
+/**
+ * Texts as bytes outside the heap. What is in the heap counts several times: the collector lets it
+ * grow to a multiple of what lives before it looks for garbage.
+ */
+export class PackedTexts {
+  #chunks: Buffer[] = [];
+  /** Where the last chunk is free. */
+  #end = 0;
+  #used = 0;
+  #wasted = 0;
+
+  /** Whether adding what is left again, after `clear`, would free much memory. */
+  get isMostlyWaste(): boolean {
+    return this.#wasted > CHUNK_BYTES && this.#wasted > this.#used / 2;
+  }
+
+  /** Returns where the text is. */
+  add(text: string): number {
+    const length = Buffer.byteLength(text);
+    const size = LENGTH_BYTES + length;
+    let chunk = this.#chunks.at(-1);
+    if (chunk === undefined || this.#end + size > chunk.byteLength) {
+      chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, size));
+      this.#chunks.push(chunk);
+      this.#end = 0;
+    }
+    const start = this.#end;
+    chunk.writeUInt32LE(length, start);
+    chunk.write(text, start + LENGTH_BYTES);
+    this.#end += size;
+    this.#used += size;
+    return (this.#chunks.length - 1) * CHUNK_BYTES + start;
+  }
+
+  get(place: number): string {
+    const { chunk, start, end } = this.#find(place);
+    return chunk.toString('utf8', start, end);
+  }
+
+  delete(place: number): void {
+    const { start, end } = this.#find(place);
+    this.#wasted += LENGTH_BYTES + end - start;
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.#end = 0;
+    this.#used = 0;
+    this.#wasted = 0;
+  }
+
+  #find(place: number) {
+    const chunk = this.#chunks[Math.floor(place / CHUNK_BYTES)];
+    if (chunk === undefined) throw new RangeError(`There is no text at ${place}`);
+    const at = place % CHUNK_BYTES;
+    const start = at + LENGTH_BYTES;
+    return { chunk, start, end: start + chunk.readUInt32LE(at) };
+  }
+}

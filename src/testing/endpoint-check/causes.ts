@@ -1,0 +1,72 @@
+import type { EndpointCheck, EndpointCheckId } from './report.js';
+
+/** What explains a failure: when one of these failed, the check is not tried, as it would fail by the same cause. */
+const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCheckId[]>>> = {
+  'tampered-body': ['wrong-secret'],
+  'other-signature': ['wrong-secret'],
+  'missing-signature': ['wrong-secret'],
+  'missing-timestamp': ['wrong-secret'],
+  'empty-signature': ['missing-signature'],
+  'changed-timestamp': ['wrong-secret'],
+  'parsed-body': ['tampered-body'],
+  'altered-signature': ['wrong-secret'],
+  'malformed-body': ['missing-signature'],
+  'after-malformed-body': ['missing-signature'],
+  'stale-timestamp': ['wrong-secret'],
+  'future-timestamp': ['wrong-secret'],
+  'timestamp-unit': ['future-timestamp'],
+  'raw-bytes': ['parsed-body'],
+  simultaneous: ['duplicate'],
+  'resigned-retry': ['duplicate'],
+  'second-change': ['unknown-status'],
+  'older-change': ['unknown-status', 'second-change'],
+  'refused-effect': ['valid-effect'],
+  'unknown-status-effect': ['valid-effect'],
+  'duplicate-effect': ['valid-effect'],
+  'simultaneous-effect': ['duplicate-effect'],
+  'resigned-retry-effect': ['duplicate-effect'],
+  'second-change-effect': ['valid-effect', 'unknown-status-effect', 'second-change'],
+  'older-change-effect': ['valid-effect', 'unknown-status-effect'],
+  'late-paid-effect': ['second-change', 'second-change-effect'],
+  'second-payment-effect': ['valid-effect'],
+  'overtaking-effect': ['valid-effect'],
+};
+
+/** Finds the one cause of what would otherwise be many failures. */
+export class Causes {
+  readonly #ended = new Map<EndpointCheckId, EndpointCheck>();
+  readonly #lesser = new Set<EndpointCheckId>();
+  #fatal: Pick<EndpointCheck, 'id' | 'detail'> | undefined;
+
+  /** Takes in a check that ended. */
+  add(check: EndpointCheck, isLesser = false): void {
+    this.#ended.set(check.id, check);
+    if (isLesser) this.#lesser.add(check.id);
+  }
+
+  /** Nothing else is to be tried. */
+  end(cause: Pick<EndpointCheck, 'id' | 'detail'>): void {
+    this.#fatal ??= cause;
+  }
+
+  /** The failed check that explains this one. */
+  of(id: EndpointCheckId): Pick<EndpointCheck, 'id' | 'detail'> | undefined {
+    if (this.#fatal !== undefined) return this.#fatal.id === id ? undefined : this.#fatal;
+    // The probe tells of every effect.
+    const probe: readonly EndpointCheckId[] = id.endsWith('-effect') ? ['probe-answers'] : [];
+    for (const other of [...probe, ...(explanations[id] ?? [])]) {
+      const check = this.#ended.get(other);
+      if (check?.outcome === 'failed') return check;
+      // What is skipped for no failure explains nothing.
+      const cause = check?.outcome === 'skipped' ? this.of(other) : undefined;
+      if (cause !== undefined) return cause;
+    }
+    return undefined;
+  }
+
+  /** The failure to look at first. */
+  first(): EndpointCheckId | undefined {
+    const failed = [...this.#ended.values()].filter(({ outcome }) => outcome === 'failed');
+    return (this.#fatal ?? failed.find(({ id }) => !this.#lesser.has(id)) ?? failed[0])?.id;
+  }
+}

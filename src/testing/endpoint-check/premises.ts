@@ -1,0 +1,89 @@
+import { type Answer, describeAnswer, isAccepted } from './answer.js';
+import { createForeignKey, createRecord } from './callbacks.js';
+import { judgeEffectCount } from './effect-probe.js';
+import { explainRefusal } from './refusal.js';
+import type { Scenario, Stage } from './stage.js';
+import {
+  CheckFailure,
+  type CheckVerdict,
+  fail,
+  fatal,
+  judgeAccepted,
+  judgeRefused,
+  pass,
+} from './verdict.js';
+
+// What must hold before anything else can be judged.
+
+export const probeAnswers: Scenario = {
+  ids: ['probe-answers'],
+  run: async (stage) => ({ 'probe-answers': await stage.tryProbe() }),
+};
+
+/** The first callback: without it a refusal says nothing about what was wrong with the callback. */
+export const acknowledgement: Scenario = {
+  ids: ['reachable', 'valid-accepted', 'status-200', 'acknowledged-in-time', 'valid-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const request = stage.sign(payment);
+    const answer = await stage.deliver(request);
+    const { status } = answer;
+    const seen = `the endpoint ${describeAnswer(answer)}`;
+    const reachable = pass(seen, answer);
+    if (!isAccepted(answer)) {
+      const refusal = fatal(await explainRefusal(stage, request, answer));
+      return status === undefined
+        ? { reachable: refusal }
+        : { reachable, 'valid-accepted': refusal };
+    }
+    stage.accepted.paid = payment;
+    // How long it takes tells how long to wait for the others.
+    await stage.observe((probe) => probe.askUntilEffect(payment));
+    const expects200 = `a valid callback was answered ${status}`;
+    return {
+      reachable,
+      'valid-accepted': judgeAccepted('a valid callback', answer),
+      'status-200':
+        status === 200
+          ? pass(expects200, answer)
+          : fail(`${expects200}, but the interface (section 4.2) expects 200`, answer),
+      'acknowledged-in-time': await judgeTime(stage, answer),
+      'valid-effect': judgeEffectCount(payment, 1, 'one callback'),
+    };
+  },
+};
+
+/** The first answer may wait for what is opened or compiled once. When the next is slow too, all are. */
+async function judgeTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
+  const { acknowledgeWithinMs } = stage.options;
+  const describe = ({ latencyMs }: Answer): string =>
+    `acknowledged after ${Math.round(latencyMs)} ms, of ${acknowledgeWithinMs} ms allowed`;
+  if (first.latencyMs <= acknowledgeWithinMs) return pass(describe(first), first);
+  const next = await stage.deliver(stage.sign(await stage.createPayment()));
+  const seen = `${describe(first)}; the next: the endpoint ${describeAnswer(next)} after ${Math.round(next.latencyMs)} ms`;
+  const isInTime = isAccepted(next) && next.latencyMs <= acknowledgeWithinMs;
+  return isInTime ? pass(seen, next) : fatal(fail(seen, first));
+}
+
+const INDIFFERENT =
+  'Its answers tell nothing: the service takes a refused callback for processed. If another page answers, correct the path. Otherwise verify the signature first, and set the status of a refusal: 401 (http_response_code(401) in PHP).';
+
+/** The first forgery: an endpoint that takes anything whatever is not asked anything else. */
+export const wrongSecret: Scenario = {
+  ids: ['wrong-secret'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    const request = stage.signer.sign(createRecord(payment), { key: createForeignKey() });
+    const answer = await stage.forge(payment, request);
+    const verdict = judgeRefused('a signature by another secret', answer);
+    if (!isAccepted(answer)) return { 'wrong-secret': verdict };
+    const other = await stage.send({ headers: {}, body: Buffer.from('not json') });
+    if (!isAccepted(other)) return { 'wrong-secret': verdict };
+    const count = await stage.observe((probe) => probe.askAfterPause(payment));
+    const acted = !(count instanceof CheckFailure) && count !== undefined && count.effects > 0;
+    const detail = `a signature by another secret, and a body that is no payment without any signature: the endpoint ${describeAnswer(answer)} to both${acted ? ', and acted on the forged payment' : ''}`;
+    return {
+      'wrong-secret': fatal({ ...fail(detail, answer), ...(!acted && { remedy: INDIFFERENT }) }),
+    };
+  },
+};

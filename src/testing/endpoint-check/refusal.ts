@@ -1,0 +1,95 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
+import { type Answer, describeAnswer, isAccepted } from './answer.js';
+import { type SignedRequest, withHeader } from './callbacks.js';
+import { describeClock } from './endpoint.js';
+import { remedyOfRecord, remedyOfRefusal } from './remedies.js';
+import type { Stage } from './stage.js';
+import { inUnit, listTrials, type Recipe, type Trial } from './trials.js';
+import { type CheckVerdict, fail } from './verdict.js';
+
+const WARM_UP =
+  'Its log says what failed at first, such as a connection that was not open yet. Let it get ready before it listens.';
+const INVERTED =
+  'Its comparison decides the wrong way round: refuse when the two digests differ (strcmp and a compareTo return 0 when they are equal).';
+
+function signAs(
+  { options }: Stage,
+  request: SignedRequest,
+  { change, isSwapped }: Trial,
+): SignedRequest {
+  const recipe: Recipe = {
+    algorithm: 'sha256',
+    key: options.signingKey.export(),
+    timestamp: inUnit(options.timestampUnit),
+    signed: (timestamp, body) => `${timestamp}.${body}`,
+    write: (digest) => digest.toString(options.signatureEncoding),
+    ...change,
+  };
+  const timestamp = recipe.timestamp(Date.now());
+  const text = recipe.signed(timestamp, Buffer.from(request.body).toString());
+  const [key, signed] = isSwapped ? [text, recipe.key] : [recipe.key, text];
+  const digest = createHmac(recipe.algorithm, key).update(signed).digest();
+  const dated = withHeader(request, TIMESTAMP_HEADER, timestamp);
+  return withHeader(dated, SIGNATURE_HEADER, recipe.write(digest));
+}
+
+/** Whether another signature may help: not when the request did not get to the handler. */
+const mayHelp = ({ status = 0, failureCode }: Answer): boolean =>
+  status >= 400
+    ? ![405, 415, 429, 502, 504].includes(status)
+    : // What an exception leaves of a connection, in Go and in Python.
+      failureCode === 'ECONNRESET';
+
+/** Why a valid callback is refused: by what else the endpoint accepts, and by what it answers to a forgery. */
+export async function explainRefusal(
+  stage: Stage,
+  request: SignedRequest,
+  answer: Answer,
+): Promise<CheckVerdict> {
+  const explain = (
+    seen: string,
+    { remedy, option }: Pick<CheckVerdict, 'remedy' | 'option'>,
+  ): CheckVerdict => {
+    const detail = `a valid callback: the endpoint ${describeAnswer(answer)}${seen}`;
+    return { ...fail(detail + describeClock(answer), answer), remedy, option };
+  };
+  if (answer.asksForLogin || !mayHelp(answer)) return explain('', remedyOfRefusal(answer));
+  const again = await stage.send(request);
+  if (isAccepted(again))
+    return explain(`, and ${again.status} to the same callback again`, { remedy: WARM_UP });
+  if (!mayHelp(again)) return explain('', remedyOfRefusal(answer));
+  const forged = await stage.send(
+    signAs(stage, request, { what: '', remedy: '', change: { key: randomBytes(32) } }),
+  );
+  const other = `, and ${forged.status ?? 'none'} to a signature by another secret`;
+  if (isAccepted(forged)) return explain(other, { remedy: INVERTED });
+  if (forged.status !== undefined && forged.status !== again.status)
+    return explain(other, remedyOfRecord(answer));
+  const { trial, tried } = await tryOthers(stage, request);
+  if (trial !== undefined) return explain(`, but a 2xx with ${trial.what}`, trial);
+  // It may not have refused anything, but failed: only its log says at what.
+  if (!(answer.status && answer.status < 500)) return explain(other, remedyOfRefusal(answer));
+  const isRecord = again.quote?.() === answer.quote?.() && forged.quote?.() !== answer.quote?.();
+  return isRecord
+    ? explain(', and something else to a signature by another secret', remedyOfRecord(answer))
+    : explain(`, and to ${tried} other ways to sign it no 2xx either`, remedyOfRefusal(answer));
+}
+
+/** Looks for another way to sign the callback that the endpoint accepts. */
+async function tryOthers(
+  stage: Stage,
+  request: SignedRequest,
+): Promise<{ readonly trial?: Trial; readonly tried: number }> {
+  const startedMs = performance.now();
+  let tried = 0;
+  for (const trial of listTrials(stage.options, Buffer.from(request.body).toString())) {
+    const answer = await stage.send(signAs(stage, request, trial));
+    tried += 1;
+    if (isAccepted(answer)) return { trial, tried };
+    const isOver = performance.now() - startedMs > stage.options.timeoutMs;
+    if (isOver || !mayHelp(answer)) break;
+  }
+  return { tried };
+}

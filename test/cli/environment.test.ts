@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommand, runShell, startMock } from './command-process.js';
+
+/** A folder with a file of variables. */
+function saveVariables(lines: readonly string[], name = '.env') {
+  const folder = mkdtempSync(path.join(tmpdir(), 'environment-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, name);
+  writeFileSync(file, lines.join('\n'));
+  return { folder, file };
+}
+
+const creation = ['--reference', 'order-1', '--amount', '1', '--currency', 'EUR'];
+
+test('what the environment lacks is read from the file that --env-file names', async () => {
+  await using mock = await startMock();
+  const { file } = saveVariables([
+    `MERCHANT_PAYMENTS_MOCK_URL='${mock.url}' # as printed`,
+    'MERCHANT_PAYMENTS_SIGNING_SECRET=hunter2',
+  ]);
+  const envFile = ['--env-file', file];
+  expect(await runCommand(['fault', 'list', ...envFile])).toMatchObject({ code: 0 });
+  const empty = { MERCHANT_PAYMENTS_MOCK_URL: '' };
+  expect(await runCommand(['fault', 'list', ...envFile], empty)).toMatchObject({ code: 0 });
+  const other = { MERCHANT_PAYMENTS_MOCK_URL: 'nonsense' };
+  expect(await runCommand(['fault', 'list', ...envFile], other)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('MERCHANT_PAYMENTS_MOCK_URL must be an http'),
+  });
+  expect(await runCommand(['callback', 'sign', ...envFile])).toMatchObject({ code: 0 });
+});
+
+test('a file that is named and is not there is refused, and no content of it is shown', async () => {
+  const { folder } = saveVariables([]);
+  for (const file of [path.join(folder, 'none'), folder]) {
+    const { code, stderr } = await runCommand(['fault', 'list', '--env-file', file]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^merchant-payments: --env-file: reading the file failed with E\w+\n$/);
+  }
+});
+
+test('without --env-file the .env of the folder is read', async () => {
+  await using mock = await startMock();
+  const { folder } = saveVariables([`MERCHANT_PAYMENTS_MOCK_URL=${mock.url}`, 'PATH=/nowhere']);
+  const { code, stdout } = await runShell(`cd '${folder}' && merchant-payments reset`);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('was reset') });
+});
+
+test('a .env that nobody named leads payments create to no other machine', async () => {
+  await using mock = await startMock();
+  const { folder } = saveVariables([
+    'MERCHANT_PAYMENTS_BASE_URL=https://payments.invalid',
+    'MERCHANT_PAYMENTS_API_KEY=key',
+    'MERCHANT_PAYMENTS_API_SECRET=hunter2',
+  ]);
+  const create = `merchant-payments payments create ${creation.join(' ')}`;
+  const silent = await runShell(
+    `cd '${folder}' && MERCHANT_PAYMENTS_MOCK_URL=${mock.url} ${create}`,
+  );
+  expect(silent).toMatchObject({
+    code: 0,
+    stderr: expect.not.stringContaining('payments.invalid'),
+  });
+  const named = await runShell(`cd '${folder}' && ${create} --env-file .env`);
+  expect(named.stderr).toContain('creating a payment at https://payments.invalid');
+  expect(named.code).toBe(1);
+  expect(named.stderr).not.toContain('hunter2');
+});
+
+test('a .env with the address of a service on this machine leads there', async () => {
+  await using mock = await startMock();
+  const { folder } = saveVariables([
+    `MERCHANT_PAYMENTS_BASE_URL=${mock.url}`,
+    'MERCHANT_PAYMENTS_API_KEY=mock_api_key',
+    'MERCHANT_PAYMENTS_API_SECRET=mock_api_secret',
+  ]);
+  const { code, stderr } = await runShell(
+    `cd '${folder}' && merchant-payments payments create ${creation.join(' ')}`,
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: `creating a payment at ${mock.url}\n` });
+});

@@ -1,0 +1,329 @@
+import { describe, expect, test } from 'vitest';
+import {
+  createManualClock,
+  type MockServer,
+  type MockServerOptions,
+  startMockServer,
+} from '../../../src/mock-server/index.js';
+import { createPayment } from '../merchant-client.js';
+import {
+  isSigned,
+  type MerchantEndpoint,
+  parseBody,
+  reserveClosedPort,
+  startEndpoint,
+} from '../merchant-endpoint.js';
+import { control } from './control-client.js';
+
+const signingSecret = 'whsec_of_the_callbacks';
+
+/** A payment of that merchant's reference, set to that status. */
+async function pay(server: MockServer, reference: string, status = 'paid'): Promise<string> {
+  const referenceNumber = await createPayment(server, {
+    merchantPaymentReference: reference,
+    amount: 1,
+    currency: 'EUR',
+  });
+  await server.setStatus(referenceNumber, status);
+  return referenceNumber;
+}
+
+interface Row {
+  readonly id: string;
+  readonly merchantPaymentReference: string;
+  readonly group: string;
+}
+
+/** `reference group` of each row. */
+async function list(server: MockServer, query = ''): Promise<string[]> {
+  const { body } = await control(server, 'GET', `/callbacks${query}`);
+  return (body['callbacks'] as Row[]).map(
+    ({ merchantPaymentReference, group }) => `${merchantPaymentReference} ${group}`,
+  );
+}
+
+async function countsOf(server: MockServer): Promise<unknown> {
+  const { body } = await control(server, 'GET', '/callbacks');
+  return body['counts'];
+}
+
+const start = (endpoint: MerchantEndpoint, options: MockServerOptions = {}) =>
+  startMockServer({ signingSecret, callbackUrl: endpoint.url, retryScheduleMs: [], ...options });
+
+describe('the list of callbacks', () => {
+  test('has the failures first, then the newest, and counts each group', async () => {
+    const answers = [200, 500, 200, 401];
+    await using endpoint = await startEndpoint((count) => answers[count - 1] ?? 200);
+    await using server = await start(endpoint);
+    for (const reference of ['one', 'two', 'three', 'four']) await pay(server, reference);
+    server.callbackUrl = undefined;
+    await pay(server, 'five');
+    expect(await list(server)).toEqual([
+      'four failed',
+      'two failed',
+      'five not-sent',
+      'three done',
+      'one done',
+    ]);
+    const counts = { failed: 2, waiting: 0, 'not-sent': 1, done: 2 };
+    expect(await countsOf(server)).toEqual(counts);
+    const { body } = await control(server, 'GET', '/state');
+    expect(body['counts']).toMatchObject({ callbacks: counts });
+  });
+
+  test('is narrowed by group, search and limit', async () => {
+    await using endpoint = await startEndpoint((count) => (count < 3 ? 500 : 200));
+    await using server = await start(endpoint);
+    for (const reference of ['Shoes-1', 'hat', 'Shoes-2']) await pay(server, reference);
+    expect(await list(server, '?group=failed')).toEqual(['hat failed', 'Shoes-1 failed']);
+    expect(await list(server, '?search=shoes')).toEqual(['Shoes-1 failed', 'Shoes-2 done']);
+    expect(await list(server, '?search=shoes&group=done')).toEqual(['Shoes-2 done']);
+    const { body } = await control(server, 'GET', '/callbacks?limit=1');
+    expect(body).toMatchObject({ total: 3, callbacks: [{ merchantPaymentReference: 'hat' }] });
+  });
+
+  test('says of each what its last attempt met, and shows no body', async () => {
+    await using endpoint = await startEndpoint(() => 503);
+    await using server = await start(endpoint, {
+      retryScheduleMs: [60_000],
+      clock: createManualClock({ now: 0 }),
+    });
+    const referenceNumber = await pay(server, 'order-1');
+    const { body } = await control(server, 'GET', '/callbacks');
+    expect(body['callbacks']).toEqual([
+      {
+        id: server.deliveries[0]?.deliveryId,
+        referenceNumber,
+        merchantPaymentReference: 'order-1',
+        status: 'paid',
+        updatedAt: '1970-01-01T00:00:00.001+00:00',
+        state: 'retrying',
+        group: 'failed',
+        last: {
+          attempt: 1,
+          sentAt: '1970-01-01T00:00:00.000Z',
+          outcome: 'refused',
+          response: { status: 503 },
+          latencyMs: expect.any(Number),
+          nextRetryAt: '1970-01-01T00:01:00.000Z',
+        },
+      },
+    ]);
+  });
+
+  test.each(['', 'all', 'Failed'])('a group "%s" is refused', async (group) => {
+    await using server = await startMockServer();
+    expect(await control(server, 'GET', `/callbacks?group=${group}`)).toMatchObject({
+      status: 400,
+      body: {
+        code: 'INVALID_REQUEST',
+        option: 'group',
+        message: expect.stringContaining('failed, waiting, not-sent, done'),
+      },
+    });
+  });
+});
+
+describe('a callback is', () => {
+  test('failed while nothing listens, and done when a later delivery of the change is acknowledged', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint, {
+      callbackUrl: `http://127.0.0.1:${await reserveClosedPort()}/`,
+    });
+    const referenceNumber = await pay(server, 'order-1');
+    expect(await list(server)).toEqual(['order-1 failed']);
+    server.callbackUrl = endpoint.url;
+    await server.setStatus(referenceNumber, 'refunded');
+    // Another change of the payment does not make up for it.
+    expect(await list(server)).toEqual(['order-1 failed', 'order-1 done']);
+    await server.resend(server.deliveries[0]?.id ?? '');
+    expect(await list(server)).toEqual(['order-1 done', 'order-1 done', 'order-1 done']);
+  });
+
+  test.each(['tampered-body', 'wrong-secret', 'stale-timestamp'] as const)(
+    'done when it was spoiled by %s and refused with 401',
+    async (type) => {
+      await using endpoint = await startEndpoint(() => 401);
+      await using server = await start(endpoint);
+      server.faults.add({ on: 'callback', type });
+      await pay(server, 'order-1');
+      expect(await list(server)).toEqual(['order-1 done']);
+    },
+  );
+
+  test('failed when it was forged and accepted', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint);
+    server.faults.add({ on: 'callback', type: 'tampered-body' });
+    const referenceNumber = await pay(server, 'order-1');
+    expect(await list(server)).toEqual(['order-1 failed']);
+    await server.resend(referenceNumber);
+    expect(await list(server)).toEqual(['order-1 done', 'order-1 done']);
+  });
+
+  test('failed when a refusal is no answer to a forged one', async () => {
+    await using endpoint = await startEndpoint(() => 500);
+    await using server = await start(endpoint);
+    server.faults.add({ on: 'callback', type: 'tampered-body' });
+    await pay(server, 'order-1');
+    expect(await list(server)).toEqual(['order-1 failed']);
+  });
+
+  test('waiting when a fault lost it and it is due again, and when a fault holds it', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint, {
+      clock: createManualClock(),
+      retryScheduleMs: [1_000],
+    });
+    server.faults.add({ on: 'callback', type: 'drop' });
+    await pay(server, 'lost');
+    server.faults.add({ on: 'callback', type: 'reorder' });
+    await pay(server, 'held');
+    expect(await list(server)).toEqual(['held waiting', 'lost waiting']);
+  });
+});
+
+describe('resending a group', () => {
+  test('sends each failed change once, in the order of a payment’s changes', async () => {
+    let isDown = true;
+    await using endpoint = await startEndpoint(() => (isDown ? 500 : 200));
+    await using server = await start(endpoint);
+    const first = await pay(server, 'one', 'paid');
+    await server.setStatus(first, 'refunded');
+    await server.resend(first);
+    await pay(server, 'two', 'paid');
+    isDown = false;
+    const before = endpoint.received.length;
+    const answer = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
+    expect(answer).toMatchObject({ status: 200, body: { resent: 3, acknowledged: 3 } });
+    const sent = endpoint.received.slice(before).map(parseBody);
+    expect(sent).toHaveLength(3);
+    expect(
+      sent.flatMap(({ merchantPaymentReference, status }) =>
+        merchantPaymentReference === 'one' ? [status] : [],
+      ),
+    ).toEqual(['paid', 'refunded']);
+    expect(await countsOf(server)).toMatchObject({ failed: 0 });
+    const again = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
+    expect(again.body).toEqual({ resent: 0, acknowledged: 0 });
+  });
+
+  test('sends what was not sent for want of a callback URL', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await startMockServer();
+    await pay(server, 'order-1');
+    const without = await control(server, 'POST', '/callbacks/resend', { group: 'not-sent' });
+    expect(without).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    server.callbackUrl = endpoint.url;
+    await control(server, 'POST', '/callbacks/resend', { group: 'not-sent' });
+    expect(endpoint.received).toHaveLength(1);
+    expect(await countsOf(server)).toEqual({ failed: 0, waiting: 0, 'not-sent': 0, done: 2 });
+  });
+
+  test('runs once at a time', async () => {
+    let release: () => void = () => undefined;
+    await using endpoint = await startEndpoint((count) =>
+      count === 1
+        ? 500
+        : (response) => {
+            release = () => response.writeHead(200).end();
+          },
+    );
+    await using server = await start(endpoint);
+    await pay(server, 'order-1');
+    const first = control(server, 'POST', '/callbacks/resend', { group: 'failed' });
+    await endpoint.waitFor(2);
+    const second = await control(server, 'POST', '/callbacks/resend', { group: 'failed' });
+    expect(second).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    release();
+    expect((await first).body).toEqual({ resent: 1, acknowledged: 1 });
+  });
+
+  test.each([{}, { group: 'done' }, { group: 'waiting' }, { group: 5 }, { ids: [] }])(
+    '%j is refused',
+    async (body) => {
+      await using server = await startMockServer();
+      expect(await control(server, 'POST', '/callbacks/resend', body)).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_REQUEST' },
+      });
+    },
+  );
+});
+
+describe('an edited callback', () => {
+  test('is sent with the body that was written, signed anew', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint);
+    await pay(server, 'order-1');
+    const body = '{"status" : "paid", "é": 1.10}';
+    const answer = await control(server, 'POST', `/deliveries/${server.deliveries[0]?.id}/resend`, {
+      edit: { body, signature: 'new' },
+    });
+    expect(answer).toMatchObject({ status: 200, body: { state: 'acknowledged', edited: 'new' } });
+    const [, edited] = endpoint.received;
+    expect(edited?.rawBody.toString()).toBe(body);
+    expect(edited && isSigned(edited, signingSecret)).toBe(true);
+    expect(await list(server)).toEqual(['order-1 done', 'order-1 done']);
+  });
+
+  test('keeps the signature of the original where that is asked for, and must be refused', async () => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint);
+    const referenceNumber = await pay(server, 'order-1');
+    await control(server, 'POST', `/payments/${referenceNumber}/resend`, {
+      edit: { body: '{"status":"refunded"}', signature: 'kept' },
+    });
+    const [original, edited] = endpoint.received;
+    expect(edited && isSigned(edited, signingSecret)).toBe(false);
+    expect(
+      isSigned(
+        { ...edited, rawBody: original?.rawBody } as Parameters<typeof isSigned>[0],
+        signingSecret,
+      ),
+    ).toBe(true);
+    expect(await list(server)).toEqual(['order-1 failed', 'order-1 done']);
+  });
+
+  test('is retried as it was edited, and takes no fault', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
+    const clock = createManualClock();
+    await using server = await start(endpoint, { clock, retryScheduleMs: [1_000] });
+    const referenceNumber = await pay(server, 'order-1');
+    server.faults.add({ on: 'callback', type: 'drop', times: Number.POSITIVE_INFINITY });
+    await control(server, 'POST', `/payments/${referenceNumber}/resend`, { edit: { body: '[]' } });
+    await clock.advance(1_000);
+    expect(endpoint.received.map(({ rawBody }) => rawBody.toString()).slice(1)).toEqual([
+      '[]',
+      '[]',
+    ]);
+  });
+
+  test('does not make up for the failure of the change', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
+    await using server = await start(endpoint);
+    const referenceNumber = await pay(server, 'order-1');
+    await control(server, 'POST', `/payments/${referenceNumber}/resend`, { edit: { body: '{}' } });
+    expect(await list(server)).toEqual(['order-1 failed', 'order-1 done']);
+  });
+
+  test.each([
+    { edit: 'text' },
+    { edit: null },
+    { edit: {} },
+    { edit: { body: 5 } },
+    { edit: { body: '', signature: 'none' } },
+    { edit: { body: '', headers: {} } },
+    { edit: { body: '' }, fault: { on: 'callback', type: 'drop' } },
+  ])('%j is refused, naming the field', async (body) => {
+    await using endpoint = await startEndpoint();
+    await using server = await start(endpoint);
+    const referenceNumber = await createPayment(server);
+    const answer = await control(server, 'POST', `/payments/${referenceNumber}/resend`, body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', option: expect.stringMatching(/^edit/) },
+    });
+    expect(endpoint.received).toEqual([]);
+  });
+});

@@ -1,0 +1,170 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { MockServer } from '../../../src/mock-server/index.js';
+import { describeInBrowser } from '../../browser/browser.js';
+import { createPayment } from '../merchant-client.js';
+import { startEndpoint } from '../merchant-endpoint.js';
+import { eventually, openDashboard, paymentRow } from './scene.js';
+
+/** A payment of that reference, set to paid. */
+async function pay(server: MockServer, reference: string): Promise<void> {
+  const referenceNumber = await createPayment(server, {
+    merchantPaymentReference: reference,
+    amount: 1,
+    currency: 'EUR',
+  });
+  await server.setStatus(referenceNumber, 'paid');
+}
+
+const rowsOf = (page: Page) => page.locator('.callbacks tbody tr');
+
+describeInBrowser('callbacks in the dashboard', () => {
+  test('one that failed is seen without a click, wherever one is', async () => {
+    await using endpoint = await startEndpoint(() => 500);
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    await pay(server, 'order-1');
+    await page.locator('.attention').getByText('HTTP 500').waitFor();
+    await paymentRow(page, 'order-1').getByText('Callback failed:').waitFor();
+    const link = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
+    await link.filter({ hasText: 'Callbacks1 failed' }).waitFor();
+    await eventually(() => page.title()).toBe('(1 failed) Payments · Till');
+    for (const view of ['Requests', 'Faults', 'Endpoint', 'Service']) {
+      await link.filter({ hasText: view }).click();
+      await page.getByRole('heading', { name: view, exact: true }).waitFor();
+      await link.filter({ hasText: 'Callbacks1 failed' }).waitFor();
+    }
+  });
+
+  test('are listed failures first, and filtered by what became of them', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
+    await using scene = await openDashboard({
+      hash: '#/callbacks',
+      server: { callbackUrl: endpoint.url, retryScheduleMs: [] },
+    });
+    const { page, server } = scene;
+    await page.getByText('No callback yet').waitFor();
+    for (const reference of ['one', 'two', 'three']) await pay(server, reference);
+    await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual([
+      'two',
+      'three',
+      'one',
+    ]);
+    const filters = page.getByRole('navigation', { name: 'Filter the callbacks' });
+    await eventually(() => filters.getByRole('link').allTextContents()).toEqual([
+      'All 3',
+      'Failed 1',
+      'Waiting 0',
+      'Not sent 0',
+      'Done 2',
+    ]);
+    await filters.getByRole('link', { name: 'Done' }).click();
+    await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['three', 'one']);
+    await filters.getByRole('link', { name: 'Failed' }).click();
+    await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['two']);
+    await rowsOf(page).getByText('HTTP 500').waitFor();
+    await filters.getByRole('link', { name: 'Waiting' }).click();
+    await page.getByText('No callback is like that.').waitFor();
+    await filters.getByRole('link', { name: 'All' }).click();
+    await page.getByLabel('Search by reference or status').fill('THR');
+    await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['three']);
+  });
+
+  test('that failed are resent all at once', async () => {
+    let isDown = true;
+    await using endpoint = await startEndpoint(() => (isDown ? 500 : 200));
+    await using scene = await openDashboard({
+      hash: '#/callbacks/failed',
+      server: { callbackUrl: endpoint.url, retryScheduleMs: [] },
+    });
+    const { page, server } = scene;
+    for (const reference of ['one', 'two', 'three']) await pay(server, reference);
+    await eventually(() => rowsOf(page).count()).toBe(3);
+    isDown = false;
+    await page.getByRole('button', { name: 'Resend all failed' }).click();
+    await page.getByText('Resent 3, 3 acknowledged.').waitFor();
+    await page.getByText('No callback is like that.').waitFor();
+    await page.getByRole('button', { name: 'Resend all failed' }).waitFor({ state: 'detached' });
+    expect(endpoint.received).toHaveLength(6);
+  });
+
+  test('that were not sent are sent when there is a callback URL', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ hash: '#/callbacks/not-sent' });
+    const { page, server } = scene;
+    await pay(server, 'order-1');
+    await eventually(() => rowsOf(page).count()).toBe(1);
+    server.callbackUrl = endpoint.url;
+    await page.getByRole('button', { name: 'Send all' }).click();
+    await page.getByText('Resent 1, 1 acknowledged.').waitFor();
+    expect(endpoint.received).toHaveLength(1);
+  });
+
+  test('one is resent from its row', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
+    await using scene = await openDashboard({
+      hash: '#/callbacks',
+      server: { callbackUrl: endpoint.url, retryScheduleMs: [] },
+    });
+    const { page, server } = scene;
+    await pay(server, 'order-1');
+    await page.getByRole('button', { name: 'Resend order-1' }).click();
+    await eventually(() => endpoint.received.length).toBe(2);
+    await page.mouse.move(0, 0);
+    await page.getByRole('button', { name: 'Resend all failed' }).waitFor({ state: 'detached' });
+  });
+
+  test('one is edited and resent, signed anew or not', async () => {
+    await using endpoint = await startEndpoint();
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    await pay(server, 'order-1');
+    await paymentRow(page, 'order-1').click();
+    await page.locator('.attempts .row-details > summary').click();
+    await page.getByText('Edit and resend').click();
+    await page.getByLabel('Body to send').fill('{"edited":1.10}');
+    await page.getByRole('button', { name: 'Send edited' }).click();
+    await page.getByText('paid: acknowledged with HTTP 200.').waitFor();
+    await page.getByText(', edited', { exact: true }).waitFor();
+    await page.getByText('Sign the edited body').click();
+    await page.getByRole('button', { name: 'Send edited' }).click();
+    await page.getByText(', edited after signing').waitFor();
+    await page.getByText('Your endpoint accepted a callback that it must refuse.').waitFor();
+    expect(endpoint.received.slice(1).map(({ rawBody }) => rawBody.toString())).toEqual([
+      '{"edited":1.10}',
+      '{"edited":1.10}',
+    ]);
+  });
+
+  test('a body is laid out, and raw with its signed prefix marked', async () => {
+    await using endpoint = await startEndpoint(() => (response) => {
+      response.writeHead(200).end('{"amount":1.10,"list":[],"more":[1,{"deep":null}]}');
+    });
+    await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
+    const { page, server } = scene;
+    await pay(server, 'order-1');
+    await paymentRow(page, 'order-1').click();
+    await page.locator('.attempts .row-details > summary').click();
+    const body = page.getByRole('group', { name: 'Body', exact: true });
+    const sent = endpoint.received[0]?.rawBody.toString() ?? '';
+    expect(await body.textContent()).toBe(JSON.stringify(JSON.parse(sent), null, 2));
+    // As it is written, not as it is read: 1.10 stays.
+    expect(
+      await page.getByRole('group', { name: 'Answer: HTTP 200', exact: true }).textContent(),
+    ).toBe(`{
+  "amount": 1.10,
+  "list": [],
+  "more": [
+    1,
+    {
+      "deep": null
+    }
+  ]
+}`);
+    await page.getByRole('button', { name: 'Raw' }).first().click();
+    await eventually(() => body.textContent()).toBe(sent);
+    const signed = page.getByRole('group', { name: 'String that was signed' });
+    expect(await signed.textContent()).toBe(server.deliveries[0]?.signedString);
+    expect(await signed.locator('mark').textContent()).toBe(`${server.deliveries[0]?.timestamp}.`);
+  });
+});
