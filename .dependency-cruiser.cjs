@@ -1,6 +1,7 @@
 // The layers of the house: imports point one way, and there are no cycles.
 //   errors, protocol <- client | callback | storage; storage <- inbox | outbox; client <- outbox
 //   callback, inbox, outbox <- receiver <- node | fetch | fastify | lambda
+//   protocol <- opentelemetry, which knows the types of what it tells of
 //   protocol <- mock-server <- msw | testing; callback <- testing
 //   protocol, the mock's control types and fault catalogue <- cli, which uses the rest of the package
 //   by its name, as any other user does
@@ -20,6 +21,7 @@ const mockLayers = [
   'callbacks/',
   '(events|mock-service|options|service)\\.ts$',
   'control/',
+  'proxy/',
   'dashboard/page\\.ts$',
   '(server|index)\\.ts$',
 ].map((layer) => `^src/mock-server/${layer}`);
@@ -43,7 +45,7 @@ module.exports = {
       name: 'no-imports-of-an-index',
       comment: 'An index.ts only re-exports, for the outside.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/cli/' },
+      from: { path: '^src/', pathNot: '^src/(cli/|mock-server/control/endpoint-tools)' },
       to: { path: '(^|/)index\\.ts$' },
     },
     {
@@ -90,7 +92,35 @@ module.exports = {
         'inbox/failed-changes\\.ts$',
       ),
     ),
-    only('mock-server', 'errors\\.ts$', 'protocol/'),
+    only(
+      'opentelemetry',
+      'errors\\.ts$',
+      'protocol/',
+      '(client|receiver)/observation\\.ts$',
+      'inbox/failed-changes\\.ts$',
+      'outbox/outbox\\.ts$',
+    ),
+    {
+      name: 'opentelemetry-listens',
+      comment: 'Types alone: what it tells of, it learns from the channels.',
+      severity: 'error',
+      from: { path: '^src/opentelemetry/' },
+      to: { path: '^src/(client|receiver|inbox|outbox)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'opentelemetry-is-reached-through-its-subpath',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/opentelemetry/' },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    // Of what tests an endpoint, the control interface sends the types, and loads the rest by the package's
+    // name when it is first asked for.
+    only(
+      'mock-server',
+      'errors\\.ts$',
+      'protocol/',
+      'testing/(index|endpoint-check/report|diagnosis/diagnosis)\\.ts$',
+    ),
     ...inMockLayers,
     {
       name: 'mock-server-api-and-callbacks-are-apart',
@@ -155,27 +185,30 @@ module.exports = {
     {
       name: 'web-uses-no-node-module',
       comment:
-        'What callback/web and fetch are made of runs without node: modules; types are free.',
+        'What callback/web, fetch and inbox/redis are made of runs without node: modules; types are free.',
       severity: 'error',
       from: {
-        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|memory|memory-failures)|outbox/outbox|storage/(memory-warning|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
+        path: '^src/(callback/(web|body|headers|key|options|record|signature|timestamp)|fetch|inbox/(attempt|failed-changes|inbox|lease|memory|memory-failures|redis/)|outbox/outbox|storage/(memory-warning|plain-name|shared-database)|receiver/(body|kept-failures|observation|options|payment-work|receiver|reply|report|settlement|verifier-source)|protocol|error)',
       },
       to: { dependencyTypes: ['core'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'fetch-reaches-no-node-module',
       severity: 'error',
-      from: { path: '^src/(fetch|callback/web)/' },
-      to: { path: '^src/(callback/verify|receiver/(callback-receiver|node-))', reachable: true },
+      from: { path: '^src/(fetch|callback/web|inbox/redis)/' },
+      to: {
+        path: '^src/(callback/verify|receiver/(callback-receiver|node-)|storage/stored-name)',
+        reachable: true,
+      },
     },
     {
       name: 'nothing-undeclared',
-      comment: 'msw is an optional peer, reached through its own subpath.',
+      comment: 'Optional peers, each reached through its own subpath.',
       severity: 'error',
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'undetermined'],
-        pathNot: 'node_modules/msw/',
+        pathNot: 'node_modules/(msw|@opentelemetry/api)/',
       },
     },
     {

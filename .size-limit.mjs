@@ -11,14 +11,14 @@ export default [
     disablePlugins: ['@size-limit/esbuild'],
     brotli: false,
     gzip: false,
-    limit: '429400 B',
+    limit: '540000 B',
   },
   {
     name: 'merchant-payments/callback, minified and gzipped',
     path: 'dist/callback/index.js',
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '6010 B',
+    limit: '6370 B',
   },
   {
     name: 'merchant-payments without undici, minified and gzipped',
@@ -26,7 +26,7 @@ export default [
     ignore: ['undici'],
     gzip: true,
     modifyEsbuildConfig: forNode,
-    limit: '23100 B',
+    limit: '24600 B',
   },
   {
     name: 'merchant-payments with undici, minified and gzipped',

@@ -1,32 +1,12 @@
 // The documentation site: `npm run docs`.
+import { guides } from './scripts/docs/guides.mjs';
 import { moduleOf, subpaths } from './scripts/subpaths.mjs';
 
 /** @type {Partial<import('typedoc').TypeDocOptions>} */
 export default {
   name: 'merchant-payments',
   entryPoints: subpaths.map((subpath) => `src/${moduleOf(subpath)}.ts`),
-  projectDocuments: [
-    'docs/order-from-checkout-to-paid.md',
-    'docs/create-payments.md',
-    'docs/outbox.md',
-    'docs/outbox-model.md',
-    'docs/handle-callbacks.md',
-    'docs/inboxes.md',
-    'docs/queues.md',
-    'docs/your-own-transaction.md',
-    'docs/test-your-integration.md',
-    'docs/develop-against-the-mock.md',
-    'docs/openapi.md',
-    'docs/go-to-production.md',
-    'docs/on-call.md',
-    'docs/errors.md',
-    'docs/open-points.md',
-    'docs/security.md',
-    'docs/evidence.md',
-    'SECURITY.md',
-    'CHANGELOG.md',
-    'CONTRIBUTING.md',
-  ],
+  projectDocuments: Object.values(guides).flat(),
   out: 'site',
   readme: 'README.md',
   tsconfig: 'scripts/docs/tsconfig.json',
@@ -62,7 +42,13 @@ export default {
     'SetSignature',
     'TypeAlias',
   ],
-  plugin: ['./scripts/docs/titles.mjs'],
+  plugin: ['./scripts/docs/plugin.mjs'],
+  theme: 'site',
+  groupOrder: [...Object.keys(guides), '*'],
+  // Guides before symbols, and those that say how something is done before those that list.
+  searchGroupBoosts: Object.fromEntries(
+    Object.keys(guides).map((group) => [group, ['Look up', 'Project'].includes(group) ? 20 : 80]),
+  ),
   searchInDocuments: true,
   searchInComments: true,
   sort: ['source-order'],
@@ -71,7 +57,19 @@ export default {
     includeGroups: false,
     includeFolders: false,
   },
-  highlightLanguages: ['typescript', 'javascript', 'json', 'bash', 'yaml', 'html', 'python', 'sql'],
+  highlightLanguages: [
+    'typescript',
+    'javascript',
+    'json',
+    'bash',
+    'yaml',
+    'html',
+    'python',
+    'go',
+    'docker',
+    'sql',
+  ],
   customCss: 'scripts/docs/site.css',
+  customJs: 'scripts/docs/site.js',
   sortEntryPoints: false,
 };

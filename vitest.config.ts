@@ -28,8 +28,12 @@ export default defineConfig({
   // The package by its name is the sources, as in tsconfig.json.
   resolve: {
     alias: [
-      // As in the guide on ORMs, where it stands for the reader's own client.
+      // As in the guide on ORMs, where they stand for the reader's own client.
       { find: /^@\/prisma$/, replacement: path.resolve('test/services/prisma/client.ts') },
+      {
+        find: /^@\/generated\/prisma\/client$/,
+        replacement: path.resolve('test/services/prisma/mysql/generated/client.ts'),
+      },
       { find: /^merchant-payments$/, replacement: path.resolve('src/index.ts') },
       { find: /^merchant-payments\/([\w/-]+)$/, replacement: path.resolve('src', '$1/index.ts') },
     ],
@@ -73,6 +77,9 @@ export default defineConfig({
           globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
           // They work the servers, which share the machine with them.
           fileParallelism: false,
+          // Drivers and ORMs take longer to load than many a file takes to run.
+          isolate: false,
+          setupFiles: ['test/between-files.ts'],
         },
       },
       // The dashboard, the site and the shop in a real browser: one that is installed, or none and a line that says so.
@@ -84,6 +91,8 @@ export default defineConfig({
           globalSetup: ['test/global-setup.ts', 'test/browser/global-setup.ts'],
           // A browser is many processes already.
           fileParallelism: false,
+          isolate: false,
+          setupFiles: ['test/between-files.ts'],
         },
       },
       // Packs the built package and installs the tarball: slower, and it needs npm's registry.
@@ -110,7 +119,7 @@ export default defineConfig({
         'src/storage/mysql/**',
         'src/inbox/redis/**',
         'src/inbox/sqlite/**',
-        'src/outbox/sqlite/**',
+        'src/outbox/{mysql,sqlite}/**',
         'src/storage/sqlite/**',
         'src/storage/providers/**',
         'src/storage/postgres/{provided-*,runner}.ts',

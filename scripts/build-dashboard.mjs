@@ -27,7 +27,7 @@ export async function buildDashboard(outfile) {
       },
       inject: [fileURLToPath(import.meta.resolve('preact'))],
     }),
-    bundle('styles/main.css', {}),
+    bundle('styles/main.css', {}).then(shortenProperties),
   ]);
   // What would end the element early, or turn what follows into a comment.
   assertLacks(script, /<\/script|<!--/i, 'the script');
@@ -56,6 +56,12 @@ async function bundle(entry, options) {
     ...options,
   });
   return outputFiles[0].text.trim();
+}
+
+/** Custom properties are named by the style alone, and their names are a twentieth of it. */
+function shortenProperties(style) {
+  const names = [...new Set(style.match(/--[a-z-]+/g))];
+  return style.replace(/--[a-z-]+/g, (name) => `--${names.indexOf(name).toString(36)}`);
 }
 
 function fill(template, name, content) {

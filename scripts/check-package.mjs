@@ -11,10 +11,11 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
-  /^dist\/(?:inbox\/mysql|(?:inbox|outbox)\/postgres)\/schema\.sql$/,
+  /^dist\/(?:inbox|outbox)\/(?:mysql|postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,
+  /^skills\/merchant-payments\/SKILL\.md$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];
 
@@ -52,6 +53,7 @@ try {
   const notModules = [
     'inbox/mysql/schema.sql',
     'inbox/postgres/schema.sql',
+    'outbox/mysql/schema.sql',
     'outbox/postgres/schema.sql',
     'mock-server/dashboard.html',
     'openapi.json',

@@ -1,6 +1,6 @@
 // Is this commit what its tag says? node scripts/check-release.mjs v1.2.3
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 const [, , tag] = process.argv;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -11,9 +11,12 @@ if (!readFileSync('src/protocol/version.ts', 'utf8').includes(`'${version}'`)) {
   problems.push(`src/protocol/version.ts does not say ${version}`);
 }
 const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d{2}-\\d{2}$`, 'm');
-if (!heading.test(readFileSync('CHANGELOG.md', 'utf8'))) {
-  problems.push(`CHANGELOG.md has no heading "## ${version} - <date>"`);
-}
+const [, entry] = readFileSync('CHANGELOG.md', 'utf8').split(heading);
+if (entry === undefined) problems.push(`CHANGELOG.md has no heading "## ${version} - <date>"`);
+const migration = `docs/migrate-to-${version.split('.', 2).join('.')}.md`;
+const breaks = /^### Breaking$/m.test(entry?.split(/^## /m, 1)[0] ?? '');
+if (breaks && !existsSync(migration))
+  problems.push(`it breaks something, and there is no ${migration}`);
 if (problems.length > 0) {
   console.error(`This can’t be released: ${problems.join('; ')}.`);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-// Compiles every TypeScript block of README.md, docs/ and the doc comments in src/, each as one module,
+// Compiles every TypeScript block of README.md, docs/, the skill and the doc comments in src/, each as one module,
 // against the built package: what a reader copies must compile. Blocks that are a file of examples/ are
 // compiled there.
 
@@ -26,17 +26,37 @@ for (const source of ['README.md', 'SECURITY.md', ...list('docs'), ...list('src'
   }
 }
 
+// The skill's files import one another.
+const skill = readFileSync('skills/merchant-payments/SKILL.md', 'utf8');
+mkdirSync(path.join(FOLDER, 'skill'));
+for (const [, name, code] of skill.matchAll(/^`([\w.]+)`:\n\n```ts\n(.*?)^```$/gms)) {
+  writeFileSync(path.join(FOLDER, 'skill', name), code);
+  count += 1;
+}
+
 writeFileSync(
   path.join(FOLDER, 'tsconfig.json'),
   JSON.stringify({
     extends: '../tsconfig.json',
-    include: ['*.ts'],
+    compilerOptions: { paths: builtPaths() },
+    include: ['**/*.ts'],
     exclude: [],
   }),
 );
 execFileSync('npx', ['--no-install', 'tsc', '-p', FOLDER], { stdio: 'inherit' });
 rmSync(FOLDER, { recursive: true });
 console.log(`${count} snippets compile`);
+
+/** The names of tsconfig.json, those of the sources as what was built of them: its types are checked already. */
+function builtPaths() {
+  const { paths } = JSON.parse(readFileSync('tsconfig.json', 'utf8')).compilerOptions;
+  return Object.fromEntries(
+    Object.entries(paths).map(([name, [file]]) => [
+      name,
+      [path.join('..', file.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts'))],
+    ]),
+  );
+}
 
 function list(folder) {
   return readdirSync(folder, { recursive: true })

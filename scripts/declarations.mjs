@@ -15,7 +15,7 @@ export async function bundleDeclarations(output) {
     emitDeclarations(folder);
     const build = await rollup({
       input: entriesOf(subpaths, folder, '.d.ts'),
-      external: [/^node:/, 'undici', 'msw'],
+      external: [/^node:/, 'undici', 'msw', '@opentelemetry/api'],
       plugins: [dts({ tsconfig: false, compilerOptions: { noCheck: true, skipLibCheck: true } })],
     });
     const generated = await build.generate({ minifyInternalExports: false, ...output });

@@ -36,7 +36,10 @@ export class InvalidRequestError extends CallError {
 
   /** @internal */
   constructor(issues: readonly Issue[]) {
-    super(`The request was not sent: ${describeIssues(issues)}`, { requestOutcome: 'not-sent' });
+    const subject = issues[0]?.path.length === 0 ? 'the payment ' : '';
+    super(`The request was not sent: ${subject}${describeIssues(issues)}`, {
+      requestOutcome: 'not-sent',
+    });
     this.issues = issues;
   }
 }

@@ -12,9 +12,8 @@ export type {
   VerifiedCallback,
   VerifyCallbackOptions,
 } from './callback/options.js';
-export type { TimestampUnit } from './callback/timestamp.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './callback/verify.js';
-export type { Logger, RequestTrace } from './client/observation.js';
+export type { CallSubject, CallTrace, RequestTrace } from './client/observation.js';
 export type { PaymentClientOptions, RequestOptions } from './client/options.js';
 export type { Payments } from './client/payment-client.js';
 export { PaymentClient } from './client/payment-client.js';
@@ -50,10 +49,12 @@ export {
   RetryLaterError,
   SecretUnavailableError,
 } from './errors.js';
+export type { LogContext } from './protocol/log-context.js';
+export type { Logger } from './protocol/logger.js';
 export type { CreatePaymentInput, PaymentStatusRecord } from './protocol/payment.js';
 export type {
   StandardSchemaIssue,
   StandardSchemaResult,
   StandardSchemaV1,
 } from './protocol/standard-schema.js';
-export type { SignatureEncoding } from './protocol/wire.js';
+export type { SignatureEncoding, TimestampUnit } from './protocol/wire.js';

@@ -10,6 +10,7 @@ const examples = [
   'fastify',
   'hono',
   'nestjs',
+  'observability/main',
   'queues/bullmq',
   'queues/pg-boss',
   'quickstart',

@@ -10,7 +10,7 @@ export class RefusedError extends Error {}
 
 /**
  * Tells the warehouse what the order needs now, whichever job asks, and however often: a job may overtake
- * another one of its order, or run at the same time, and the warehouse is told the newest state last.
+ * another one of its order, or run at the same time, and the warehouse hears the newest state last.
  */
 export async function deliver(
   reference: string,

@@ -44,8 +44,8 @@ app.use((_request, response, next) => {
 app.use(express.static(files, { index: false, cacheControl: false }));
 app.use(express.urlencoded({ extended: false }));
 
-// The reference comes with the page, so that every click on it pays for the same order. Nobody can
-// guess it.
+// The reference comes with the page, so that every click on it pays for the same order. It
+// can't be guessed.
 app.get('/', (_request, response) => {
   response.send(page.replaceAll('REFERENCE', randomUUID()));
 });

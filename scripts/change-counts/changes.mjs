@@ -121,8 +121,8 @@ it('answers 409', async () => {
       ],
       'docs/errors.md': [
         [
-          '| `RETRY_LATER`',
-          '| `EMPTY_KEY` | `InboxError` | made to be counted | nothing |\n| `RETRY_LATER`',
+          '| `CHANGE_PARKED`',
+          '| `EMPTY_KEY` | `InboxError` | made to be counted | nothing |\n| `CHANGE_PARKED`',
         ],
       ],
     },
@@ -149,33 +149,34 @@ it('reads a payment from the mock', async () => {
     },
     edit: {
       'src/protocol/operations.ts': [
+        ["OperationName = 'payments.create'", "OperationName = 'payments.create' | 'payments.get'"],
         [
-          '  createPayment: {',
-          `  getPayment: {
+          "  'payments.create': {",
+          `  'payments.get': {
     method: 'GET',
     path: '/api/payments/:id',
     safe: true,
     findInputIssues: () => undefined,
     inputFields: [],
   },
-  createPayment: {`,
+  'payments.create': {`,
         ],
       ],
       'src/mock-server/api/gateway.ts': [
         [
-          '    createPayment: (input) => {',
-          `    getPayment: (_input, id) => {
+          "    'payments.create': (",
+          `    'payments.get': (_input, id) => {
       const payment = payments.get(id);
       return payment ? jsonAnswer(200, toStatusRecord(payment)) : jsonAnswer(404, {});
     },
-    createPayment: (input) => {`,
+    'payments.create': (`,
         ],
       ],
       'src/client/prepared-request.ts': [
         [
           '  /** @throws {InvalidRequestError} for a method',
           `  getPayment(referenceNumber: string): RequestDraft {
-    const { method, path, safe } = operations.getPayment;
+    const { method, path, safe } = operations['payments.get'];
     return this.#draft(method, safe, path.replace(':id', encodeURIComponent(referenceNumber)), undefined);
   }
 
@@ -190,12 +191,14 @@ it('reads a payment from the mock', async () => {
         [
           '    this.payments = Object.freeze({\n',
           `    this.payments = Object.freeze({
-      get: async (referenceNumber: string) => {
-        const settings = this.#ready();
-        const draft = settings.requests.getPayment(referenceNumber);
-        const { received, response } = await this.#call(settings, draft, undefined);
-        return { payment: readPayment(received), response };
-      },
+      get: (referenceNumber: string) =>
+        this.#call({
+          operation: 'payments.get',
+          toDraft: (requests) => requests.getPayment(referenceNumber),
+          toOptions: (settings) => resolveRequestOptions(undefined, settings),
+          toResult: toCreatePaymentResult<unknown, unknown>,
+          input: undefined,
+        }),
 `,
         ],
       ],

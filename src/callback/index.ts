@@ -11,7 +11,7 @@ export type {
   StandardSchemaResult,
   StandardSchemaV1,
 } from '../protocol/standard-schema.js';
-export type { SignatureEncoding } from '../protocol/wire.js';
+export type { SignatureEncoding, TimestampUnit } from '../protocol/wire.js';
 export type { RawBody } from './body.js';
 export type { CallbackHeaders, FetchHeaders } from './headers.js';
 export type {
@@ -21,5 +21,4 @@ export type {
   VerifiedCallback,
   VerifyCallbackOptions,
 } from './options.js';
-export type { TimestampUnit } from './timestamp.js';
 export { callbackKey, createCallbackVerifier, verifyCallback } from './verify.js';

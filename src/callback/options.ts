@@ -13,10 +13,13 @@ import {
 } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { type SignatureEncoding, signatureEncodings } from '../protocol/wire.js';
+import {
+  type SignatureEncoding,
+  signatureEncodings,
+  type TimestampUnit,
+} from '../protocol/wire.js';
 import type { RawBody } from './body.js';
 import type { CallbackHeaders } from './headers.js';
-import type { TimestampUnit } from './timestamp.js';
 
 /** A callback as it was received (interface section 4.2). */
 export interface CallbackRequest {

@@ -1,8 +1,6 @@
 import { CallbackVerificationError } from '../errors.js';
 import { SECONDS_END } from '../protocol/instant.js';
-
-/** Unit of the X-Timestamp header. */
-export type TimestampUnit = 'seconds' | 'milliseconds';
+import type { TimestampUnit } from '../protocol/wire.js';
 
 // Any instant fits, and no number of so few digits is rounded.
 const MAX_DIGITS = 15;

@@ -60,6 +60,16 @@ export function toError(
     : apiError(exchange, verdict, context);
 }
 
+// The codes of Node for a certificate that no known CA has signed.
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+const NAME_THE_CA =
+  ', since Node trusts no CA that signed the certificate; if it is your own CA, name its file in NODE_EXTRA_CA_CERTS';
+
 function failureToError(
   { sent, reason, cause }: Failure,
   verdict: Verdict,
@@ -71,7 +81,8 @@ function failureToError(
   const scrubbed = scrubCause(cause, context);
   const details = { ...verdict, cause: scrubbed };
   const call = describeCall(context);
-  const because = scrubbed?.code === undefined ? '' : ` (${scrubbed.code})`;
+  const code = scrubbed?.code;
+  const because = code === undefined ? '' : ` (${code})${UNTRUSTED.has(code) ? NAME_THE_CA : ''}`;
   const what =
     reason === 'unusable'
       ? `got an answer that is not HTTP${because}; see what stands between this machine and the service`

@@ -1,30 +1,57 @@
-import { tracingChannel } from 'node:diagnostics_channel';
-import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
-import { hasSubscribers } from '../protocol/tracing.js';
+import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import type { LogContext } from '../protocol/log-context.js';
+import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import type { OperationName } from '../protocol/operations.js';
+import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 
-/** A logger like pino or console: called with an object of fields, then a sentence. */
-export interface Logger {
-  /** A request that succeeded. */
-  debug(fields: object, message: string): void;
-  /** Not called at present. */
-  info(fields: object, message: string): void;
-  /** A request that failed and will be sent again. */
-  warn(fields: object, message: string): void;
-  /** A request that failed for good. */
-  error(fields: object, message: string): void;
+/** What is known of a call from its start on. */
+export interface CallSubject {
+  /** HTTP method, in capital letters. */
+  readonly method: string;
+  /** Path without its query. */
+  readonly path: string;
+  /** Host of the base URL: a name, or an address without brackets. */
+  readonly serverAddress: string;
+  /** Port of the base URL. */
+  readonly serverPort: number;
+  /** Of `payments.create`, where the client has `logReferences`: its first 256 characters. */
+  readonly merchantPaymentReference?: string;
+  /** The call's `logContext`. */
+  readonly context?: LogContext;
+}
+
+/**
+ * What subscribers of the tracing channel `merchant-payments:call` learn about one call, from the moment
+ * that its input and options were checked. This list is complete: no body, and no headers.
+ */
+export interface CallTrace extends CallSubject {
+  /** What was called. */
+  readonly operation: OperationName | 'request';
+  /** What the requests are sent to, without the query. */
+  readonly url: string;
+  /** How many requests were sent so far, or tried to be. */
+  attempts: number;
+  /** HTTP status of the last answer, when the last request had one. */
+  status?: number;
+  /** The service's identifier of the last request, when its answer has one. */
+  requestId?: string;
+  /** `accepted` after a success, else the error's `requestOutcome`. */
+  outcome?: RequestOutcome;
+  /** The error's code, which may be the service's own. */
+  code?: string;
+  /** From the call to its end, in milliseconds. */
+  durationMs?: number;
 }
 
 /**
  * What the logger and the subscribers of the tracing channel `merchant-payments:request` learn about one
  * request. This list is complete: no body, and no headers.
  */
-export interface RequestTrace {
-  /** HTTP method, in capital letters. */
-  readonly method: string;
-  /** Path without its query. */
-  readonly path: string;
+export interface RequestTrace extends CallSubject {
   /** From 1. */
   readonly attempt: number;
+  /** The call that it belongs to: the message of `merchant-payments:call`. Not in log lines. */
+  readonly call: CallTrace;
   /** HTTP status, when there was an answer. */
   status?: number;
   /** From sending to the last byte of the answer, in milliseconds. */
@@ -49,55 +76,99 @@ interface AttemptFailure {
   readonly retried: boolean;
 }
 
-const channel = tracingChannel<unknown, RequestTrace>('merchant-payments:request');
+const calls = openChannel<CallTrace>('merchant-payments:call');
+const requests = openChannel<RequestTrace>('merchant-payments:request');
 
-/** Whether there is a listener. Without one, an attempt is spared the bookkeeping. */
+/** Whether there is a listener. Without one, a call is spared the bookkeeping. */
 export function isObserved(logger: Logger | undefined): boolean {
-  return logger !== undefined || hasSubscribers(channel);
+  return logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
 }
 
-/** Runs one attempt and reports it to the logger and the channel. */
-export async function observe<Result>(
-  subject: Pick<RequestTrace, 'method' | 'path' | 'attempt'>,
+/** Runs one call and publishes it. */
+export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>): Promise<Result> {
+  const startedAtMs = performance.now();
+  return publish(calls, trace, async (done) => {
+    try {
+      done(await runTraced(trace, run));
+      trace.outcome = 'accepted';
+    } catch (error) {
+      if (error instanceof MerchantPaymentsError) {
+        trace.code = error.code;
+        if (error.requestOutcome !== undefined) trace.outcome = error.requestOutcome;
+      }
+      throw error;
+    } finally {
+      trace.durationMs = durationSince(startedAtMs);
+    }
+  });
+}
+
+/** Runs one attempt of a call and reports it to the logger and the channel. */
+export function observe<Result>(
+  call: CallTrace,
   logger: Logger | undefined,
   run: () => Promise<Result>,
   report: (result: Result) => AttemptReport,
 ): Promise<Result> {
-  const trace: RequestTrace = { ...subject };
+  call.attempts += 1;
+  const trace: RequestTrace = { ...subjectOf(call), attempt: call.attempts, call };
   const startedAtMs = performance.now();
-  const results: Result[] = [];
-  // Returns nothing and throws the scrubbed error, because the channel hands both to subscribers.
-  const traced = async (): Promise<void> => {
+  return publish(requests, trace, async (done) => {
     const result = await run();
-    results.push(result);
+    done(result);
     const { status, requestId, outcome, failure } = report(result);
-    trace.durationMs = performance.now() - startedAtMs;
+    trace.durationMs = durationSince(startedAtMs);
     trace.outcome = outcome;
-    if (status !== undefined) trace.status = status;
-    if (requestId !== undefined) trace.requestId = requestId;
+    for (const told of [trace, call]) {
+      delete told.status;
+      delete told.requestId;
+      if (status !== undefined) told.status = status;
+      if (requestId !== undefined) told.requestId = requestId;
+    }
     if (logger !== undefined) log(logger, trace, failure);
     if (failure !== undefined) throw failure.error;
+  });
+}
+
+function subjectOf(call: CallTrace): CallSubject {
+  const { method, path, serverAddress, serverPort, merchantPaymentReference, context } = call;
+  return {
+    method,
+    path,
+    serverAddress,
+    serverPort,
+    ...(merchantPaymentReference !== undefined && { merchantPaymentReference }),
+    ...(context !== undefined && { context }),
   };
-  const failure: unknown = await channel.tracePromise(traced, trace).catch((error) => error);
-  const [result] = results;
-  if (result === undefined) throw failure;
-  return result;
+}
+
+/**
+ * Runs some work and publishes it. Subscribers get the scrubbed error, but not the result, which is kept
+ * from them by a function of its own.
+ */
+async function publish<Trace extends object, Result>(
+  channel: ReturnType<typeof openChannel<Trace>>,
+  trace: Trace,
+  work: (done: (result: Result) => void) => Promise<void>,
+): Promise<Result> {
+  const results: Result[] = [];
+  const run = () => work((result) => void results.push(result));
+  const running = channel === undefined ? run() : channel.tracePromise(run, trace);
+  const failure: unknown = await running.catch((error) => error);
+  if (results.length === 0) throw failure;
+  return results[0] as Result;
 }
 
 function log(logger: Logger, trace: RequestTrace, failure: AttemptFailure | undefined): void {
-  // A logger that throws must not turn a created payment into a failure, and one whose promise
-  // rejects must not end the process.
-  try {
-    Promise.resolve(write(logger, trace, failure)).catch(() => {});
-  } catch {}
-}
-
-function write(logger: Logger, trace: RequestTrace, failure: AttemptFailure | undefined): unknown {
+  const { call, ...fields } = trace;
   if (failure === undefined) {
-    return logger.debug({ ...trace }, 'merchant-payments: request succeeded');
+    writeLine(logger, 'debug', { fields, message: 'request succeeded' });
+    return;
   }
-  const fields = { ...trace, code: failure.error.code };
-  return failure.retried
-    ? logger.warn(fields, 'merchant-payments: request failed, will retry')
-    : logger.error(fields, 'merchant-payments: request failed');
+  const coded = { ...fields, code: failure.error.code };
+  if (failure.retried) {
+    writeLine(logger, 'warn', { fields: coded, message: 'request failed, will retry' });
+  } else {
+    writeLine(logger, 'error', { fields: coded, message: 'request failed' });
+  }
 }

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../errors.js';
+import { type LogContext, logContext } from '../protocol/log-context.js';
+import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -16,6 +18,7 @@ import {
 } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { type BaseUrl, baseUrl, isLoopback } from '../protocol/url.js';
+import { assertNoBrowser } from './browser.js';
 import {
   type Credential,
   CredentialSource,
@@ -23,7 +26,6 @@ import {
   orFromEnv,
   variables,
 } from './credentials.js';
-import type { Logger } from './observation.js';
 import { requestHeaders } from './request-headers.js';
 
 /** Options of a {@link PaymentClient}. */
@@ -92,6 +94,12 @@ export interface PaymentClientOptions {
   /** Receives a line for every request: pino, or console. No bodies, no header values. */
   logger?: Logger | undefined;
   /**
+   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of a creation. It may
+   * name a customer. It never becomes a label of a metric.
+   * @default false
+   */
+  logReferences?: boolean | undefined;
+  /**
    * Allows an http: base URL to another machine. The API secret then crosses the network in clear
    * text.
    * @default false
@@ -120,6 +128,12 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
    * `requestOutcome: 'accepted'`, since the service did accept it.
    */
   responseSchema?: StandardSchemaV1<Fields, Body> | undefined;
+  /**
+   * Fields of your own that the log lines, channel messages and spans of this call show: a tenant, the number
+   * of a job. They are not sent, and never become labels of metrics. At most 16, whose names have at most
+   * 64 letters, digits, hyphens, underscores and full stops, and whose texts have at most 256 characters.
+   */
+  logContext?: LogContext | undefined;
 }
 
 export interface ResolvedClientOptions {
@@ -134,6 +148,9 @@ export interface ResolvedClientOptions {
   readonly dispatcher: Dispatcher | undefined;
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly logger: Logger | undefined;
+  readonly logReferences: boolean;
+  /** The base URL's host and port, for what tells of calls. */
+  readonly server: { readonly serverAddress: string; readonly serverPort: number };
   /** The options of a call that has none. */
   readonly callDefaults: ResolvedRequestOptions;
 }
@@ -155,18 +172,20 @@ const clientRules = {
   dispatcher: optional(withMethods<Dispatcher>('an undici Dispatcher', 'dispatch')),
   fetch: optional(func<typeof globalThis.fetch>('like globalThis.fetch')),
   headers: withDefault({}, requestHeaders),
-  logger: optional(withMethods<Logger>('a logger like console', 'debug', 'info', 'warn', 'error')),
+  logger: optional(loggerRule),
+  logReferences: withDefault(false, boolean),
   dangerouslyAllowHttp: withDefault(false, boolean),
 } satisfies OptionRules<PaymentClientOptions> & Record<'baseUrl', Rule<BaseUrl>>;
 
 /** @throws {InvalidOptionError} naming the option, what was expected and what was received */
 export function resolveClientOptions(options: PaymentClientOptions): ResolvedClientOptions {
+  assertNoBrowser();
   const { apiKey, apiSecret, maxQueuedRequests, dangerouslyAllowHttp, ...given } = resolveOptions(
     options,
     clientRules,
     { holds: 'baseUrl, apiKey and apiSecret' },
   );
-  const { hostname, protocol } = new URL(given.baseUrl.href);
+  const { hostname, protocol, port } = new URL(given.baseUrl.href);
   if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
     throw new InvalidOptionError(
       'baseUrl',
@@ -191,12 +210,17 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
     // Called as methods of the options, as which they were written.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
+    server: {
+      serverAddress: hostname.replace(/^\[|\]$/g, ''),
+      serverPort: Number(port || (protocol === 'http:' ? 80 : 443)),
+    },
     callDefaults: {
       timeoutMs,
       maxRetries,
       signal: undefined,
       headers: undefined,
       responseSchema: undefined,
+      logContext: undefined,
     },
   });
 }
@@ -270,6 +294,7 @@ export interface ResolvedRequestOptions {
   readonly maxRetries: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly responseSchema: StandardSchemaV1 | undefined;
+  readonly logContext: LogContext | undefined;
 }
 
 const callRules = {
@@ -282,6 +307,7 @@ const callRules = {
   // Checked with the payment, as a part of it.
   extraBody: (value: unknown) => value,
   responseSchema: optional(standardSchema),
+  logContext: optional(logContext),
 } satisfies OptionRules<RequestOptions>;
 
 /** @throws {InvalidOptionError} naming the option, with `requestOutcome: 'not-sent'` */
@@ -293,9 +319,9 @@ export function resolveRequestOptions(
   const given = notSent(() =>
     resolveOptions(options, callRules, { holds: 'the options of the call' }),
   );
-  const { signal, headers, responseSchema } = given;
+  const { signal, headers, responseSchema, logContext } = given;
   const { timeoutMs = callDefaults.timeoutMs, maxRetries = callDefaults.maxRetries } = given;
-  return { signal, timeoutMs, maxRetries, headers, responseSchema };
+  return { signal, timeoutMs, maxRetries, headers, responseSchema, logContext };
 }
 
 /** Runs what a call does before it sends. An option that is invalid is an error of the call then. */

@@ -38,7 +38,7 @@ export class RequestFactory {
    * @throws {InvalidRequestError} naming every field that is invalid
    */
   createPayment(input: CreatePaymentInput, extraBody?: Record<string, unknown>): RequestDraft {
-    const { findInputIssues, inputFields, method, path, safe } = operations.createPayment;
+    const { findInputIssues, inputFields, method, path, safe } = operations['payments.create'];
     const issues = [
       ...(findInputIssues(input) ?? []),
       ...findUnknownFields(input, inputFields, NOT_OF_CREATION),

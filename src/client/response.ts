@@ -35,7 +35,7 @@ export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown 
     return text;
   }
   // "404" in a text/plain body is text; an object is JSON whatever its label says.
-  return isJsonType(headers['content-type']) || (typeof value === 'object' && value !== null)
+  return (typeof value === 'object' && value !== null) || isJsonType(headers['content-type'])
     ? value
     : text;
 }

@@ -6,6 +6,7 @@ import {
   type RequestOutcome,
   ResponseError,
 } from '../errors.js';
+import type { Logger } from '../protocol/logger.js';
 import { type StandardSchemaV1, toIssues } from '../protocol/standard-schema.js';
 import type { GiveUpReason } from './deadline.js';
 import {
@@ -17,7 +18,7 @@ import {
   readRequestId,
   toError,
 } from './failure.js';
-import { type AttemptReport, isObserved, type Logger, observe } from './observation.js';
+import { type AttemptReport, type CallTrace, observe } from './observation.js';
 import { parseBody, type ServiceResponse } from './response.js';
 import {
   combineOutcomes,
@@ -31,6 +32,8 @@ import type { Answer, Exchange, Transport } from './transport/transport.js';
 export interface SendContext extends FailureContext {
   readonly transport: Transport;
   readonly logger: Logger | undefined;
+  /** Undefined for a call that nothing observed when it began. */
+  readonly call: CallTrace | undefined;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
 }
@@ -51,24 +54,35 @@ interface FailedAttempt {
   readonly retryDelayMs: number | undefined;
 }
 
+/** The answer of a first attempt that succeeded; nothing for another. */
+export function readSuccess(exchange: Exchange): ServiceResponse | undefined {
+  if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;
+  const { status, headers, body } = exchange;
+  return { status, headers, body: parseBody(body, headers), attempts: 1 };
+}
+
 /**
  * Sends a prepared request until it succeeds, must not be sent again, or the deadline passes.
  *
+ * @param first - how the first attempt ended, when it was made already
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
-export async function send(context: SendContext): Promise<ServiceResponse> {
-  const { request, deadline, transport, logger } = context;
+export async function send(context: SendContext, first?: Exchange): Promise<ServiceResponse> {
+  const { request, deadline, transport, logger, call } = context;
   let known: RequestOutcome = 'not-sent';
+  let made = first;
   for (let attempt = 1; ; attempt += 1) {
     const earlier: RequestOutcome = known;
-    const result: AttemptResult = isObserved(logger)
-      ? await observe(
-          { method: request.method, path: request.path, attempt },
-          logger,
-          async () => judge(await transport.send(request, deadline), context, attempt, earlier),
-          (result) => toReport(result, context),
-        )
-      : judge(await transport.send(request, deadline), context, attempt, earlier);
+    const result: AttemptResult =
+      made === undefined && call !== undefined
+        ? await observe(
+            call,
+            logger,
+            async () => judge(await transport.send(request, deadline), context, attempt, earlier),
+            (result) => toReport(result, context),
+          )
+        : judge(made ?? (await transport.send(request, deadline)), context, attempt, earlier);
+    made = undefined;
     if (result.error === undefined) {
       const { status, headers } = result.answer;
       return { status, headers, body: result.body, attempts: attempt };

@@ -59,7 +59,7 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
  * with `stale: true` when the event says `processStale`. The step that claims it decides that.
  *
  * An inbox may also keep the changes whose work failed (`failedChanges`, `discard`), and then heeds
- * `event.failures`. Those in memory, Postgres and SQLite do.
+ * `event.failures`. Those in memory, SQLite, Postgres and MySQL do.
  */
 export interface CallbackInbox<Tx = undefined> {
   /**
@@ -77,6 +77,8 @@ export interface CallbackInbox<Tx = undefined> {
   failedChanges?: FailedChangeStore['failedChanges'] | undefined;
   /** Forgets the failures of a change, in an inbox that keeps them. */
   discard?: FailedChangeStore['discard'] | undefined;
+  /** Whether a kept failure can be replayed, in an inbox that keeps them. */
+  keepsBodies?: FailedChangeStore['keepsBodies'];
 }
 
 /** An inbox that keeps the changes whose work failed, and lists them. */

@@ -6,16 +6,18 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { Loss } from '../storage/loss.js';
 import { createMemoryWarning } from '../storage/memory-warning.js';
 import { Attempt } from './attempt.js';
 import {
   type FailureKeepingInbox,
-  type InboxContext,
   type InboxEvent,
   type InboxOutcome,
   toEpochMicroseconds,
 } from './inbox.js';
 import { MemoryFailures } from './memory-failures.js';
+import { MemoryPayments } from './memory-payments.js';
+import { WorkContext } from './work-context.js';
 
 /** Options of {@link memoryInbox}. */
 export interface MemoryInboxOptions {
@@ -50,14 +52,6 @@ const rules = {
   now: clock,
 } satisfies OptionRules<MemoryInboxOptions>;
 
-interface RememberedPayment {
-  readonly keys: Set<string>;
-  /** When the latest processed change happened, in epoch microseconds. */
-  watermark: number;
-  /** In epoch milliseconds. */
-  changedAtMs: number;
-}
-
 /**
  * An inbox in this process's memory: for one process, for tests and for development. It is empty after a
  * restart and shared with no other process. In production it says so once, in a process warning
@@ -72,71 +66,44 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
   const { maxEntries, retentionMs, keepBodies, now } = resolveOptions(options, rules);
   const failures = new MemoryFailures({ now, keepBodies });
 
-  // In the order of their last change, the oldest first.
-  const payments = new Map<string, RememberedPayment>();
+  const payments = new MemoryPayments({ maxEntries });
   const running = new Set<string>();
-  let entries = 0;
 
-  const forgetOld = (): void => {
-    const oldestMs = now() - retentionMs;
+  const forgetOld = (nowMs: number): void => {
+    const oldestMs = nowMs - retentionMs;
     failures.prune(oldestMs);
-    for (const [reference, { keys, changedAtMs }] of payments) {
-      const expired = changedAtMs <= oldestMs;
-      if (entries <= maxEntries && !expired) return;
-      if (payments.size > 1 || expired) {
-        payments.delete(reference);
-        entries -= keys.size;
-      } else {
-        // The payment that is left has more changes than fit; its watermark still knows them as stale.
-        const [oldest] = keys;
-        entries -= Number(keys.delete(oldest as string));
-      }
-    }
+    payments.forget(oldestMs);
   };
 
-  const remember = (reference: string, key: string, occurredAt: number): void => {
-    const payment = payments.get(reference) ?? {
-      keys: new Set(),
-      watermark: occurredAt,
-      changedAtMs: 0,
-    };
-    payment.keys.add(key);
-    entries += 1;
-    payment.watermark = Math.max(payment.watermark, occurredAt);
-    payment.changedAtMs = now();
-    // Put last, wherever it was.
-    payments.delete(reference);
-    payments.set(reference, payment);
-    forgetOld();
-  };
-
-  const isOlder = (payment: RememberedPayment | undefined, occurredAt: number): boolean =>
-    payment !== undefined && occurredAt < payment.watermark;
-
-  const check = (event: InboxEvent, occurredAt: number): InboxOutcome | undefined => {
-    forgetOld();
-    const payment = payments.get(event.paymentReference);
-    if (payment?.keys.has(event.key)) return 'duplicate';
-    if (!event.processStale && isOlder(payment, occurredAt)) return 'stale';
-    return running.has(event.paymentReference) ? 'busy' : undefined;
+  const check = (
+    { key, paymentReference, processStale }: InboxEvent,
+    isStale: boolean,
+  ): InboxOutcome | undefined => {
+    if (payments.has(paymentReference, key)) return 'duplicate';
+    if (!processStale && isStale) return 'stale';
+    return running.has(paymentReference) ? 'busy' : undefined;
   };
 
   return {
     async process(event, work) {
       warnInProduction();
-      const occurredAt = toEpochMicroseconds(event);
-      const known = check(event, occurredAt);
-      if (known !== undefined) return known;
-      const isStale = isOlder(payments.get(event.paymentReference), occurredAt);
+      const occurredAtUs = toEpochMicroseconds(event);
+      forgetOld(now());
       // Copied: the caller's object may change while the work runs.
       const { key, paymentReference } = event;
-      const change = { key, paymentReference, occurredAtUs: occurredAt };
+      const isStale = payments.isOlder(paymentReference, occurredAtUs);
+      const known = check(event, isStale);
+      if (known !== undefined) return known;
+      const change = { key, paymentReference, occurredAtUs };
       const attempt = new Attempt(event, async (failure) => failures.keep(change, failure));
       running.add(paymentReference);
       try {
         attempt.begin(failures.see(change));
-        await work(new LazyContext(isStale));
-        remember(paymentReference, key, occurredAt);
+        // Nothing here is lost, so its signal never aborts.
+        await work(new WorkContext(undefined, isStale, new Loss()));
+        const nowMs = now();
+        payments.remember(change, nowMs);
+        forgetOld(nowMs);
         failures.forget(change);
       } catch (error) {
         await attempt.failed(error);
@@ -146,25 +113,10 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
       }
       return 'processed';
     },
+    keepsBodies: keepBodies,
     failedChanges: (listed) => failures.failedChanges(listed),
     discard: (change) => failures.discard(change),
   };
-}
-
-// The signal is made when it is asked for: nothing here can abort it, and most handlers never look.
-class LazyContext implements InboxContext<undefined> {
-  readonly tx = undefined;
-  readonly stale: boolean;
-  #signal: AbortSignal | undefined;
-
-  constructor(stale: boolean) {
-    this.stale = stale;
-  }
-
-  get signal(): AbortSignal {
-    this.#signal ??= new AbortController().signal;
-    return this.#signal;
-  }
 }
 
 /** Warns once per process what a memory inbox does not do. */

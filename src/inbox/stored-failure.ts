@@ -5,7 +5,7 @@ import type { ChangeId, FailedChange } from './failed-changes.js';
 /** How many failures a database gives at a time. */
 export const FAILURES_PAGE_SIZE = 100;
 
-/** A failed change as a database gives it, as JSON: drivers have types of their own for the rest. */
+/** A failed change as a database gives it, as JSON: drivers differ in the types of the rest. */
 export interface StoredFailure {
   readonly reference: string;
   readonly storedKey: string;

@@ -1,5 +1,6 @@
 import type { RequestOptions } from '../client/options.js';
-import { InvalidOptionError, MerchantPaymentsError } from '../errors.js';
+import type { CreatePaymentResult } from '../client/response.js';
+import { InvalidOptionError, MerchantPaymentsError, type OutboxError } from '../errors.js';
 import {
   date,
   invalidOption,
@@ -11,7 +12,13 @@ import {
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import { toStoredName } from '../storage/stored-name.js';
-import { notUnresolved, referenceConflict, unknownReference } from './errors.js';
+import {
+  notGranted,
+  notStoredInTime,
+  notUnresolved,
+  referenceConflict,
+  unknownReference,
+} from './errors.js';
 import { listSecondPayments, listUnresolved } from './lists.js';
 import type { outboxRules } from './options.js';
 import type {
@@ -30,11 +37,13 @@ import { toFinding, toIntent, toOutboxPayment } from './records.js';
 import { recover } from './recover.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
 import type { Intent, OutboxStore, StoredPayment } from './store.js';
-import { assertNotAborted, waitFor } from './waiting.js';
+import { assertNotAborted, pause, waitFor } from './waiting.js';
 
 const LEASE_MARGIN_MS = 10_000;
 const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1_000;
+
+type Prepared = PreparedCreation<CreatePaymentResult>;
 
 /** A payment that this process is sending. */
 interface Running {
@@ -54,22 +63,32 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   }
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<OutboxPayment> {
-    const { body, ...times } = this.#prepare(input, options);
-    const reference = input.merchantPaymentReference;
-    const intent = toIntent(body);
-    const key = toStoredName(reference);
-    return this.#send({ reference, key, intent, options, allowsRejected: true, ...times });
+    const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
+    const key = toStoredName(input.merchantPaymentReference);
+    const intent = toIntent(body, options?.extraBody);
+    return this.#send({ key, intent, send, options, allowsRejected: true, timeoutMs, leaseMs });
   }
 
   async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
-    const { tx, extraBody } = resolveOptions(context, recordRules, { owner: 'context' });
+    const { tx, extraBody } = resolveOptions(context, recordRules, {
+      owner: 'context',
+      holds: 'tx, as in record(payment, { tx })',
+    });
+    if (this.#store.needsTransaction && (tx === undefined || tx === null)) {
+      throw invalidOption(
+        'tx',
+        'your open transaction, as in record(payment, { tx })',
+        tx,
+        'a payment that is recorded by itself is sent, whatever becomes of its order',
+      );
+    }
     const { key, intent, assertSame } = this.toRecord(input, extraBody);
     assertSame(await this.#store.record(key, intent, tx as Tx | undefined));
   }
 
   /** @internal What to record, checked, and what to do with what stood in the way. */
   toRecord(input: CreatePaymentInput, extraBody: Record<string, unknown> | undefined) {
-    const intent = toIntent(this.#prepare(input, { extraBody }).body);
+    const intent = toIntent(this.#prepare(input, { extraBody }).body, extraBody);
     const reference = input.merchantPaymentReference;
     const assertSame = (stored: StoredPayment | undefined): void => {
       if (stored === undefined || stored.digest === intent.digest) return;
@@ -86,12 +105,9 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
         'extraBody must be left out: what is sent is what was recorded; pass it to record()',
       );
     }
-    // Of the options alone, as the body is stored.
-    const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
-    const { body, ...times } = this.#prepare(sample, options);
     const key = toStoredName(reference);
-    const wanted = { reference, key, intent: undefined, options, allowsRejected: true };
-    return this.#send({ ...wanted, ...times });
+    const wanted = { key, intent: undefined, send: undefined, options, allowsRejected: true };
+    return this.#send({ ...wanted, ...this.#limits(options) });
   }
 
   async settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome> {
@@ -125,9 +141,9 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     return listSecondPayments(this.#store, options);
   }
 
-  async resolve(merchantPaymentReference: string, as: Resolution): Promise<void> {
+  async resolve(merchantPaymentReference: string, resolution: Resolution): Promise<void> {
     const reference = assertReference(merchantPaymentReference);
-    const referenceNumber = readResolution(as);
+    const referenceNumber = readResolution(resolution);
     const key = toStoredName(reference);
     const result =
       referenceNumber === undefined
@@ -139,8 +155,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     if (await this.#store.resolve(key, result)) return;
     const stored = await this.#store.read(key);
     if (stored === undefined) throw unknownReference();
-    // Its callback came meanwhile, and says the same.
-    const found = result.state === 'created' ? result.finding.referenceNumber : undefined;
+    // Its callback has said the same meanwhile.
+    const found = result.finding?.referenceNumber;
     if (found !== undefined && stored.referenceNumber === found) return;
     throw notUnresolved(stored.state);
   }
@@ -156,39 +172,41 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   #prepare(
     input: CreatePaymentInput,
     options: RequestOptions | undefined,
-  ): Pick<PreparedCreation, 'body' | 'timeoutMs'> & { leaseMs: number } {
+  ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
     const { client, leaseMs: longest } = this.#options;
-    const {
-      body,
-      timeoutMs: asked,
-      retryUnknownOutcome,
-    } = client[PREPARE_CREATION](input, options);
-    if (retryUnknownOutcome) {
+    const prepared: Prepared = client[PREPARE_CREATION](input, options);
+    const { body, send, timeoutMs: asked } = prepared;
+    if (prepared.retryUnknownOutcome) {
       throw new InvalidOptionError(
         'client',
         'client must not have retryUnknownOutcome: it would send a payment again that may exist. Give the outbox a client of its own',
       );
     }
     if (longest === undefined) {
-      return { body, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
+      return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
     }
-    return { body, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+    return { body, send, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+  }
+
+  /** How long a call may take with these options. */
+  #limits(options: RequestOptions | undefined): Pick<Wanted, 'timeoutMs' | 'leaseMs'> {
+    const { timeoutMs, leaseMs } = this.#prepare(SAMPLE, options);
+    return { timeoutMs, leaseMs };
   }
 
   async #send(wanted: Wanted): Promise<OutboxPayment> {
-    const { key, intent, options, timeoutMs } = wanted;
+    const { intent, options, timeoutMs } = wanted;
     assertNotAborted(options?.signal);
     const endsAtMs = performance.now() + timeoutMs;
-    for (;;) {
-      const running = this.#running.get(key);
-      const turn = await (running === undefined
-        ? this.#takeTurn(wanted)
-        : this.#joinTurn(running, wanted, endsAtMs));
-      if (turn === undefined) continue;
+    for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
+      const turn = await this.#nextTurn(wanted, endsAtMs);
       const { stored } = turn;
-      if (stored === undefined) throw unknownReference();
-      // Another sender has given up between the claim and the look.
-      if (turn.replayed && isFree(stored, intent) && performance.now() < endsAtMs) continue;
+      if (stored === undefined) throw notThere(intent);
+      if (turn.replayed && isFree(stored, intent)) {
+        // Another sender has given up between the claim and the look. More often than once it is the store.
+        await this.#pause(pauseMs, endsAtMs, options?.signal);
+        continue;
+      }
       assertSame(stored, intent);
       const isOver = stored.state !== 'sending' || performance.now() >= endsAtMs;
       if (!turn.replayed || isOver) return toOutboxPayment(stored, turn);
@@ -196,9 +214,26 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     }
   }
 
+  async #nextTurn(wanted: Wanted, endsAtMs: number): Promise<Turn> {
+    for (;;) {
+      const running = this.#running.get(wanted.key);
+      const turn = await (running === undefined
+        ? this.#takeTurn(wanted)
+        : this.#joinTurn(running, wanted, endsAtMs));
+      if (turn !== undefined) return turn;
+    }
+  }
+
+  /** @throws {OutboxError} when the time is over */
+  async #pause(pauseMs: number, endsAtMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const leftMs = endsAtMs - performance.now();
+    if (leftMs <= 0) throw notGranted();
+    if (pauseMs > 0) await pause(Math.min(pauseMs, leftMs), signal);
+  }
+
   #takeTurn(wanted: Wanted): Promise<Turn> {
     const { client } = this.#options;
-    const turn = sendIfGranted({ store: this.#store, client }, wanted).finally(() =>
+    const turn = sendIfGranted({ store: this.#store, client }, wanted, () =>
       this.#running.delete(wanted.key),
     );
     this.#running.set(wanted.key, { digest: wanted.intent?.digest, turn });
@@ -226,11 +261,10 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
 
   /** Until another process, which is sending the payment, has ended. */
   async #waitForOther({ key, options }: Wanted, endsAtMs: number): Promise<void> {
-    const never = new Promise<never>(() => {});
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = nextPause(pauseMs)) {
       const leftMs = endsAtMs - performance.now();
       if (leftMs <= 0) return;
-      await waitFor(never, Math.min(pauseMs, leftMs), options?.signal);
+      await pause(Math.min(pauseMs, leftMs), options?.signal);
       const stored = await this.#store.read(key);
       if (stored?.state !== 'sending') return;
     }
@@ -241,12 +275,18 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const key = toStoredName(reference);
     const running = this.#running.get(key);
     if (running !== undefined) return running.turn.then((turn) => ({ ...turn, replayed: true }));
-    const sample = { merchantPaymentReference: reference, amount: 0, currency: 'XXX' };
-    const { timeoutMs, leaseMs } = this.#prepare(sample, undefined);
-    const wanted = { reference, key, intent: undefined, options: undefined, timeoutMs, leaseMs };
+    const wanted = { key, intent: undefined, send: undefined, options: undefined };
     // It was recorded when it was listed. A person may have had it rejected since.
-    return this.#takeTurn({ ...wanted, allowsRejected: false });
+    return this.#takeTurn({ ...wanted, ...this.#limits(undefined), allowsRejected: false });
   }
+}
+
+function nextPause(pauseMs: number): number {
+  return Math.min(Math.max(pauseMs * 2, FIRST_POLL_MS), LONGEST_POLL_MS);
+}
+
+function notThere(intent: Intent | undefined): OutboxError {
+  return intent === undefined ? unknownReference() : notStoredInTime();
 }
 
 function assertSame({ digest }: StoredPayment, intent: Intent | undefined): void {
@@ -268,6 +308,9 @@ function isCallersOwn(error: unknown): boolean {
   );
 }
 
+// The client checks options with a payment, and what is sent is stored.
+const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
+
 const recordRules = {
   tx: (value: unknown) => value,
   // Checked with the payment, as a part of it.
@@ -278,10 +321,13 @@ function assertReference(reference: unknown): string {
   return text(reference, 'merchantPaymentReference');
 }
 
-function readResolution(as: Resolution): string | undefined {
-  if (as === 'not-created') return undefined;
-  const expected = "'not-created' or { created: { referenceNumber } }";
-  const { created } = (as ?? {}) as { created?: { referenceNumber?: unknown } };
-  if (typeof created !== 'object' || created === null) throw invalidOption('as', expected, as);
-  return text(created.referenceNumber, 'as.created.referenceNumber');
+function readResolution(resolution: Resolution): string | undefined {
+  if (resolution === 'not-created') return undefined;
+  const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
+  if (typeof created !== 'object' || created === null) {
+    const expected = "'not-created' or { created: { referenceNumber } }";
+    const remedy = 'pass it to resolve() behind the reference';
+    throw invalidOption('resolution', expected, resolution, remedy);
+  }
+  return text(created.referenceNumber, 'resolution.created.referenceNumber');
 }

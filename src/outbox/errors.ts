@@ -31,6 +31,20 @@ export function notSentInTime(): OutboxError {
   );
 }
 
+export function notGranted(): OutboxError {
+  return new OutboxError(
+    'OUTBOX_TIMEOUT',
+    'The payment was not sent: it may be sent, but the store granted that to no call within timeoutMs. It stays as it is. Ask again; where this happens often the store of the outbox is wrong: test it with outboxContract()',
+  );
+}
+
+export function notStoredInTime(): OutboxError {
+  return new OutboxError(
+    'OUTBOX_TIMEOUT',
+    `Another call of this process is still storing the payment; this one has sent nothing. Ask again, and find out why the store is slow`,
+  );
+}
+
 export function outcomeNotStored(what: string, cause: unknown): OutboxError {
   return new OutboxError(
     'STORE_FAILED',

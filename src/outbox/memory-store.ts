@@ -1,5 +1,6 @@
 import { createMemoryWarning } from '../storage/memory-warning.js';
 import type { SettleOutcome } from './outbox.js';
+import * as steps from './steps.js';
 import type {
   Claim,
   Claimed,
@@ -14,14 +15,7 @@ import type {
   StoredSecondPayment,
 } from './store.js';
 
-type Row = { -readonly [Field in keyof StoredPayment]: StoredPayment[Field] };
-
-interface OwnedRow extends Row {
-  owner: string | undefined;
-  /** In epoch milliseconds. */
-  leaseUntilMs: number;
-  updatedAtUs: number | undefined;
-}
+type Row = { -readonly [Field in keyof steps.OwnedPayment]: steps.OwnedPayment[Field] };
 
 interface SecondRow extends StoredSecondPayment {
   readonly updatedAtUs: number | undefined;
@@ -34,8 +28,9 @@ const warnInProduction = /* @__PURE__ */ createMemoryWarning(
 
 /** A store in this process's memory. What is done before the first await of a method is one step. */
 export class MemoryStore implements OutboxStore {
+  readonly needsTransaction = false;
   // In the order of their last change, the oldest first.
-  readonly #rows = new Map<string, OwnedRow>();
+  readonly #rows = new Map<string, Row>();
   readonly #seconds = new Map<string, SecondRow>();
   readonly #now: () => number;
   readonly #maxEntries: number;
@@ -45,65 +40,46 @@ export class MemoryStore implements OutboxStore {
     this.#maxEntries = maxEntries;
   }
 
-  async claim({ key, intent, owner, allowsRejected, leaseMs }: Claim): Promise<Claimed> {
-    const found = this.#rows.get(key);
-    if (found === undefined && intent === undefined) return { granted: false, stored: undefined };
-    if (found !== undefined) this.#expireOne(found);
-    const row = found ?? this.#insert(key, intent as Intent);
-    if (!mayClaim(row, { intent, allowsRejected })) return { granted: false, stored: copy(row) };
-    const nowMs = this.#now();
-    this.#change(key, row, {
-      ...intent,
-      state: 'sending',
-      owner,
-      leaseUntilMs: nowMs + leaseMs,
-      attempts: row.attempts + 1,
-      sentAtMs: nowMs,
-      failure: undefined,
-    });
-    return { granted: true, stored: copy(row) };
+  async claim({ key, ...wanted }: Claim): Promise<Claimed> {
+    const { intent } = wanted;
+    const row = this.#rows.get(key) ?? (intent && this.#insert(key, intent));
+    if (row === undefined) return { granted: false, stored: undefined };
+    const change = steps.claim(row, wanted, this.#now());
+    if (change !== undefined) this.#change(key, row, change);
+    return { granted: change?.state === 'sending', stored: copy(row) };
   }
 
   async record(key: string, intent: Intent): Promise<StoredPayment | undefined> {
-    const found = this.#rows.get(key);
-    if (found === undefined) this.#insert(key, intent);
-    else if (found.state === 'rejected') this.#change(key, found, { ...intent, state: 'recorded' });
-    else return this.#read(found);
+    const row = this.#rows.get(key);
+    if (row === undefined) {
+      this.#insert(key, intent);
+      return undefined;
+    }
+    const change = steps.record(row, intent);
+    if (change === undefined) return this.#read(row);
+    this.#change(key, row, change);
     return undefined;
   }
 
   async finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
     const row = this.#rows.get(key);
     if (row?.owner !== owner) return undefined;
-    this.#end(key, row, result);
+    this.#change(key, row, steps.end(result));
     return copy(row);
   }
 
   async settle(key: string, finding: Finding): Promise<SettleOutcome> {
     const row = this.#rows.get(key);
-    if (row === undefined) return 'not-ours';
-    const { referenceNumber } = finding;
-    if (row.state !== 'created') {
-      this.#end(key, row, { state: 'created', finding });
-      return 'settled';
-    }
-    if (referenceNumber === undefined) return 'known';
-    if (row.referenceNumber === undefined) {
-      this.#change(key, row, finding);
-      return 'settled';
-    }
-    if (row.referenceNumber !== referenceNumber) {
-      this.#addSecond(key, row, { ...finding, referenceNumber });
-      return 'second-payment';
-    }
-    if (!isOlder(finding, row)) this.#change(key, row, finding);
-    return 'known';
+    const { outcome, change } = steps.settle(row, finding);
+    if (row !== undefined && change !== undefined) this.#change(key, row, change);
+    if (row !== undefined && outcome === 'second-payment') this.#addSecond(key, row, finding);
+    return outcome;
   }
 
   async resolve(key: string, result: Result): Promise<boolean> {
     const row = this.#rows.get(key);
     if (row === undefined || this.#read(row).state !== 'unresolved') return false;
-    this.#end(key, row, result);
+    this.#change(key, row, steps.end(result));
     return true;
   }
 
@@ -147,14 +123,14 @@ export class MemoryStore implements OutboxStore {
     return old.length;
   }
 
-  #insert(key: string, intent: Intent): OwnedRow {
+  #insert(key: string, intent: Intent): Row {
     warnInProduction();
     const nowMs = this.#now();
-    const row: OwnedRow = {
+    const row: Row = {
       ...intent,
       state: 'recorded',
       owner: undefined,
-      leaseUntilMs: 0,
+      leaseUntilMs: undefined,
       attempts: 0,
       recordedAtMs: nowMs,
       sentAtMs: undefined,
@@ -179,39 +155,35 @@ export class MemoryStore implements OutboxStore {
     }
   }
 
-  #change(key: string, row: OwnedRow, change: Partial<OwnedRow>): void {
+  #change(key: string, row: Row, change: steps.Change): void {
     Object.assign(row, change, { changedAtMs: this.#now() });
     this.#rows.delete(key);
     this.#rows.set(key, row);
   }
 
-  #end(key: string, row: OwnedRow, result: Result): void {
-    const { state, failure } = result;
-    const finding = result.state === 'created' ? result.finding : undefined;
-    this.#change(key, row, { ...finding, state, failure, owner: undefined });
-  }
-
   /** Whether its lease has run out. */
-  #expireOne(row: OwnedRow): boolean {
-    if (row.state !== 'sending' || row.leaseUntilMs > this.#now()) return false;
-    row.state = 'unresolved';
-    row.changedAtMs = this.#now();
-    return true;
+  #expireOne(row: Row): boolean {
+    const nowMs = this.#now();
+    const change = steps.expire(row, nowMs);
+    if (change !== undefined) Object.assign(row, change, { changedAtMs: nowMs });
+    return change !== undefined;
   }
 
-  #read(row: OwnedRow): StoredPayment {
+  #read(row: Row): StoredPayment {
     this.#expireOne(row);
     return copy(row);
   }
 
-  #addSecond(key: string, { body }: Row, finding: Finding & { referenceNumber: string }): void {
-    const name = JSON.stringify([key, finding.referenceNumber]);
+  #addSecond(key: string, { body }: Row, finding: Finding): void {
+    const { referenceNumber = '' } = finding;
+    const name = JSON.stringify([key, referenceNumber]);
     const known = this.#seconds.get(name);
-    if (known !== undefined && isOlder(finding, known)) return;
+    if (known !== undefined && steps.isOlder(finding, known)) return;
     this.#seconds.set(name, {
       key,
       body,
       ...finding,
+      referenceNumber,
       payment: finding.payment ?? '{}',
       foundAtMs: known?.foundAtMs ?? this.#now(),
     });
@@ -222,7 +194,7 @@ export class MemoryStore implements OutboxStore {
     { olderThanMs, after, limit }: Page,
     timeOf: (row: Row) => number,
   ): readonly Listed[] {
-    const untilMs = this.#now() - olderThanMs;
+    const untilMs = olderThanMs === 0 ? Number.POSITIVE_INFINITY : this.#now() - olderThanMs;
     return [...this.#rows]
       .filter(([, row]) => this.#read(row).state === state && timeOf(row) <= untilMs)
       .map(([key, row]) => ({ place: { atMs: timeOf(row), key }, stored: copy(row) }))
@@ -233,22 +205,8 @@ export class MemoryStore implements OutboxStore {
   }
 }
 
-function mayClaim(
-  { state, digest }: Row,
-  { intent, allowsRejected }: Pick<Claim, 'intent' | 'allowsRejected'>,
-): boolean {
-  if (state === 'rejected') return allowsRejected;
-  return state === 'recorded' && (intent === undefined || intent.digest === digest);
-}
-
 function isOver({ state }: Row): boolean {
   return state === 'created' || state === 'rejected';
-}
-
-type Dated = Pick<Finding, 'updatedAtUs'>;
-
-function isOlder(finding: Dated, known: Dated): boolean {
-  return (finding.updatedAtUs ?? 0) < (known.updatedAtUs ?? 0);
 }
 
 function compare(one: Cursor, other: Cursor): number {
@@ -268,6 +226,6 @@ function compareText(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function copy({ owner, leaseUntilMs, updatedAtUs, ...stored }: OwnedRow): StoredPayment {
+function copy({ owner, leaseUntilMs, updatedAtUs, ...stored }: Row): StoredPayment {
   return stored;
 }

@@ -7,7 +7,8 @@ import {
 } from '../protocol/options.js';
 import { Engine } from './engine.js';
 import { MemoryStore } from './memory-store.js';
-import { type OutboxOptions, outboxRules } from './options.js';
+import { logOperations } from './operation-log.js';
+import { logRules, type OutboxOptions, outboxRules } from './options.js';
 import type { PaymentOutbox } from './outbox.js';
 
 /** Options of {@link memoryOutbox}. */
@@ -27,6 +28,7 @@ export interface MemoryOutboxOptions extends OutboxOptions {
 
 const rules = {
   ...outboxRules,
+  ...logRules,
   maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'payments' })),
   now: clock,
 } satisfies OptionRules<MemoryOutboxOptions>;
@@ -53,6 +55,12 @@ const rules = {
  * ```
  */
 export function memoryOutbox(options: MemoryOutboxOptions): PaymentOutbox {
-  const { maxEntries, now, ...shared } = resolveOptions(options, rules, { holds: 'client' });
-  return new Engine(new MemoryStore({ maxEntries, now }), shared);
+  const { client, leaseMs, logger, logReferences, maxEntries, now } = resolveOptions(
+    options,
+    rules,
+    { holds: 'client' },
+  );
+  const engine = new Engine(new MemoryStore({ maxEntries, now }), { client, leaseMs });
+  logOperations(engine, { logger, logReferences });
+  return engine;
 }

@@ -1,5 +1,13 @@
 import type { PaymentClient } from '../client/payment-client.js';
-import { matching, type OptionRules, optional, timerMs } from '../protocol/options.js';
+import { type Logger, loggerRule } from '../protocol/logger.js';
+import {
+  boolean,
+  matching,
+  type OptionRules,
+  optional,
+  timerMs,
+  withDefault,
+} from '../protocol/options.js';
 import { PREPARE_CREATION } from '../protocol/prepared-creation.js';
 
 /** Options of every outbox. */
@@ -13,9 +21,20 @@ export interface OutboxOptions {
    * @default 10 s more than the call's timeoutMs
    */
   leaseMs?: number | undefined;
+  /**
+   * Receives a line for each `create`, `send`, `record`, `settle`, `resolve` and `recover`: pino, or console.
+   * At `debug` what went well, at `warn` a payment that is unresolved, at `error` what failed and a second
+   * payment. No bodies, no texts of errors.
+   */
+  logger?: Logger | undefined;
+  /**
+   * Whether its log lines show the `merchantPaymentReference`, which may name a customer.
+   * @default false
+   */
+  logReferences?: boolean | undefined;
 }
 
-/** One rule for each option. */
+/** What sends payments. */
 export const outboxRules = {
   client: matching<PaymentClient>(
     'a PaymentClient',
@@ -24,4 +43,10 @@ export const outboxRules = {
       'function',
   ),
   leaseMs: optional(timerMs(100)),
-} satisfies OptionRules<OutboxOptions>;
+} satisfies Partial<OptionRules<OutboxOptions>>;
+
+/** What is logged of it, and where. */
+export const logRules = {
+  logger: optional(loggerRule),
+  logReferences: withDefault(false, boolean),
+} satisfies Omit<OptionRules<OutboxOptions>, keyof typeof outboxRules>;

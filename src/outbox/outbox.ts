@@ -43,7 +43,7 @@ export interface OutboxPayment {
   extraBody?: Record<string, unknown> | undefined;
   /** How often it was taken up to be sent, from 0. */
   attempts: number;
-  /** When it was recorded, by the store's clock. */
+  /** When it was recorded: by the store's clock, or by this process's in what the call that did it gives. */
   recordedAt: Date;
   /** When it was last taken up to be sent. Absent when it never was. */
   sentAt?: Date | undefined;
@@ -83,7 +83,7 @@ export type SettleOutcome = 'settled' | 'known' | 'second-payment' | 'not-ours';
 
 /** Whose transaction to write in. */
 export interface OutboxContext<Tx> {
-  /** The merchant's own transaction, or that of an inbox of the same database. Without it, one of the outbox's own. */
+  /** The merchant's own transaction, or that of an inbox of the same database. */
   tx: Tx;
 }
 
@@ -141,7 +141,9 @@ export interface PaymentOutbox<Tx = unknown> {
   /**
    * Stores the payment and sends it. Asked again for the same payment, it gives what is stored
    * (`replayed`), and waits for it while another caller is sending it: until `timeoutMs` has passed, then
-   * what is given is `sending`. A rejected one is sent again, and may be corrected.
+   * what is given is `sending`. Where that caller gives up without having sent it, this one sends it, with the
+   * whole of `timeoutMs` again: what little was left would make one more outcome unknown. A rejected one is
+   * sent again, and may be corrected.
    *
    * When the outcome is not known it resolves with `unresolved` and the `error`: the payment may exist, and
    * its callback will tell.
@@ -160,6 +162,7 @@ export interface PaymentOutbox<Tx = unknown> {
    * again for the same payment it changes nothing; one that was rejected is to be sent again.
    *
    * @throws {InvalidRequestError} when the input is invalid
+   * @throws {InvalidOptionError} when `tx` is missing, or is no open transaction, at a database server
    * @throws {OutboxError} `REFERENCE_CONFLICT` when another payment is stored under this reference
    */
   record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void>;
@@ -171,14 +174,13 @@ export interface PaymentOutbox<Tx = unknown> {
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment>;
   /**
    * Notes what a callback says. A receiver with the option `outbox` does so for every callback. The callback
-   * must be verified.
+   * must be verified. With `tx: undefined` it is noted in a transaction of the outbox's own.
    */
   settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome>;
   /** What is stored under a reference: for a page to which the customer returns. */
   get(merchantPaymentReference: string): Promise<OutboxPayment | undefined>;
   /**
-   * The payments of which nobody knows whether the service has them, those that were sent first coming
-   * first. `sentAt` tells their age.
+   * The payments that the service may or may not have, the oldest first, by `sentAt`.
    */
   unresolved(options?: UnresolvedOptions): AsyncIterable<OutboxPayment>;
   /** The payments that the service has beside the first of their reference, in the order in which they were found. */
@@ -189,7 +191,7 @@ export interface PaymentOutbox<Tx = unknown> {
    *
    * @throws {OutboxError} `UNKNOWN_REFERENCE`; `OUTBOX_STATE` when it is not unresolved
    */
-  resolve(merchantPaymentReference: string, as: Resolution): Promise<void>;
+  resolve(merchantPaymentReference: string, resolution: Resolution): Promise<void>;
   /**
    * Tidies up after crashes: what a process was sending when it died becomes `unresolved`, and what was
    * recorded is sent. Safe from any number of processes at any time: run it on a timer. When the service

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
 import type { Turn } from './sending.js';
-import type { Cursor, OutboxStore, StoredPayment } from './store.js';
+import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
 const AT_ONCE = 8;
@@ -22,8 +22,8 @@ export async function recover(
   for (;;) {
     const page = await store.listRecorded({ olderThanMs: 0, after, limit: PAGE_SIZE });
     await pass.sendAll(page.map(({ stored }) => stored));
-    const last = page.at(-1);
-    if (pass.isOver || last === undefined || page.length < PAGE_SIZE) break;
+    if (pass.isOver || page.length < PAGE_SIZE) break;
+    const last = page.at(-1) as Listed;
     after = { atMs: last.stored.changedAtMs, key: last.key };
   }
   const { resent, unresolved } = pass;

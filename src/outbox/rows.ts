@@ -1,5 +1,6 @@
 import { OutboxError } from '../errors.js';
 import type { OutboxState } from './outbox.js';
+import type { OwnedPayment } from './steps.js';
 import type { Listed, StoredSecondPayment } from './store.js';
 
 const STATES: Readonly<Record<OutboxState, true>> = {
@@ -26,6 +27,30 @@ export function parseRow(json: string): Listed {
 export function parseRows(json: string): readonly Listed[] {
   return (JSON.parse(json) as Column[][]).map(toListed);
 }
+
+/** A row with what a store alone sees of it. */
+export interface OwnedRow {
+  readonly key: string;
+  readonly row: OwnedPayment;
+  /** The store's time, in epoch milliseconds. */
+  readonly nowMs: number;
+}
+
+/** The same of a longer list, with the owner, the end of the lease, the time of the record and that of now behind. */
+export function parseOwnedRow(json: string): OwnedRow {
+  const columns = JSON.parse(json) as Column[];
+  const { key, stored } = toListed(columns.slice(0, ROW_LENGTH));
+  const [owner, leaseUntilMs, updatedAtUs, nowMs] = columns.slice(ROW_LENGTH);
+  const row = {
+    ...stored,
+    owner: orNothing(owner, String),
+    leaseUntilMs: orNothing(leaseUntilMs, Number),
+    updatedAtUs: orNothing(updatedAtUs, Number),
+  };
+  return { key, row, nowMs: Number(nowMs) };
+}
+
+const ROW_LENGTH = 11;
 
 function toListed(columns: readonly Column[]): Listed {
   const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =

@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
+import type { CreatePaymentResult } from '../client/response.js';
 import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
-import type { OutboxFailure } from './outbox.js';
+import type { OutboxFailure, OutboxPayment } from './outbox.js';
 import { readBody, toFinding } from './records.js';
-import type { Finding, Intent, OutboxStore, Result, StoredPayment } from './store.js';
+import type { Claimed, Finding, Intent, OutboxStore, Result, StoredPayment } from './store.js';
+import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. */
 export interface Wanted {
-  readonly reference: string;
   readonly key: string;
   /** Undefined when it is stored already. */
   readonly intent: Intent | undefined;
+  /** Sends the intent, which the client has checked already, with a deadline in milliseconds. */
+  readonly send: ((timeoutMs: number) => Promise<CreatePaymentResult>) | undefined;
   readonly options: RequestOptions | undefined;
   /** Whether it is sent again where it was rejected. */
   readonly allowsRejected: boolean;
@@ -31,6 +33,8 @@ export interface Turn {
   readonly replayed: boolean;
   /** With what the call ended although the outcome is stored and worth returning. */
   readonly error?: MerchantPaymentsError | undefined;
+  /** What is in `stored.payment`, where it is known without reading that. */
+  readonly payment?: OutboxPayment['payment'];
 }
 
 /** What sending needs. */
@@ -44,29 +48,44 @@ const MAX_CLAIMS = 5;
 /**
  * Sends the payment if it may be sent.
  *
+ * @param onEnd called when nothing is left to do
  * @throws {RequestError} when the service did not accept it, or nothing was sent; it is stored so
  * @throws {OutboxError} when the store fails
  */
-export async function sendIfGranted(sender: Sender, wanted: Wanted): Promise<Turn> {
+export async function sendIfGranted(
+  sender: Sender,
+  wanted: Wanted,
+  onEnd: () => void,
+): Promise<Turn> {
   const { store } = sender;
-  const { key, intent, allowsRejected, timeoutMs, leaseMs } = wanted;
-  for (let count = 0; count < MAX_CLAIMS; count += 1) {
-    const owner = randomUUID();
-    const askedAtMs = performance.now();
-    const { granted, stored } = await store
-      .claim({ key, intent, owner, allowsRejected, leaseMs })
-      .catch((error) => {
-        // It may have been granted and the answer lost. Nothing was sent.
-        store.finish(key, owner, NOT_SENT).catch(() => undefined);
-        throw error;
-      });
-    if (!granted || stored === undefined) return { stored, replayed: true };
-    // A process that was stopped since then may have been taken for dead.
-    const isGood = performance.now() - askedAtMs + timeoutMs <= leaseMs;
-    if (isGood) return send(sender, wanted, { owner, stored });
-    await store.finish(key, owner, NOT_SENT);
+  const { key, timeoutMs, leaseMs } = wanted;
+  try {
+    for (let count = 0; count < MAX_CLAIMS; count += 1) {
+      const owner = randomUUID();
+      const askedAtMs = performance.now();
+      const { granted, stored } = await claim(store, wanted, owner);
+      if (!granted || stored === undefined) return { stored, replayed: true };
+      // A process that was stopped since then may have been taken for dead.
+      const isGood = performance.now() - askedAtMs + timeoutMs <= leaseMs;
+      if (isGood) return await send(sender, wanted, { owner, stored });
+      await store.finish(key, owner, NOT_SENT, stored);
+    }
+    throw notSentInTime();
+  } finally {
+    onEnd();
   }
-  throw notSentInTime();
+}
+
+function claim(
+  store: OutboxStore<never>,
+  { key, intent, allowsRejected, leaseMs }: Wanted,
+  owner: string,
+): Promise<Claimed> {
+  return store.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
+    // It may have been granted and the answer lost. Nothing was sent.
+    store.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
+    throw error;
+  });
 }
 
 const NOT_SENT: Result = { state: 'recorded', failure: undefined };
@@ -77,22 +96,32 @@ interface Grant {
 }
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
-  const { options, timeoutMs } = wanted;
-  const { input, extraBody } = readBody(stored.body);
-  const ended = await sender.client.payments
-    .create(input, { ...options, extraBody, timeoutMs })
-    .then(({ payment }): Ended => ({ result: created(toFinding(payment)) }), toEnded);
-  const after = await storeResult(sender.store, wanted, { owner, ended });
+  const ended = await call(sender.client, wanted, stored).then(toCreated, toEnded);
+  const after = await storeResult(sender.store, wanted, { owner, stored, ended });
   // A callback was faster, and says more than an error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
   if (ended.thrown !== undefined) throw ended.thrown;
-  return { stored: after, replayed: false, error: ended.error };
+  const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;
+  const payment = isAnswer ? ended.payment : undefined;
+  return { stored: after, replayed: false, error: ended.error, payment };
+}
+
+function call(
+  client: PaymentClient,
+  { intent, send, options, timeoutMs }: Wanted,
+  { body }: StoredPayment,
+): Promise<CreatePaymentResult> {
+  if (send !== undefined && intent?.body === body) return send(timeoutMs);
+  const { input, extraBody } = readBody(body);
+  return client.payments.create(input, { ...options, extraBody, timeoutMs });
 }
 
 /** How a call ended. */
 interface Ended {
   readonly result: Result;
+  /** The service's record, where it gave one. */
+  readonly payment?: OutboxPayment['payment'];
   /** What the caller gets beside what is stored. */
   readonly error?: MerchantPaymentsError;
   /** What the caller gets in its place. */
@@ -101,6 +130,10 @@ interface Ended {
 
 function created(finding: Finding, failure?: string): Result {
   return { state: 'created', finding, failure };
+}
+
+function toCreated({ payment }: CreatePaymentResult): Ended {
+  return { result: created(toFinding(payment)), payment };
 }
 
 const NOTHING_KNOWN: Finding = {
@@ -147,7 +180,7 @@ const PAUSES_MS = [100, 400, 1_600];
 async function storeResult(
   store: OutboxStore<never>,
   { key }: Wanted,
-  { owner, ended }: { owner: string; ended: Ended },
+  { owner, stored: claimed, ended }: Grant & { ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;
   const what = result.state === 'created' ? 'it was created' : `then ${result.state}`;
@@ -155,7 +188,8 @@ async function storeResult(
   for (const pauseMs of [0, ...PAUSES_MS]) {
     if (pauseMs > 0) await pause(pauseMs);
     try {
-      const stored = (await store.finish(key, owner, result)) ?? (await join(store, key, result));
+      const finished = await store.finish(key, owner, result, claimed);
+      const stored = finished ?? (await join(store, key, result));
       if (stored !== undefined) return stored;
       break;
     } catch (error) {
@@ -174,6 +208,10 @@ async function join(
   key: string,
   result: Result,
 ): Promise<StoredPayment | undefined> {
-  if (result.state === 'created') await store.settle(key, result.finding, undefined);
+  if (result.state === 'created') {
+    // The answer is the payment's first record. A callback of the same second says more.
+    const finding = { ...result.finding, updatedAtUs: undefined };
+    await store.settle(key, finding, undefined);
+  }
   return store.read(key);
 }

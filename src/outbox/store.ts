@@ -44,7 +44,7 @@ export interface Claim {
 
 /** What a claim found. */
 export interface Claimed {
-  /** Whether the caller may send it now, and nobody else. */
+  /** Whether this caller, and no other, may send it now. */
   readonly granted: boolean;
   /** What is stored, after the claim; undefined when there is nothing. */
   readonly stored: StoredPayment | undefined;
@@ -67,6 +67,7 @@ export type Result =
       readonly state: 'rejected' | 'recorded' | 'unresolved';
       /** JSON of an `OutboxFailure`; undefined when the sender did not get as far. */
       readonly failure: string | undefined;
+      readonly finding?: undefined;
     };
 
 /** Where a page of a list begins: behind the last entry of the page before. */
@@ -77,7 +78,7 @@ export interface Cursor {
 
 /** A page of a list. */
 export interface Page {
-  /** Only those of which the time is so long ago. */
+  /** Only those of which the time is so long ago. With 0 all: after a clock was set back a time may lie ahead. */
   readonly olderThanMs: number;
   readonly after: Cursor | undefined;
   readonly limit: number;
@@ -114,6 +115,8 @@ export interface StoredSecondPayment {
  * store's own. No other method may run inside somebody's transaction.
  */
 export interface OutboxStore<Tx = unknown> {
+  /** Whether {@link record} is refused without a `tx`: one that was forgotten must not store the payment alone. */
+  readonly needsTransaction: boolean;
   /**
    * Has the payment sent by one caller alone.
    *
@@ -137,9 +140,15 @@ export interface OutboxStore<Tx = unknown> {
    * Notes how a sending ended, if the payment still has this owner, and has none then. An owner is lost to
    * {@link settle}, {@link resolve} or another claim, and not to a lease that runs out.
    *
+   * @param claimed what the claim gave, of which only its owner can have changed more than state and times
    * @returns what is stored then; undefined, with nothing changed, when the owner is another one
    */
-  finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined>;
+  finish(
+    key: string,
+    owner: string,
+    result: Result,
+    claimed: StoredPayment | undefined,
+  ): Promise<StoredPayment | undefined>;
   /**
    * Notes that the service has the payment.
    *
@@ -148,7 +157,7 @@ export interface OutboxStore<Tx = unknown> {
    *   `settled`. A `created` one and a finding without a `referenceNumber`: `known`, nothing changes.
    * - The same `referenceNumber`: `known`. The finding takes the place of the record unless it is older;
    *   a record without a time is older than any.
-   * - Another `referenceNumber`: `second-payment`. It is kept in a list of its own, one entry for each key
+   * - Another `referenceNumber`: `second-payment`. It is kept in another list, one entry for each key
    *   and `referenceNumber`, whose record is the newest.
    */
   settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome>;

@@ -26,6 +26,11 @@ export function waitFor(
   });
 }
 
+/** @throws {RequestAbortedError} when the caller's signal aborts */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await waitFor(new Promise(() => {}), ms, signal);
+}
+
 /** @throws {RequestAbortedError} when the signal was aborted before anything was done */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (!signal?.aborted) return;

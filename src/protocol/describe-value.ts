@@ -21,10 +21,10 @@ function describeText(value: string): string {
   return value.trim() === '' ? 'a blank string' : `a string of ${value.length} characters`;
 }
 
-/** The message of an issue: `must be text, received a number`. */
+/** The message of an issue: `must be text, received a number`, or `is missing, and must be text`. */
 export function describeMismatch(expected: string, value: unknown): string {
   return value === undefined
-    ? `must be ${expected}, but is missing`
+    ? `is missing, and must be ${expected}`
     : `must be ${expected}, received ${describeValue(value)}`;
 }
 

@@ -14,14 +14,17 @@ export interface Operation {
   readonly inputFields: readonly string[];
 }
 
+/** An operation, as the client's method for it is called. */
+export type OperationName = 'payments.create';
+
 /** Every operation of the service that this package knows. */
 export const operations = {
   /** Payment creation (interface section 4.1). */
-  createPayment: {
+  'payments.create': {
     method: 'POST',
     path: '/api/payments',
     safe: false,
     findInputIssues: findCreatePaymentIssues,
     inputFields: ['merchantPaymentReference', 'amount', 'currency'],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<OperationName, Operation>>;

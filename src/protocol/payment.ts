@@ -86,7 +86,13 @@ export function findCreatePaymentIssues(value: unknown): readonly Issue[] | unde
     issues.push(issue(['amount'], 'a finite number within ±9007199254740991', amount));
   }
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
-    issues.push(issue(['currency'], 'three capital letters such as EUR', currency));
+    const expected = 'three capital letters such as EUR';
+    const isLowerCase = typeof currency === 'string' && /^[a-z]{3}$/.test(currency);
+    issues.push(
+      isLowerCase
+        ? { path: ['currency'], message: `must be ${expected}, received lower-case letters` }
+        : issue(['currency'], expected, currency),
+    );
   }
   return issues.length === 0 ? undefined : issues;
 }

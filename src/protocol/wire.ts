@@ -5,4 +5,7 @@ export const SIGNATURE_HEADER = 'x-signature';
 /** Text encodings of the 32-byte digest in X-Signature. The interface does not say which one the service uses. */
 export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
 
+/** Unit of X-Timestamp. The interface does not say which one the service uses. */
+export type TimestampUnit = 'seconds' | 'milliseconds';
+
 export const signatureEncodings: readonly SignatureEncoding[] = ['hex', 'base64', 'base64url'];

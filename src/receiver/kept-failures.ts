@@ -29,7 +29,7 @@ export function keepsFailures<Tx>(
   return typeof inbox.failedChanges === 'function' && typeof inbox.discard === 'function';
 }
 
-/** What the inbox is told of one delivery, and tells of it. */
+/** What passes between the receiver and the inbox for one delivery. */
 export class DeliveryFailures implements FailurePolicy {
   readonly runParked: boolean;
   /** After how many failures this delivery has parked its change. */
@@ -92,10 +92,13 @@ function spellSecret(secret: unknown): string[] {
 }
 
 /** What `onError` gets, besides the failure itself, when it has parked the change. */
-export function changeParked(attempts: number): InboxError {
+export function changeParked(attempts: number, keepsBodies = true): InboxError {
+  const remedy = keepsBodies
+    ? 'Fix the cause and replay it, or discard it'
+    : 'It can not be replayed, as the inbox keeps no bodies (keepBodies: true): repair its order by hand, then discard it';
   return new InboxError(
     'CHANGE_PARKED',
-    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service does not retry it any more. Fix the cause and replay it, or discard it; failedChanges() of the inbox lists it`,
+    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service does not retry it any more. ${remedy}; failedChanges() of the inbox lists it`,
   );
 }
 
@@ -121,7 +124,7 @@ export async function findKept<Tx>(
   if (!keepsFailures(inbox)) {
     throw new InboxError(
       'REPLAY_IMPOSSIBLE',
-      'The inbox of this receiver keeps no failed changes; use postgresInbox, sqliteInbox or memoryInbox',
+      'The inbox of this receiver keeps no failed changes; use postgresInbox, mysqlInbox, sqliteInbox or memoryInbox',
     );
   }
   const { key, paymentReference } = change;

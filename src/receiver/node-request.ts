@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isUint8Array, type RawBody } from '../callback/body.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
+import type { Awaitable } from './options.js';
 
 /** What a framework keeps, on its request, of a body that it has read. */
 interface KeptBody {
@@ -22,15 +23,16 @@ const REMEDY =
  * @throws {UnreadableBody} when it broke off, took too long or is too large
  * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was read before
  */
-export async function readNodeBody(
+export function readNodeBody(
   source: Readable,
   request: object,
   limits: BodyLimits,
-): Promise<RawBody> {
+): Awaitable<RawBody> {
   const kept: KeptBody = request;
   const { rawBody } = kept;
   if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
-  if (isUntouched(source)) return collect(source, limits);
+  if (isUntouched(source))
+    return mayComeAtOnce(source) ? takeWhole(source, limits) : collect(source, limits);
   // Only now: on some platforms `body` is a getter that parses.
   const { body } = kept;
   if (isUint8Array(body)) return body;
@@ -40,6 +42,55 @@ export async function readNodeBody(
 // With an encoding set the stream gives text that was decoded already.
 function isUntouched(source: Readable): boolean {
   return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
+}
+
+// On a request whose body was read as far as its length says, before the parser has noticed the end.
+const WAS_TAKEN = Symbol('body was taken whole');
+
+function mayComeAtOnce(source: Readable): boolean {
+  return source.readableFlowing === null && lengthOf(source) !== undefined;
+}
+
+/** A body that has come with the head needs no deadline and no listeners for its chunks. */
+async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
+  let collecting: Promise<Uint8Array> | undefined;
+  const stopWatching = (): void => {
+    source.off('newListener', onListener).off('resume', share);
+  };
+  const share = (): void => {
+    stopWatching();
+    collecting = collect(source, limits);
+  };
+  const onListener = (event: string | symbol): void => {
+    if (event === 'data' || event === 'readable') share();
+  };
+  // When something else begins to read it meanwhile, of which a later listener would miss a part.
+  source.on('newListener', onListener).once('resume', share);
+  // The rest of the packet is parsed when the handler has returned. No nextTick: fake timers hold it up.
+  await undefined;
+  stopWatching();
+  if (collecting === undefined && !isUntouched(source)) throw bodyWasRead(REMEDY);
+  return collecting ?? readAtOnce(source, limits) ?? collect(source, limits);
+}
+
+function readAtOnce(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
+  const size = source.readableLength;
+  const isWhole = size > 0 && lengthOf(source) === String(size);
+  // A stream that flows gives its bytes to other listeners.
+  if (!isWhole || size > maxBodyBytes || source.readableFlowing !== null) return undefined;
+  if (source.destroyed || !isUntouched(source)) return undefined;
+  source.on('error', ignore);
+  const body: Uint8Array | null = source.read();
+  (source as MarkedRequest)[WAS_TAKEN] = true;
+  // The end is still to be read.
+  source.resume();
+  return body ?? undefined;
+}
+
+type MarkedRequest = object & { [WAS_TAKEN]?: true };
+
+function lengthOf(source: Readable): string | undefined {
+  return (source as Partial<IncomingMessage>).headers?.['content-length'];
 }
 
 function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
@@ -97,7 +148,7 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
  * is closed, which the client could keep open otherwise.
  */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete) return;
+  if (request.complete || (request as MarkedRequest)[WAS_TAKEN]) return;
   response.shouldKeepAlive = false;
   const { stream } = response as { stream?: Http2Stream };
   stream?.once('finish', () => stream.close());

@@ -1,12 +1,15 @@
-import type * as DiagnosticsChannel from 'node:diagnostics_channel';
+import type { VerifiedCallback } from '../callback/options.js';
 import { CallbackVerificationError, MerchantPaymentsError } from '../errors.js';
-import { hasSubscribers } from '../protocol/tracing.js';
+import { shownReference } from '../protocol/log-context.js';
+import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
+import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 import type { CallbackOutcome, CallbackReply } from './reply.js';
+import { OnceAMinute } from './report.js';
 
 /**
- * What subscribers of the tracing channel `merchant-payments:callback` get for one callback, in full: no
- * secret, no header, and of the body only the change's `key`, which can show its referenceNumber and
- * status.
+ * What the logger and the subscribers of the tracing channel `merchant-payments:callback` get for one
+ * callback, in full: no secret, no header, and of the body only the change's `key`, which can show its
+ * referenceNumber and status, and with `logReferences` the merchant's own reference.
  */
 export interface CallbackTrace {
   /** The request's method. */
@@ -21,35 +24,44 @@ export interface CallbackTrace {
   skewSeconds?: number;
   /** The key of the status change, once the callback is verified. */
   key?: string;
+  /** Of a verified callback, where the receiver has `logReferences`: its first 256 characters. */
+  merchantPaymentReference?: string;
   /** From the request's arrival at the receiver to the reply, in milliseconds. */
   durationMs?: number;
 }
 
-interface ProcessLike {
-  getBuiltinModule?(name: 'node:diagnostics_channel'): typeof DiagnosticsChannel | undefined;
-}
+const channel = openChannel<CallbackTrace>('merchant-payments:callback');
 
-// Not imported: some runtimes of the fetch adapter have no Node modules.
-const { process } = globalThis as { process?: ProcessLike };
-const channel = process
-  ?.getBuiltinModule?.('node:diagnostics_channel')
-  ?.tracingChannel<unknown, CallbackTrace>('merchant-payments:callback');
-
-/** Runs one callback and publishes it to subscribers. */
+/** Runs one callback, publishes it to subscribers and logs it. */
 export function observe(
   method: string,
+  log: ((trace: CallbackTrace) => void) | undefined,
   run: (trace: CallbackTrace | undefined) => Promise<CallbackReply>,
 ): Promise<CallbackReply> {
-  if (channel === undefined || !hasSubscribers(channel)) return run(undefined);
+  const published = hasSubscribers(channel) ? channel : undefined;
+  if (published === undefined && log === undefined) return run(undefined);
   const trace: CallbackTrace = { method };
   const startedAtMs = performance.now();
-  return channel.tracePromise(async () => {
-    const reply = await run(trace);
+  const observed = async (): Promise<CallbackReply> => {
+    const reply = await runTraced(trace, () => run(trace));
     trace.status = reply.status;
     trace.outcome = reply.outcome;
-    trace.durationMs = performance.now() - startedAtMs;
+    trace.durationMs = durationSince(startedAtMs);
+    log?.(trace);
     return reply;
-  }, trace);
+  };
+  return published === undefined ? observed() : published.tracePromise(observed, trace);
+}
+
+/** Notes on the trace which callback it is. */
+export function describeCallback(
+  trace: CallbackTrace | undefined,
+  { key, payment }: VerifiedCallback,
+  logReferences: boolean,
+): void {
+  if (trace === undefined) return;
+  trace.key = key;
+  Object.assign(trace, shownReference(logReferences, payment.merchantPaymentReference));
 }
 
 /** Notes on the trace why a reply is not 200. */
@@ -59,3 +71,32 @@ export function describeError(trace: CallbackTrace | undefined, error: unknown):
   if (!(error instanceof CallbackVerificationError)) return;
   if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
 }
+
+/** Writes a line for every callback. */
+export function createCallbackLog(logger: Logger): (trace: CallbackTrace) => void {
+  const refusals = new Map<string, OnceAMinute>();
+  return (trace) => {
+    const { outcome, code = String(trace.status) } = trace;
+    const fields = { ...trace };
+    if (outcome !== 'rejected') {
+      const [level, message] = lines[outcome as keyof typeof lines];
+      writeLine(logger, level, { fields, message });
+      return;
+    }
+    // Anybody can send those, and a log at its usual level can't be flooded.
+    const refusal = refusals.get(code) ?? new OnceAMinute();
+    refusals.set(code, refusal);
+    const skipped = refusal.take();
+    const message = 'callback rejected';
+    if (skipped === undefined) writeLine(logger, 'debug', { fields, message });
+    else writeLine(logger, 'warn', { fields: { ...fields, skipped }, message });
+  };
+}
+
+const lines = {
+  processed: ['debug', 'callback processed'],
+  duplicate: ['debug', 'callback was processed before'],
+  stale: ['debug', 'callback is older than what was processed before'],
+  busy: ['info', 'callback to be retried by the service'],
+  failed: ['error', 'callback failed'],
+} as const satisfies Record<Exclude<CallbackOutcome, 'rejected'>, readonly [keyof Logger, string]>;

@@ -12,6 +12,7 @@ import {
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { memoryInbox } from '../inbox/memory.js';
 import type { PaymentOutbox } from '../outbox/outbox.js';
+import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
   func,
@@ -116,7 +117,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * After how many failures of a change it is parked: a whole number from 1. The last of them is answered
    * 200 (outcome `failed`), so the service stops to retry; `onError` gets an `InboxError` `CHANGE_PARKED`
    * after the error itself. The inbox keeps the change, further deliveries of it are answered 200 without
-   * `onPayment`, and `replay` runs it. Needs an inbox that keeps failures: memory, Postgres or SQLite. A
+   * `onPayment`, and `replay` runs it if the inbox has `keepBodies: true`: set that too, or repair a parked
+   * change's order by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres or MySQL. A
    * {@link RetryLaterError} is no failure.
    * @default none: a failure is always answered 500
    */
@@ -150,9 +152,22 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   /**
    * Called with the reason for every callback that fails verification. Anybody can send those, so limit
    * what it writes. What it throws is ignored.
-   * @default console.warn, once a minute at most for each code
+   * @default console.warn, once a minute at most for each code; none where there is a `logger`
    */
   onRejected?: ((error: CallbackVerificationError) => void) | undefined;
+  /**
+   * Receives a line for every callback: pino, or console. At `debug` when it was processed, now or before,
+   * at `info` when the service is to retry it, at `error` when it failed. One that is rejected is at `warn`
+   * once a minute at most for each code, with the number of those `skipped` before, else at `debug`. No
+   * bodies, no headers, no texts of errors: `onError` gets those.
+   */
+  logger?: Logger | undefined;
+  /**
+   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of verified callbacks.
+   * It may name a customer. It never becomes a label of a metric.
+   * @default false
+   */
+  logReferences?: boolean | undefined;
 }
 
 type Handler<Name extends 'onPayment' | 'onSecondPayment' | 'onError' | 'onRejected'> = NonNullable<
@@ -183,6 +198,8 @@ const receiverRules = {
   bodyTimeoutMs: withDefault(10_000, timerMs()),
   onError: withDefault(reportToConsole, func<Handler<'onError'>>('that takes an error')),
   onRejected: optional(func<Handler<'onRejected'>>('that takes an error')),
+  logger: optional(loggerRule),
+  logReferences: withDefault(false, boolean),
 } satisfies OptionRules<CallbackReceiverOptions>;
 
 /** What is made of the options of a receiver. */
@@ -228,7 +245,7 @@ export function resolveReceiverOptions<Tx>(
     // As methods of the options, which is how they were written.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
-    onRejected: (onRejected ?? createRejectionLog()).bind(options),
+    onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),
   });
 }
 
@@ -240,7 +257,7 @@ function assertParking(
   if (parkAfter !== undefined && !keepsFailures(inbox)) {
     throw new InvalidOptionError(
       'parkAfter',
-      'parkAfter needs an inbox that keeps failed changes: postgresInbox, sqliteInbox or memoryInbox; leave it out, so that the service retries',
+      'parkAfter needs an inbox that keeps failed changes: postgresInbox, mysqlInbox, sqliteInbox or memoryInbox; leave it out, so that the service retries',
     );
   }
   if (blockParked && parkAfter === undefined) {

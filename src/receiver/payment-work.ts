@@ -86,17 +86,26 @@ export class PaymentWork<Tx> {
     // Counted apart: an inbox that has lost its lease may answer before the work has ended.
     this.#options.activity.begin();
     this.#inbox = inbox;
-    const timer = this.#startTimer();
     try {
-      await this.#work(inbox, settled);
+      const working: unknown = this.#work(inbox, settled);
+      // What has returned needs no deadline: no timer could have run meanwhile.
+      if (isThenable(working)) await this.#withinTime(working);
       this.#state = 'done';
     } catch (error) {
       this.#state = 'failed';
       throw error;
     } finally {
-      clearTimeout(timer);
       this.#stopListening();
       this.#options.activity.end();
+    }
+  }
+
+  async #withinTime(working: PromiseLike<unknown>): Promise<void> {
+    const timer = this.#startTimer();
+    try {
+      await working;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -127,6 +136,8 @@ export class PaymentWork<Tx> {
    * @throws {InboxError} `WORK_TIMEOUT`
    */
   inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
+    // Nothing is left that has a deadline here.
+    if (this.#state === 'done' && processing instanceof Promise) return processing;
     return new Promise((resolve, reject) => {
       this.#expire = (error) => {
         this.late = processing;
@@ -190,6 +201,10 @@ export class PaymentWork<Tx> {
   #stopListening(): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 /** Counts what is under way, so that a process can wait for it before it exits. */

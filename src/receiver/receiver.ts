@@ -1,7 +1,7 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
-import { assertSchemaAccepts, runRecordSchema } from '../callback/record.js';
+import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
 import { CallbackVerificationError, InboxError, RetryLaterError } from '../errors.js';
 import type { ChangeId, FailedChange } from '../inbox/failed-changes.js';
 import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
@@ -9,6 +9,7 @@ import { causesOf } from '../protocol/causes.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
+import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
 import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
 import {
   changeParked,
@@ -20,7 +21,13 @@ import {
   replayImpossible,
   toCallback,
 } from './kept-failures.js';
-import { type CallbackTrace, describeError, observe } from './observation.js';
+import {
+  type CallbackTrace,
+  createCallbackLog,
+  describeCallback,
+  describeError,
+  observe,
+} from './observation.js';
 import {
   type Awaitable,
   type CallbackReceiverOptions,
@@ -86,8 +93,10 @@ export function createReceiver<Tx, Secret, Fields>(
     failures: keepsFailures(resolved.inbox) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
   };
+  const log = resolved.logger && createCallbackLog(resolved.logger);
   return {
-    receive: (incoming) => observe(incoming.method, (trace) => receive(receiver, incoming, trace)),
+    receive: (incoming) =>
+      observe(incoming.method, log, (trace) => receive(receiver, incoming, trace)),
     replay: (change) => replay(receiver, change),
     idle: () => activity.idle(),
     close: () => activity.idleWithin(resolved.onPaymentTimeoutMs),
@@ -102,11 +111,16 @@ async function receive<Tx>(
   if (incoming.method !== 'POST') return reject(405);
   receiver.activity.begin();
   try {
-    const rawBody = await readBody(receiver, incoming);
-    const verifier = await receiver.getVerifier();
-    const callback = await verifier({ rawBody, headers: incoming.headers });
-    const accepted = await accept(receiver, callback, rawBody);
-    if (trace !== undefined) trace.key = accepted.callback.key;
+    const rawBody = await incoming.readBody(receiver);
+    assertBodySize(rawBody, receiver.maxBodyBytes);
+    // What is there is not awaited: with those awaits the receiver took 8% more CPU.
+    const verifying = receiver.getVerifier();
+    const verifier = isPromiseLike(verifying) ? await verifying : verifying;
+    const verified = verifier({ rawBody, headers: incoming.headers });
+    const callback = isPromiseLike(verified) ? await verified : verified;
+    const accepting = accept(receiver, callback, rawBody);
+    const accepted = isPromiseLike(accepting) ? await accepting : accepting;
+    describeCallback(trace, accepted.callback, receiver.logReferences);
     return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
     describeError(trace, error);
@@ -157,32 +171,32 @@ async function answerUnkept<Tx>(
   return toReply(await inbox.process(event, () => Promise.reject(replayImpossible(kept))));
 }
 
-async function accept<Tx>(
+function accept<Tx>(
   receiver: Receiver<Tx>,
   callback: VerifiedCallback,
   rawBody: RawBody,
   how?: { replay: boolean },
-): Promise<AcceptedCallback> {
+): Awaitable<AcceptedCallback> {
   const { recordSchema, processStale } = receiver;
   const failures = receiver.failures && new DeliveryFailures(receiver.failures, rawBody, how);
   const event = toInboxEvent(callback, processStale, failures);
+  const accepted = { callback, event, failures };
   // After the event is made: the schema is handed the record and could write to it.
-  if (recordSchema !== undefined) {
-    assertSchemaAccepts(await runRecordSchema(recordSchema, callback.payment));
-  }
-  return { callback, event, failures };
+  return recordSchema === undefined ? accepted : judge(accepted, recordSchema);
+}
+
+async function judge(
+  accepted: AcceptedCallback,
+  recordSchema: StandardSchemaV1,
+): Promise<AcceptedCallback> {
+  assertSchemaAccepts(await runRecordSchema(recordSchema, accepted.callback.payment));
+  return accepted;
 }
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
   try {
     onRejected(error);
   } catch {}
-}
-
-async function readBody(limits: BodyLimits, incoming: IncomingCallback): Promise<RawBody> {
-  const rawBody = await incoming.readBody(limits);
-  assertBodySize(rawBody, limits.maxBodyBytes);
-  return rawBody;
 }
 
 function toInboxEvent(
@@ -265,11 +279,11 @@ async function answerParked<Tx>(
 
 /** Whether this delivery has parked its change. */
 async function reportParked<Tx>(
-  { onError }: ProcessingOptions<Tx>,
+  { inbox, onError }: ProcessingOptions<Tx>,
   { callback, failures }: AcceptedCallback,
 ): Promise<boolean> {
   if (failures?.parkedAfter === undefined) return false;
-  await report(onError, changeParked(failures.parkedAfter), callback);
+  await report(onError, changeParked(failures.parkedAfter, inbox.keepsBodies), callback);
   return true;
 }
 

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-
-const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
+import { isPlainName } from './plain-name.js';
 
 /**
  * A reference or key as a store keeps it. What no store has trouble with stays readable; anything
@@ -8,7 +7,7 @@ const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
  * is stored by its digest.
  */
 export function toStoredName(text: string): string {
-  if (SHORT_PRINTABLE.test(text)) return text;
+  if (isPlainName(text)) return text;
   // Not its UTF-8, in which every lone surrogate is the same.
   return `sha256:${hash('sha256', Buffer.from(text, 'utf16le'), 'base64url')}`;
 }

@@ -28,7 +28,8 @@ export interface CrashRunOptions {
   readonly seed?: number;
 }
 
-const STORES: Readonly<Record<InboxKind, () => Promise<Store>>> = {
+/** The databases of the run's own. */
+export const STORES: Readonly<Record<InboxKind, () => Promise<Store>>> = {
   postgres: startPostgresStore,
   mysql: startMysqlStore,
   redis: startRedisStore,
@@ -57,7 +58,8 @@ export async function runCrashTest(options: CrashRunOptions): Promise<Report> {
     cleanUps.unshift(balancer.close);
     const events = await causeEvents(options, { store, fleet, callbackUrl: balancer.url, random });
     return createReport({
-      ...options,
+      subject: `${options.inbox} inbox`,
+      payments: options.payments,
       ...events,
       seed,
       guarantee: store.guarantee,
@@ -93,7 +95,12 @@ async function causeEvents(
     runTraffic({ mock, payments, inFlight: IN_FLIGHT, random, onPaymentDone });
   try {
     if (killEveryMs === undefined) return { traffic: await run(() => {}), outages: [] };
-    const disruptions = new Disruptions(store, mock, payments);
+    const disruptions = new Disruptions({
+      store,
+      mock,
+      size: payments,
+      isCounted: ({ response }) => response !== undefined,
+    });
     const over = new AbortController();
     const killing = fleet.killUntil(over.signal, killEveryMs);
     const traffic = await run((count) => disruptions.next(count)).finally(() => over.abort());

@@ -1,29 +1,36 @@
+import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
 import type { MockServer } from '../../src/mock-server/server.js';
 import { causeOutage, type Outage } from './outage.js';
 import type { Store } from './store.js';
 
+export interface DisruptionsOptions {
+  readonly store: Store;
+  readonly mock: MockServer;
+  /** How many payments or orders there will be. */
+  readonly size: number;
+  /** Which attempts an outage is to last for. */
+  readonly isCounted: (attempt: DeliveryAttempt) => boolean;
+}
+
 /** What happens to the store while a run is under way. */
 export class Disruptions {
-  readonly #store: Store;
-  readonly #mock: MockServer;
-  readonly #payments: number;
+  readonly #options: DisruptionsOptions;
   #cut: Promise<void> | undefined;
   #outage: Promise<Outage> | undefined;
 
-  constructor(store: Store, mock: MockServer, payments: number) {
-    this.#store = store;
-    this.#mock = mock;
-    this.#payments = payments;
+  constructor(options: DisruptionsOptions) {
+    this.#options = options;
   }
 
-  /** Its connections break after a quarter of the payments, and it crashes after the half. */
-  next(paymentsDone: number): void {
-    if (paymentsDone === Math.ceil(this.#payments / 4)) {
-      this.#cut = this.#store.cutConnections();
+  /** Its connections break after a quarter of them, and it crashes after the half. */
+  next(done: number): void {
+    const { store, mock, size, isCounted } = this.#options;
+    if (done === Math.ceil(size / 4)) {
+      this.#cut = store.cutConnections();
       this.#cut.catch(leaveToEnd);
     }
-    if (paymentsDone === Math.ceil(this.#payments / 2)) {
-      this.#outage = causeOutage(this.#store, this.#mock);
+    if (done === Math.ceil(size / 2)) {
+      this.#outage = causeOutage(store, mock, isCounted);
       this.#outage.catch(leaveToEnd);
     }
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bundleWorker } from '../services/bundle-worker.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
-import type { WorkerMessage } from './worker-config.js';
+import type { WorkerMessage } from './worker-messages.js';
 
 export interface FleetOptions {
   readonly size: number;

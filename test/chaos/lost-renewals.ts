@@ -27,8 +27,8 @@ export function inboxWithLostRenewals(options: LostRenewalsOptions): CallbackInb
   const { inboxClient, client, onMistake } = options;
   const lost = new Set<string>();
   const losingClient: IoredisClient = {
-    evalsha: (sha1, keys, ...args) =>
-      sha1 === RENEW.sha1 && [...lost].some((name) => args[0]?.endsWith(name))
+    evalsha: async (sha1, keys, ...args) =>
+      sha1 === (await RENEW.sha1()) && [...lost].some((name) => args[0]?.endsWith(name))
         ? new Promise<never>(() => {})
         : inboxClient.evalsha(sha1, keys, ...args),
     eval: (source, keys, ...args) => inboxClient.eval(source, keys, ...args),

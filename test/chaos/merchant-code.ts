@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import mysql, { type PoolConnection, type ResultSetHeader } from 'mysql2/promise';
+import mysql, { type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
 import type { VerifiedCallback } from '../../src/callback/options.js';
 import type { CallbackInbox, InboxContext } from '../../src/inbox/inbox.js';
@@ -10,6 +10,9 @@ import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import { inboxWithLostRenewals } from './lost-renewals.js';
+import { type OrderChange, takeTime } from './merchant-work.js';
+import { writeToMysql } from './mysql-merchant.js';
+import { writeToPostgres } from './postgres-merchant.js';
 import { openSqliteMerchant } from './sqlite-merchant.js';
 import { LOCK_TIMEOUT_MS, SLOW_WORK_MS } from './timing.js';
 import type { WorkerConfig } from './worker-config.js';
@@ -27,21 +30,7 @@ interface Listeners {
   onMistake(mistake: string): void;
 }
 
-const LONGEST_WORK_MS = 20;
 const ignore = (): void => {};
-
-/** What happens between the two writes: of each delivery anew, as one that fails must succeed once. */
-async function takeTime(key: string): Promise<void> {
-  // Short for one change, long for another.
-  await pause(sumOf(Buffer.from(key)) % LONGEST_WORK_MS);
-  const isSlow = Math.random() < 0.05;
-  if (isSlow) await pause(SLOW_WORK_MS);
-  if (Math.random() < (isSlow ? 0.3 : 0.03)) throw new Error('the work failed');
-}
-
-function sumOf(bytes: Uint8Array): number {
-  return bytes.reduce((sum, byte) => sum + byte, 0);
-}
 
 /** The same inbox, whose `tx` is all that it gives to the work. */
 function givingContext<Tx>(inbox: CallbackInbox<Tx>): CallbackInbox<InboxContext<Tx>> {
@@ -69,7 +58,7 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
       onStale: 'process',
       onError,
       inbox: givingContext(memoryInbox()),
-      onPayment: (callback, { tx: { stale } }) => writeToPostgres(pool, callback, stale),
+      onPayment: (callback, { tx: { stale } }) => writeToPostgres(pool, toChange(callback, stale)),
     });
   }
   return callbackHandler({
@@ -83,29 +72,8 @@ export async function createHandler(config: WorkerConfig, listeners: Listeners):
         acquireTimeoutMs: 2_000,
       }),
     ),
-    onPayment: (callback, { tx: { tx, stale } }) => writeToPostgres(tx, callback, stale),
+    onPayment: (callback, { tx: { tx, stale } }) => writeToPostgres(tx, toChange(callback, stale)),
   });
-}
-
-async function writeToPostgres(
-  tx: pg.Pool | pg.PoolClient,
-  { key, payment: { referenceNumber, status } }: VerifiedCallback,
-  stale: boolean,
-): Promise<void> {
-  const { rows } = await tx.query(
-    `INSERT INTO effects (key, reference, status, stale, began_at_ms)
-VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-    [key, referenceNumber, status, stale, Date.now()],
-  );
-  await takeTime(key);
-  if (!stale) {
-    await tx.query(
-      `INSERT INTO orders (reference, status) VALUES ($1, $2)
-ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
-      [referenceNumber, status],
-    );
-  }
-  await tx.query('UPDATE effects SET done_at_ms = $2 WHERE id = $1', [rows[0].id, Date.now()]);
 }
 
 function createMysqlHandler(
@@ -120,27 +88,8 @@ function createMysqlHandler(
     onError,
     // Less than the service waits for an answer.
     inbox: givingContext(mysqlInbox<PoolConnection>(pool, timeouts)),
-    onPayment: (callback, { tx: { tx, stale } }) => writeToMysql(tx, callback, stale),
+    onPayment: (callback, { tx: { tx, stale } }) => writeToMysql(tx, toChange(callback, stale)),
   });
-}
-
-async function writeToMysql(
-  tx: PoolConnection,
-  { key, payment: { referenceNumber, status } }: VerifiedCallback,
-  stale: boolean,
-): Promise<void> {
-  const [{ insertId }] = await tx.query<ResultSetHeader>(
-    'INSERT INTO effects (`key`, reference, status, stale, began_at_ms) VALUES (?, ?, ?, ?, ?)',
-    [key, referenceNumber, status, stale, Date.now()],
-  );
-  await takeTime(key);
-  if (!stale) {
-    await tx.query(
-      'INSERT INTO orders (reference, status) VALUES (?, ?) ON DUPLICATE KEY UPDATE status = ?',
-      [referenceNumber, status, status],
-    );
-  }
-  await tx.query('UPDATE effects SET done_at_ms = ? WHERE id = ?', [Date.now(), insertId]);
 }
 
 async function createRedisHandler(
@@ -181,19 +130,16 @@ function createSqliteHandler(
   { storeUrl, signingSecret }: WorkerConfig,
   { onError }: Listeners,
 ): Handler {
-  const { inbox, begin, finish } = openSqliteMerchant(storeUrl);
+  const { inbox, write } = openSqliteMerchant(storeUrl);
   return callbackHandler({
     signingSecret,
     onStale: 'process',
     onError,
     inbox: givingContext(inbox),
-    async onPayment({ key, payment: { referenceNumber: reference, status } }, { tx: { stale } }) {
-      const change = { key, reference, status, stale };
-      const run = begin(change);
-      await takeTime(key);
-      finish(run, change);
-      // What fails or dies here is run again, and finds the goods shipped.
-      await takeTime(key);
-    },
+    onPayment: (callback, { tx: { stale } }) => write(toChange(callback, stale)),
   });
+}
+
+function toChange({ key, payment }: VerifiedCallback, stale: boolean): OrderChange {
+  return { key, reference: payment.referenceNumber, status: payment.status, stale };
 }

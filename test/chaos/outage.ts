@@ -9,24 +9,30 @@ export interface Outage {
   readonly toMs: number;
 }
 
-const REPLIES = 30;
+const ATTEMPTS = 30;
 const PATIENCE_MS = 20_000;
 
-/** Crashes the store and starts it again when the service has had replies without it. */
-export async function causeOutage(store: Store, mock: MockServer): Promise<Outage> {
+/**
+ * Crashes the store and starts it again when the service has made some attempts without it.
+ *
+ * @param isCounted which of them count
+ */
+export async function causeOutage(
+  store: Store,
+  mock: MockServer,
+  isCounted: (attempt: DeliveryAttempt) => boolean,
+): Promise<Outage> {
   await store.crash();
   const fromMs = Date.now();
   try {
-    for (let replies = 0; replies < REPLIES; ) {
+    for (let count = 0; count < ATTEMPTS; ) {
       await pause(20);
       const during = { fromMs, toMs: Date.now() };
-      replies = mock.deliveries.filter(
-        (attempt) => isWithin(during, attempt) && attempt.response !== undefined,
+      count = mock.deliveries.filter(
+        (attempt) => isWithin(during, attempt) && isCounted(attempt),
       ).length;
       if (during.toMs - fromMs > PATIENCE_MS) {
-        throw new Error(
-          `Received only ${replies} replies during ${PATIENCE_MS} ms without the store`,
-        );
+        throw new Error(`Only ${count} attempts during ${PATIENCE_MS} ms without the store`);
       }
     }
     return { fromMs, toMs: Date.now() };

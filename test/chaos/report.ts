@@ -3,7 +3,6 @@ import type { Fleet } from './fleet.js';
 import { countEffects, type Effect, findMistakes, type Guarantee } from './history.js';
 import { endOf, isWithin, type Outage } from './outage.js';
 import type { Traffic } from './traffic.js';
-import type { InboxKind } from './worker-config.js';
 
 /** The result of a run. */
 export interface Report {
@@ -16,7 +15,8 @@ export interface Report {
 }
 
 interface Findings {
-  readonly inbox: InboxKind;
+  /** What was tested. */
+  readonly subject: string;
   readonly seed: number;
   readonly payments: number;
   readonly guarantee: Guarantee;
@@ -28,6 +28,8 @@ interface Findings {
   readonly shipments: ReadonlyMap<string, number> | undefined;
   readonly isReadableWhileDown: boolean;
   readonly durationMs: number;
+  /** What a run finds besides. */
+  readonly more?: { readonly mistakes: readonly string[]; readonly counts: Report['counts'] };
 }
 
 const EXPECTED_RESULTS = ['reply 200', 'reply 500', 'reply 503', 'connection broken'];
@@ -36,7 +38,7 @@ const EXPECTED_IN_OUTAGE = EXPECTED_RESULTS.filter((result) => result !== 'reply
 const SHOWN_MISTAKES = 20;
 
 export function createReport(findings: Findings): Report {
-  const { traffic, outages, fleet, guarantee, effects, orders, shipments } = findings;
+  const { traffic, outages, fleet, guarantee, effects, orders, shipments, more } = findings;
   const { changes, deliveries } = traffic;
   const history = { changes, effects, orders, shipments };
   const attempts = deliveries.flatMap((delivery) => delivery.attempts);
@@ -44,6 +46,7 @@ export function createReport(findings: Findings): Report {
     outages.some((outage) => isWithin(outage, attempt)),
   );
   const mistakes = [
+    ...(more?.mistakes ?? []),
     ...findMistakes(history, guarantee),
     ...fleet.mistakes,
     ...findUnacknowledged(deliveries),
@@ -56,6 +59,7 @@ export function createReport(findings: Findings): Report {
     ...fleet.crashes.map((exit) => `a receiver process ended by itself: ${exit}`),
   ];
   const counts = {
+    ...more?.counts,
     payments: findings.payments,
     changes: changes.length,
     'callbacks sent': attempts.length,
@@ -118,13 +122,13 @@ function prefixed(counts: ReadonlyMap<string, number>, prefix: string): Record<s
 }
 
 function toText(
-  { inbox, seed }: Findings,
+  { subject, seed }: Findings,
   counts: Readonly<Record<string, number>>,
   mistakes: readonly string[],
 ): string {
   const width = Math.max(...Object.keys(counts).map(({ length }) => length));
   return [
-    `Crash test of the ${inbox} inbox, seed ${seed}`,
+    `Crash test of the ${subject}, seed ${seed}`,
     ...Object.entries(counts).map(([name, count]) => `  ${name.padEnd(width)} ${count}`),
     ...mistakes.slice(0, SHOWN_MISTAKES).map((mistake) => `  ! ${mistake}`),
   ].join('\n');

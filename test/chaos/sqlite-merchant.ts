@@ -1,22 +1,15 @@
+import type BetterSqlite3 from 'better-sqlite3';
 import type { CallbackInbox } from '../../src/inbox/inbox.js';
 import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
+import { type OrderChange, takeTime } from './merchant-work.js';
 import { openSqlite } from './sqlite-file.js';
 import { LEASE_MS } from './timing.js';
 
-/** One change, as the merchant's function has it. */
-interface Change {
-  readonly key: string;
-  readonly reference: string;
-  readonly status: string;
-  readonly stale: boolean;
-}
-
 interface SqliteMerchant {
   readonly inbox: CallbackInbox;
-  /** The first write. Gives the number of the run. */
-  begin(change: Change): number | bigint;
-  /** All that is to be done once, guarded by the key; and the status, unless it is an old one. */
-  finish(run: number | bigint, change: Change): void;
+  readonly database: BetterSqlite3.Database;
+  /** One write, then all that is to be done once, guarded by the key; and the status, unless it is an old one. */
+  write(change: OrderChange): Promise<void>;
 }
 
 /** The inbox and the merchant's own tables, in one file and on one connection. */
@@ -32,7 +25,7 @@ ON CONFLICT (reference) DO UPDATE SET shipments = shipments + 1`);
   const mirror = database.prepare('UPDATE orders SET status = ? WHERE reference = ?');
   const endEffect = database.prepare('UPDATE effects SET done_at_ms = ? WHERE id = ?');
   const finish = database.transaction(
-    (run: number | bigint, { key, reference, status, stale }: Change) => {
+    (run: number | bigint, { key, reference, status, stale }: OrderChange) => {
       if (guard.run(key).changes === 1) ship.run(reference);
       if (!stale) mirror.run(status, reference);
       endEffect.run(Date.now(), run);
@@ -40,8 +33,20 @@ ON CONFLICT (reference) DO UPDATE SET shipments = shipments + 1`);
   );
   return {
     inbox: sqliteInbox(database, { leaseMs: LEASE_MS }),
-    begin: ({ key, reference, status, stale }) =>
-      insertEffect.run(key, reference, status, Number(stale), Date.now()).lastInsertRowid,
-    finish: (run, change) => finish.immediate(run, change),
+    database,
+    async write(change) {
+      const { key, reference, status, stale } = change;
+      const { lastInsertRowid } = insertEffect.run(
+        key,
+        reference,
+        status,
+        Number(stale),
+        Date.now(),
+      );
+      await takeTime(key);
+      finish.immediate(lastInsertRowid, change);
+      // What fails or dies here is run again, and finds the goods shipped.
+      await takeTime(key);
+    },
   };
 }

@@ -29,15 +29,15 @@ export interface Traffic {
  * callback is acknowledged or no longer retried, and no copy of it is under way.
  */
 export async function runTraffic(options: TrafficOptions): Promise<Traffic> {
-  const { mock, inFlight, onPaymentDone } = options;
+  const { inFlight, onPaymentDone } = options;
   const waiting = (await createPayments(options)).values();
   const traffic: Traffic = { changes: [], deliveries: [] };
   let done = 0;
   const takeOneAfterAnother = async (): Promise<void> => {
     for (const reference of waiting) {
-      const { changes, deliveries } = await changeStatuses(mock, reference, options.random);
-      traffic.changes.push(...changes);
-      traffic.deliveries.push(...deliveries);
+      const ofPayment = await changeStatuses({ ...options, reference, statuses: STATUSES });
+      traffic.changes.push(...ofPayment.changes);
+      traffic.deliveries.push(...ofPayment.deliveries);
       done += 1;
       onPaymentDone(done);
     }
@@ -57,15 +57,21 @@ async function createPayments({ mock, payments }: TrafficOptions): Promise<strin
   return mock.payments.list().map(({ referenceNumber }) => referenceNumber);
 }
 
-async function changeStatuses(
-  mock: MockServer,
-  reference: string,
-  random: () => number,
-): Promise<Traffic> {
+export interface ChangeOptions extends Pick<TrafficOptions, 'mock' | 'random'> {
+  /** That of the payment. */
+  readonly reference: string;
+  readonly statuses: readonly string[];
+  /** Whether other faults are pending, which must stay. Retries are then sent once. */
+  readonly keepsFaults?: boolean;
+}
+
+/** Changes the status of a payment, and resolves when no callback of it is under way. */
+export async function changeStatuses(options: ChangeOptions): Promise<Traffic> {
+  const { mock, reference, statuses, random } = options;
   const sendings: Promise<Delivery>[] = [];
-  for (const status of STATUSES) {
-    const isLast = status === STATUSES.at(-1);
-    planDelivery(mock, random, !isLast && random() < 0.3);
+  for (const status of statuses) {
+    const isLast = status === statuses.at(-1);
+    planDelivery(options, status, !isLast && random() < 0.3);
     const sending = mock.setStatus(reference, status);
     sendings.push(sending);
     // Some changes are acknowledged before the next is made, and can't be stale.
@@ -83,15 +89,21 @@ async function changeStatuses(
 }
 
 // Taken by the setStatus that follows at once, and by the retries that fall due until the next plan.
-function planDelivery({ faults }: MockServer, random: () => number, isHeldBack: boolean): void {
-  faults.clear();
-  if (isHeldBack) faults.add({ on: 'callback', type: 'reorder' });
+function planDelivery(
+  { mock: { faults }, reference: referenceNumber, random, keepsFaults = false }: ChangeOptions,
+  status: string,
+  isHeldBack: boolean,
+): void {
+  const match = keepsFaults ? { referenceNumber, status } : {};
+  if (!keepsFaults) faults.clear();
+  if (isHeldBack) faults.add({ on: 'callback', type: 'reorder', match });
   faults.add({
     on: 'callback',
     type: 'duplicate',
     copies: 2,
     mode: random() < 0.7 ? 'at-once' : 'in-turn',
-    times: Number.POSITIVE_INFINITY,
+    times: keepsFaults ? 1 : Number.POSITIVE_INFINITY,
+    match,
   });
 }
 

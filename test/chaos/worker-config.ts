@@ -8,9 +8,3 @@ export interface WorkerConfig {
   readonly storeUrl: string;
   readonly signingSecret: string;
 }
-
-/** What a receiver process says: that it listens, what `onError` received, or what is wrong. */
-export type WorkerMessage =
-  | { readonly port: number }
-  | { readonly error: string }
-  | { readonly mistake: string };

@@ -1,13 +1,17 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { isObserved, type Logger, observe } from '../../src/client/observation.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type CallTrace, isObserved, observe, observeCall } from '../../src/client/observation.js';
+import { InvalidOptionError } from '../../src/errors.js';
+import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 import {
   apiKey,
+  apiSecret,
   createClient,
   created,
   failureOf,
   httpAnswer,
   order,
+  record,
   refusedPort,
   startRawServer,
   withoutJitter,
@@ -22,7 +26,7 @@ interface Event {
 
 const eventNames = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
 
-function recordEvents(): Event[] {
+function recordEvents(channelName = 'merchant-payments:request'): Event[] {
   const events: Event[] = [];
   const listeners = Object.fromEntries(
     eventNames.map((name) => [
@@ -33,28 +37,16 @@ function recordEvents(): Event[] {
       },
     ]),
   ) as Record<(typeof eventNames)[number], (message: unknown) => void>;
-  const channel = tracingChannel<object, object>('merchant-payments:request');
+  const channel = tracingChannel<object, object>(channelName);
   channel.subscribe(listeners);
   onTestFinished(() => void channel.unsubscribe(listeners));
   return events;
 }
 
-function recordLines() {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void lines.push({ level, fields: { ...fields }, message });
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-  };
-  return { lines, logger };
-}
-
 const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
-const started = ['attempt', 'method', 'path'];
-const ended = ['attempt', 'durationMs', 'method', 'outcome', 'path'];
+const subject = ['method', 'path', 'serverAddress', 'serverPort'];
+const started = ['attempt', 'call', ...subject].sort();
+const ended = [...started, 'durationMs', 'outcome'];
 
 describe('the tracing channel merchant-payments:request', () => {
   it('tells exactly these keys about a success', async () => {
@@ -71,7 +63,10 @@ describe('the tracing channel merchant-payments:request', () => {
     expect(events.at(-1)?.context).toEqual({
       method: 'GET',
       path: '/v2/orders',
+      serverAddress: '127.0.0.1',
+      serverPort: server.port,
       attempt: 1,
+      call: expect.objectContaining({ operation: 'request', attempts: 1 }),
       status: 201,
       durationMs: expect.any(Number),
       requestId,
@@ -121,6 +116,216 @@ describe('the tracing channel merchant-payments:request', () => {
   });
 });
 
+describe('the tracing channel merchant-payments:call', () => {
+  const recordCalls = () => recordEvents('merchant-payments:call');
+
+  it.each([
+    ['that is not of the package', new TypeError('broken'), []],
+    ['without an outcome', new InvalidOptionError('path', 'path is missing'), ['code']],
+  ])('claims nothing of an error %s', async (_, error, known) => {
+    const calls = recordCalls();
+    const call = {
+      operation: 'request',
+      method: 'GET',
+      path: '/',
+      url: 'http://localhost/',
+    } as const;
+    const trace = { ...call, serverAddress: 'localhost', serverPort: 80, attempts: 0 };
+    const begun = Object.keys(trace);
+    await expect(observeCall(trace, () => Promise.reject(error))).rejects.toBe(error);
+    expect(calls.at(-1)?.keys).toEqual([...begun, 'durationMs', 'error', ...known].sort());
+  });
+
+  const callEnded = [...subject, 'attempts', 'durationMs', 'operation', 'outcome', 'url'];
+
+  it('tells exactly these keys about a call, which has all its attempts', async () => {
+    withoutJitter();
+    const calls = recordCalls();
+    const attempts = recordEvents();
+    const answers = [httpAnswer(429), httpAnswer(429), httpAnswer(201, { requestId })];
+    const server = await startRawServer({ answer: (_request, index) => answers[index] });
+    await createClient(server.url).payments.create(order);
+    const begun = [...subject, 'attempts', 'operation', 'url'].sort();
+    const all = [...callEnded, 'requestId', 'status'].sort();
+    expect(calls.map(({ name, keys }) => [name, keys])).toEqual([
+      ['start', begun],
+      ['end', begun],
+      ['asyncStart', [...all, 'result'].sort()],
+      ['asyncEnd', [...all, 'result'].sort()],
+    ]);
+    expect(calls.at(-1)?.context).toEqual({
+      operation: 'payments.create',
+      method: 'POST',
+      path: '/api/payments',
+      url: `${server.url}/api/payments`,
+      serverAddress: '127.0.0.1',
+      serverPort: server.port,
+      attempts: 3,
+      status: 201,
+      requestId,
+      outcome: 'accepted',
+      durationMs: expect.any(Number),
+      result: undefined,
+    });
+    const ends = attempts.filter(({ name }) => name === 'asyncEnd');
+    expect(ends.map(({ context }) => context['attempt'])).toEqual([1, 2, 3]);
+    expect(new Set(ends.map(({ context }) => context['call'])).size).toBe(1);
+  });
+
+  it('tells of a failure its code, its outcome and the error that the caller gets', async () => {
+    const calls = recordCalls();
+    const answer = httpAnswer(422, { code: 'NO_SUCH_SHOP', requestId });
+    const server = await startRawServer({ answer: () => answer });
+    const error = await failureOf(createClient(server.url).payments.create(order));
+    expect(calls.at(-1)?.keys).toEqual(
+      [...callEnded, 'code', 'error', 'requestId', 'status'].sort(),
+    );
+    expect(calls.at(-1)?.context).toMatchObject({
+      status: 422,
+      requestId,
+      code: 'NO_SUCH_SHOP',
+      outcome: 'rejected',
+    });
+    expect(calls.at(-1)?.context['error']).toBe(error);
+  });
+
+  it('tells no status and no requestId when the last request had no answer', async () => {
+    withoutJitter();
+    const calls = recordCalls();
+    const server = await startRawServer({
+      answer: ({ socket }, index) =>
+        index === 0 ? httpAnswer(429, { requestId }) : void socket.resetAndDestroy(),
+    });
+    await failureOf(createClient(server.url).payments.create(order));
+    expect(calls.at(-1)?.keys).toEqual([...callEnded, 'code', 'error'].sort());
+    expect(calls.at(-1)?.context).toMatchObject({ attempts: 2, outcome: 'unknown' });
+  });
+
+  it('tells of a call that fails before it sends', async () => {
+    const calls = recordCalls();
+    const client = createClient('https://[::1]', {
+      apiKey: () => Promise.reject(new Error('the vault is sealed')),
+    });
+    await failureOf(client.payments.create(order));
+    expect(calls.at(-1)?.context).toMatchObject({
+      serverAddress: '::1',
+      serverPort: 443,
+      attempts: 0,
+      outcome: 'not-sent',
+      code: 'SECRET_UNAVAILABLE',
+    });
+  });
+
+  it('tells of an answer that does not fit responseSchema', async () => {
+    const calls = recordCalls();
+    const validate = () => ({ issues: [{ message: 'no' }] });
+    const responseSchema = { '~standard': { version: 1, vendor: 'own', validate } } as const;
+    const server = await startRawServer({ answer: () => created });
+    const call = createClient(server.url).payments.create(order, { responseSchema });
+    await failureOf(call);
+    const told = { status: 201, code: 'RESPONSE_UNUSABLE', outcome: 'accepted' };
+    expect(calls.at(-1)?.context).toMatchObject(told);
+  });
+
+  it('tells nothing of a call whose input is invalid', async () => {
+    const calls = recordCalls();
+    const client = createClient('http://127.0.0.1:80');
+    await failureOf(client.payments.create({ ...order, currency: 'euro' }));
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['http://localhost', 80],
+    ['https://payments.invalid', 443],
+    ['https://payments.invalid:8443/v2', 8443],
+  ])('tells the port of %s', async (baseUrl, serverPort) => {
+    const calls = recordCalls();
+    const fetch = async () => Response.json({});
+    await createClient(baseUrl, { fetch }).payments.create(order);
+    expect(calls[0]?.context).toMatchObject({
+      serverAddress: new URL(baseUrl).hostname,
+      serverPort,
+    });
+  });
+
+  it('is told of each of many calls by itself', async () => {
+    const calls = recordCalls();
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    await Promise.all(Array.from({ length: 20 }, () => client.payments.create(order)));
+    const ends = calls.filter(({ name }) => name === 'asyncEnd');
+    expect(ends.map(({ context }) => context['attempts'])).toEqual(Array(20).fill(1));
+  });
+});
+
+describe('references and the context of the caller', () => {
+  const logContext = { tenant: 'shop-7', job: 12, isTest: true };
+
+  async function callWith(options: Parameters<typeof createClient>[1], reference = 'order-1001') {
+    const calls = recordEvents('merchant-payments:call');
+    const attempts = recordEvents();
+    const { lines, logger } = recordLines();
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, { ...options, logger });
+    await client.payments.create({ ...order, merchantPaymentReference: reference }, { logContext });
+    return [calls[0]?.context, attempts[0]?.context, lines[0]?.fields];
+  }
+
+  it('are shown where they are turned on', async () => {
+    const shown = { merchantPaymentReference: 'order-1001', context: logContext };
+    expect(await callWith({ logReferences: true })).toMatchObject([shown, shown, shown]);
+  });
+
+  it('are shown in part where they are long', async () => {
+    const [call] = await callWith({ logReferences: true }, 'r'.repeat(300));
+    expect(call).toMatchObject({ merchantPaymentReference: 'r'.repeat(256) });
+  });
+
+  it('are not shown otherwise', async () => {
+    for (const shown of await callWith({})) {
+      expect(shown).toMatchObject({ context: logContext });
+      expect(shown).not.toHaveProperty('merchantPaymentReference');
+    }
+  });
+
+  it('have no reference for an operation that has none', async () => {
+    const { lines, logger } = recordLines();
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url, { logger, logReferences: true });
+    await client.request({ method: 'GET', path: '/x' });
+    expect(lines[0]?.fields).not.toHaveProperty('merchantPaymentReference');
+    expect(lines[0]?.fields).not.toHaveProperty('context');
+  });
+
+  it.each([
+    ['no object', 'tenant', /an object of texts, numbers and booleans; received/],
+    ['a list', ['tenant'], /received an array/],
+    ['too many fields', Object.fromEntries(Array(17).entries()), /at most 16 fields; received 17/],
+    ['a long name', { ['n'.repeat(65)]: 1 }, /names of at most 64/],
+    ['an empty name', { '': 1 }, /names of at most 64/],
+    ['a long text', { tenant: 't'.repeat(257) }, /texts of at most 256 characters/],
+    ['NaN', { tenant: Number.NaN }, /finite numbers/],
+    ['an object', { tenant: {} }, /finite numbers and booleans alone/],
+  ])('are refused when they are %s', async (_what, wrong, message) => {
+    const client = createClient('http://127.0.0.1:80');
+    const error = await failureOf(client.payments.create(order, { logContext: wrong as never }));
+    expect(error).toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'logContext',
+      requestOutcome: 'not-sent',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('may have names and texts of the longest kind', async () => {
+    const longest = { ['n'.repeat(64)]: 't'.repeat(256) };
+    const calls = recordEvents('merchant-payments:call');
+    const server = await startRawServer({ answer: () => created });
+    await createClient(server.url).payments.create(order, { logContext: longest });
+    expect(calls[0]?.context).toMatchObject({ context: longest });
+  });
+});
+
 describe('the logger', () => {
   it('gets one line at debug for a success', async () => {
     const { lines, logger } = recordLines();
@@ -133,6 +338,8 @@ describe('the logger', () => {
         fields: {
           method: 'POST',
           path: '/api/payments',
+          serverAddress: '127.0.0.1',
+          serverPort: server.port,
           attempt: 1,
           status: 201,
           durationMs: expect.any(Number),
@@ -145,11 +352,14 @@ describe('the logger', () => {
   it('gets a line at warn for a failure that is retried, and at error for the last', async () => {
     withoutJitter();
     const { lines, logger } = recordLines();
-    const baseUrl = `http://127.0.0.1:${await refusedPort()}`;
+    const serverPort = await refusedPort();
+    const baseUrl = `http://127.0.0.1:${serverPort}`;
     await failureOf(createClient(baseUrl, { logger, maxRetries: 1 }).payments.create(order));
     const fields = {
       method: 'POST',
       path: '/api/payments',
+      serverAddress: '127.0.0.1',
+      serverPort,
       durationMs: expect.any(Number),
       outcome: 'not-sent',
       code: 'CONNECTION_FAILED',
@@ -181,18 +391,12 @@ describe('the logger', () => {
     }
   });
 
-  const diskIsFull = () => {
-    throw new Error('the disk is full');
-  };
-
-  it.each([
-    ['throws', 'a success', created, diskIsFull],
-    ['throws', 'a failure', httpAnswer(400), diskIsFull],
-    // Vitest fails for an unhandled rejection.
-    ['rejects', 'a success', created, async () => diskIsFull()],
-    ['rejects', 'a failure', httpAnswer(400), async () => diskIsFull()],
-  ])('that %s changes nothing about %s', async (_how, _what, answer, fail) => {
-    const logger = { debug: fail, info: fail, warn: fail, error: fail };
+  it.each(
+    failingLoggers.flatMap((one) => [
+      { ...one, what: 'a success', answer: created },
+      { ...one, what: 'a failure', answer: httpAnswer(400) },
+    ]),
+  )('that $how changes nothing about $what', async ({ logger, answer }) => {
     const server = await startRawServer({ answer: () => answer });
     const call = createClient(server.url, { logger }).payments.create(order);
     if (answer === created) expect((await call).response.status).toBe(201);
@@ -212,7 +416,15 @@ describe('the logger', () => {
 });
 
 describe('observe', () => {
-  const subject = { method: 'GET', path: '/x', attempt: 1 };
+  const startCall = (): CallTrace => ({
+    operation: 'request',
+    method: 'GET',
+    path: '/x',
+    url: 'https://payments.invalid/x',
+    serverAddress: 'payments.invalid',
+    serverPort: 443,
+    attempts: 0,
+  });
   const report = () => ({
     status: 200,
     requestId: undefined,
@@ -227,10 +439,15 @@ describe('observe', () => {
     expect(isObserved(undefined)).toBe(true);
   });
 
+  it('is not skipped for a subscriber of calls alone', () => {
+    recordEvents('merchant-payments:call');
+    expect(isObserved(undefined)).toBe(true);
+  });
+
   it('tells how long the work took', async () => {
     const events = recordEvents();
     const beforeMs = performance.now();
-    await observe(subject, undefined, () => new Promise(setImmediate), report);
+    await observe(startCall(), undefined, () => new Promise(setImmediate), report);
     const tookMs = performance.now() - beforeMs;
     const durationMs = events.at(-1)?.context['durationMs'];
     expect(durationMs).toBeGreaterThan(0);
@@ -241,7 +458,27 @@ describe('observe', () => {
     const events = recordEvents();
     const failure = new Error('a defect');
     const run = () => Promise.reject(failure);
-    await expect(observe(subject, undefined, run, report)).rejects.toBe(failure);
+    await expect(observe(startCall(), undefined, run, report)).rejects.toBe(failure);
     expect(events.at(-1)?.context['error']).toBe(failure);
   });
+});
+
+it('logs each request where the runtime has no tracing channels', async () => {
+  // It is looked for once, at import. What is imported later must find it.
+  vi.resetModules();
+  onTestFinished(() => void vi.resetModules());
+  const lookUp = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  const { PaymentClient } = await import('../../src/client/payment-client.js');
+  lookUp.mockRestore();
+  const server = await startRawServer({ answer: () => created });
+  const { lines, logger } = recordLines();
+  const { url: baseUrl } = server;
+  const client = new PaymentClient({ baseUrl, apiKey, apiSecret, logger });
+  onTestFinished(() => client.close());
+  const events = recordEvents();
+  expect((await client.payments.create(order)).payment.status).toBe(record.status);
+  expect(lines).toMatchObject([
+    { level: 'debug', message: 'merchant-payments: request succeeded' },
+  ]);
+  expect(events).toEqual([]);
 });

@@ -39,19 +39,19 @@ describe('the input of a creation', () => {
     ['amount', 2500n, `${amountRule}, received a bigint`],
     ['amount', '2500', `${amountRule}, received a string of 4 characters`],
     ['amount', null, `${amountRule}, received null`],
-    ['amount', undefined, `${amountRule}, but is missing`],
-    ['currency', 'eur', `${currencyRule}, received a string of 3 characters`],
+    ['amount', undefined, `is missing, and ${amountRule}`],
+    ['currency', 'eur', `${currencyRule}, received lower-case letters`],
     ['currency', 'EURO', `${currencyRule}, received a string of 4 characters`],
     ['currency', 'EU', `${currencyRule}, received a string of 2 characters`],
     ['currency', 'EUR\n', `${currencyRule}, received a string of 4 characters`],
     ['currency', 'ÄÖÜ', `${currencyRule}, received a string of 3 characters`],
     ['currency', '', `${currencyRule}, received an empty string`],
     ['currency', 978, `${currencyRule}, received a number`],
-    ['currency', undefined, `${currencyRule}, but is missing`],
+    ['currency', undefined, `is missing, and ${currencyRule}`],
     ['merchantPaymentReference', '', `${referenceRule}, received an empty string`],
     ['merchantPaymentReference', ' \t\n', `${referenceRule}, received a blank string`],
     ['merchantPaymentReference', 1001, `${referenceRule}, received a number`],
-    ['merchantPaymentReference', undefined, `${referenceRule}, but is missing`],
+    ['merchantPaymentReference', undefined, `is missing, and ${referenceRule}`],
   ])('is refused for its %s', async (field, value, message) => {
     expect(await issuesOf({ ...order, [field]: value })).toEqual([{ path: [field], message }]);
   });
@@ -118,7 +118,7 @@ describe('the input of a creation', () => {
       expect(others).toEqual([]);
       expect(issue?.path).toEqual([]);
       expect(issue?.message).toContain(
-        'must be an object with merchantPaymentReference, amount and currency, ',
+        'must be an object with merchantPaymentReference, amount and currency',
       );
     },
   );
@@ -252,7 +252,6 @@ describe('the request of request()', () => {
     ['TRACE', 'received a string of 5 characters'],
     ['GET /x', 'received a string of 6 characters'],
     ['POST\r\nX-A: b', 'received a string of 12 characters'],
-    [undefined, 'but is missing'],
     [42, 'received a number'],
     [['GET'], 'received an array'],
   ])('is refused for the method %j', async (method, came) => {
@@ -261,6 +260,11 @@ describe('the request of request()', () => {
     expect(error.message).toBe(
       `The request was not sent: method must be one of GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, ${came}`,
     );
+  });
+
+  it('is refused without a method', async () => {
+    const error = await refused({ path: '/x' });
+    expect(error.message).toContain(': method is missing, and must be one of GET, POST, ');
   });
 
   it.each(['GET', 'HEAD', 'get'])('is refused for a body with %s', async (method) => {

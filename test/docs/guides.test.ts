@@ -8,7 +8,14 @@ import {
   faultTypesOn,
 } from '../../src/mock-server/faults/fault-catalogue.js';
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'llms.txt'].concat(
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'RELEASING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'llms.txt',
+].concat(
   readdirSync('docs')
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join('docs', file)),

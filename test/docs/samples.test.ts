@@ -5,19 +5,33 @@ const filesOf = (folder: string) => readdirSync(folder).map((file) => `${folder}
 
 const shop = ['schema.sql', 'database.ts', 'checkout.ts', 'callbacks.ts', 'events.ts', 'main.ts'];
 
-// What runs each file: test/examples and test/inbox/postgres/orms.
-describe.each([
+// What runs each file: test/examples, test/inbox/postgres/orms, test/openapi and test/package.
+const shown: readonly [guide: string, files: readonly string[], hasOthers?: 'and others'][] = [
   ['docs/order-from-checkout-to-paid.md', shop.map((file) => `examples/shop/${file}`)],
   ['docs/queues.md', filesOf('examples/queues')],
   ['docs/your-own-transaction.md', filesOf('examples/transactions')],
-])('%s', (guide, files) => {
-  test.each(files)('shows %s as it is run', (file) => {
-    const blocks = readFileSync(guide, 'utf8').matchAll(/^```(?:ts|sql)\n(.*?)^```$/gms);
-    expect([...blocks].map(([, code]) => code)).toContain(readFileSync(file, 'utf8'));
-  });
+  ['docs/openapi.md', filesOf('examples/openapi'), 'and others'],
+  [
+    'docs/test-your-integration.md',
+    [...filesOf('examples/docker'), ...filesOf('examples/playwright')],
+    'and others',
+  ],
+];
 
-  test('shows no other code', () => {
-    const blocks = readFileSync(guide, 'utf8').matchAll(/^```(?:ts|sql)\n/gm);
-    expect([...blocks]).toHaveLength(files.length);
+const blocksOf = (guide: string, languages: string) =>
+  [
+    ...readFileSync(guide, 'utf8').matchAll(
+      new RegExp(`^\`\`\`(?:${languages})\n(.*?)^\`\`\`$`, 'gms'),
+    ),
+  ].map(([, code]) => code);
+
+describe.each(shown)('%s', (guide, files) => {
+  test.each(files)('shows %s as it is run', (file) => {
+    expect(blocksOf(guide, '\\w+')).toContain(readFileSync(file, 'utf8'));
   });
+});
+
+const shownWhole = shown.filter(([, , hasOthers]) => hasOthers === undefined);
+test.each(shownWhole)('%s shows no other code', (guide, files) => {
+  expect(blocksOf(guide, 'ts|sql')).toHaveLength(files.length);
 });

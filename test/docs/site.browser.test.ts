@@ -1,23 +1,91 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium } from '../browser/chromium.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openedBrowser } from '../browser/browser.js';
 
 const SITE = path.resolve('site');
 const PHONE = { viewport: { width: 360, height: 800 } };
 
-const executablePath = findChromium();
-
-let browser: Browser;
-
 /** A page of the site, opened as a file: without a server. */
 async function open(file: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await browser.newPage(options);
+  const page = await openedBrowser().newPage(options);
   page.setDefaultTimeout(10_000);
   await page.goto(pathToFileURL(path.join(SITE, file)).href);
   return page;
+}
+
+/** In a page: the words of code that are in two lines, as the boxes of their characters are. */
+const BROKEN_WORDS = `
+  const broken = [];
+  const range = document.createRange();
+  for (const code of document.querySelectorAll('.col-content code, .tsd-signature')) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const { currentNode } = texts;
+      for (const { 0: word, index } of currentNode.data.matchAll(/\\w+/g)) {
+        range.setStart(currentNode, index);
+        range.setEnd(currentNode, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) broken.push(word);
+      }
+    }
+  }
+  broken;
+`;
+
+/** The landing page, all guides and, of the symbols, the widest of each kind. */
+function pagesToLookAt(): string[] {
+  return [
+    'index.html',
+    ...readdirSync(path.join(SITE, 'documents')).map((file) => `documents/${file}`),
+    'modules/merchant-payments_callback.html',
+    'interfaces/merchant-payments_msw.PaymentServiceHandlersOptions.html',
+    'classes/merchant-payments.InvalidCredentialsError.html',
+    'types/merchant-payments.StandardSchemaResult.html',
+  ];
+}
+
+const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
+interface Look {
+  /** The words of code that are in two lines. */
+  readonly broken: readonly string[];
+  /** The pages that are wider than the screen. */
+  readonly wide: readonly string[];
+  /** What was asked for beyond the site. */
+  readonly outside: readonly string[];
+}
+
+/** Opens each page on a telephone. */
+async function openAll(): Promise<Look> {
+  const pages = pagesToLookAt();
+  expect(pages.length).toBeGreaterThan(13);
+  const page = await open('index.html', PHONE);
+  const [broken, wide, outside]: [string[], string[], string[]] = [[], [], []];
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!['data:', pathToFileURL(SITE).href].some((begin) => url.startsWith(begin))) {
+      outside.push(url);
+    }
+  });
+  for (const file of pages) {
+    await page.goto(pathToFileURL(path.join(SITE, file)).href, { waitUntil: 'load' });
+    const words = (await page.evaluate(BROKEN_WORDS)) as string[];
+    broken.push(...words.map((word) => `${file}: ${word}`));
+    if ((await page.evaluate(OVERFLOW)) !== 0) wide.push(file);
+  }
+  return { broken, wide, outside };
+}
+
+let look: Promise<Look> | undefined;
+
+/** Once for all that ask: to open the pages takes longer than to look at them. */
+function lookAtPages(): Promise<Look> {
+  look ??= openAll();
+  return look;
 }
 
 /** Searches from the keyboard, as the site offers it. */
@@ -29,70 +97,193 @@ async function search(page: Page, words: string, result: string): Promise<void> 
   await page.getByRole('option').filter({ hasText: result }).first().click();
 }
 
-describe.skipIf(executablePath === undefined)(
-  'the documentation site, opened from a folder',
-  () => {
-    beforeAll(async () => {
-      if (!existsSync(SITE)) throw new Error('there is no site/ to look at; run: npm run docs');
-      // Chromium refuses its sandbox to root, who runs containers.
-      const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
-    });
-    afterAll(() => browser?.close());
+describeInBrowser('the documentation site, opened from a folder', () => {
+  beforeAll(() => {
+    if (!existsSync(SITE)) throw new Error('there is no site/ to look at; run: npm run docs');
+  });
 
-    test('its search finds a guide by a word in its text', async () => {
-      const page = await open('index.html');
-      await search(page, 'SvelteKit', 'Handle callbacks');
-      await page.getByRole('heading', { name: 'Handle callbacks', level: 1 }).waitFor();
-      expect(await page.innerText('body')).toContain('Next.js app routes, SvelteKit');
-    });
+  test('its search finds a guide by a word in its text', async () => {
+    const page = await open('index.html');
+    await search(page, 'SvelteKit', 'Handle callbacks');
+    await page.getByRole('heading', { name: 'Handle callbacks', level: 1 }).waitFor();
+    expect(await page.innerText('body')).toContain('Next.js app routes, SvelteKit');
+  });
 
-    test('its search finds a symbol by its name, and one by a word in its description', async () => {
-      const page = await open('documents/Errors.html');
-      await search(page, 'createCallbackVer', 'merchant-payments.createCallbackVerifier');
-      await page.getByRole('heading', { name: 'Function createCallbackVerifier' }).waitFor();
-      await search(page, 'load balancers', 'merchant-payments/lambda');
-      await page.getByRole('heading', { name: 'Module merchant-payments/lambda' }).waitFor();
-    });
+  test('its search finds a symbol by its name, and one by a word in its description', async () => {
+    const page = await open('documents/Errors.html');
+    await search(page, 'createCallbackVer', 'merchant-payments.createCallbackVerifier');
+    await page.getByRole('heading', { name: 'Function createCallbackVerifier' }).waitFor();
+    await search(page, 'load balancers', 'merchant-payments/lambda');
+    await page.getByRole('heading', { name: 'Module merchant-payments/lambda' }).waitFor();
+  });
 
-    test('its navigation has the guides first, in the order of use, then the imports', async () => {
-      const page = await open('index.html');
-      await page.locator('.tsd-navigation').getByText('Handle callbacks').first().waitFor();
-      const names = await page.locator('.tsd-navigation > ul > li').allInnerTexts();
-      expect(names.slice(0, 3).map((name) => name.trim())).toEqual([
-        'An order from checkout to paid',
-        'Create payments',
-        'Create payments through an outbox',
-      ]);
-      const modules = names.map((name) => name.trim()).filter((name) => /^merchant-/.test(name));
-      expect(modules.slice(0, 3)).toEqual([
-        'merchant-payments',
-        'merchant-payments/callback',
-        'merchant-payments/callback/web',
-      ]);
-    });
+  test.each([
+    ['duplicate', /From one instance to fifty|Handle callbacks|Create payments through an outbox/],
+    ['retry', /Create payments|Handle callbacks/],
+    ['signature refused', /Handle callbacks|Develop against the mock/],
+    ['exactly once', /From one instance to fifty|Create payments through an outbox/],
+    ['docker', /Develop against the mock/],
+    ['fake timers', /Test your integration/],
+  ])('its search for "%s" finds guides first', async (words, guide) => {
+    const page = await open('index.html');
+    await page.waitForLoadState();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox').fill(words);
+    const results = page.getByRole('option');
+    await results.first().waitFor();
+    expect(await results.first().innerText()).toMatch(guide);
+    const first = await results.evaluateAll((options) =>
+      options.slice(0, 3).map((option) => option.querySelector('a')?.getAttribute('href')),
+    );
+    for (const href of first.slice(0, words === 'docker' ? 1 : 3)) {
+      expect(href).toMatch(/documents\//);
+    }
+  });
 
-    test('no page scrolls sideways on a telephone', async () => {
-      const guides = readdirSync(path.join(SITE, 'documents')).map((file) => `documents/${file}`);
-      expect(guides.length).toBeGreaterThan(8);
-      // With the widest of each kind, as they were without a style of the site's own.
-      const pages = [
-        'index.html',
-        ...guides,
-        'modules/merchant-payments_callback.html',
-        'interfaces/merchant-payments_msw.PaymentServiceHandlersOptions.html',
-        'classes/merchant-payments.InvalidCredentialsError.html',
-        'types/merchant-payments.StandardSchemaResult.html',
-      ];
-      const page = await open('index.html', PHONE);
-      const wide: string[] = [];
-      for (const file of pages) {
+  test('its navigation has the guides in groups, in the order of use, then the imports', async () => {
+    const page = await open('index.html');
+    await page.locator('.tsd-navigation').getByText('Imports').waitFor();
+    const groups = page.locator('#tsd-nav-container > li > details > summary');
+    expect((await groups.allInnerTexts()).map((text) => text.trim())).toEqual([
+      'Start',
+      'Create payments',
+      'Handle callbacks',
+      'Test',
+      'Go live',
+      'Look up',
+      'Project',
+      'Imports',
+    ]);
+    const names = await page
+      .locator('#tsd-nav-container > li:nth-child(2) li')
+      .evaluateAll((items) => items.map(({ textContent }) => textContent));
+    expect(names).toEqual([
+      'Create payments',
+      'Create payments through an outbox',
+      'Model of outbox and inbox',
+    ]);
+    const imports = await page
+      .locator('#tsd-nav-container > li:last-child > details > div > ul > li > details > summary')
+      .evaluateAll((items) => items.map(({ textContent }) => textContent));
+    expect(imports.slice(0, 2)).toEqual(['merchant-payments', 'merchant-payments/callback']);
+  });
+
+  test('its first page shows the promise, a picture and the code, in this order', async () => {
+    const page = await open('index.html');
+    const text = page.locator('.tsd-typography').first();
+    const order = await text
+      .locator(':scope > ul:first-of-type, :scope > p > img, :scope > pre:has(.hl-0)')
+      .evaluateAll((found) => found.slice(0, 3).map(({ tagName }) => tagName));
+    expect(order).toEqual(['UL', 'IMG', 'PRE']);
+    const picture = text.locator('img').first();
+    expect(await picture.getAttribute('alt')).toContain('from checkout to paid');
+    await page.evaluate("document.querySelector('.tsd-typography img').decode()");
+  });
+
+  test('a guide leads to the guides before and after it', async () => {
+    const page = await open('documents/Handle_callbacks.html');
+    await page.getByRole('link', { name: 'Previous: Model of outbox and inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Next: From one instance to fifty' }).click();
+    await page.getByRole('heading', { name: 'From one instance to fifty', level: 1 }).waitFor();
+    expect(await page.getByRole('link', { name: 'Edit this page' }).count()).toBe(0);
+  });
+
+  test('each page describes itself to search engines', () => {
+    const of = (file: string) =>
+      /<meta name="description" content="([^"]*)"/.exec(
+        readFileSync(path.join(SITE, file), 'utf8'),
+      )?.[1] ?? '';
+    const guides = readdirSync(path.join(SITE, 'documents')).map((file) => `documents/${file}`);
+    const descriptions = [
+      'index.html',
+      ...guides,
+      'functions/merchant-payments.verifyCallback.html',
+    ].map(of);
+    expect(new Set(descriptions).size).toBe(descriptions.length);
+    for (const text of descriptions) expect(text.length).toBeLessThanOrEqual(161);
+    expect(of('documents/Errors.html')).toBe(
+      'every error code, its class, when it occurs and what to do',
+    );
+    for (const text of descriptions) expect(text).not.toMatch(/^Documentation for/);
+  });
+
+  test('the pictures are dark on a dark page, whatever the system has', async () => {
+    const page = await open('documents/Model_of_outbox_and_inbox.html', { colorScheme: 'light' });
+    const picture = page.locator('img[src$="outbox.svg"]');
+    const take = () => picture.screenshot({ animations: 'disabled' });
+    await page.evaluate("localStorage.setItem('tsd-theme', 'light')");
+    await page.reload();
+    const light = await take();
+    await page.evaluate("localStorage.setItem('tsd-theme', 'dark')");
+    await page.reload();
+    expect(light.equals(await take())).toBe(false);
+    const system = await open('documents/Model_of_outbox_and_inbox.html', {
+      colorScheme: 'dark',
+    });
+    const dark = await system.locator('img[src$="outbox.svg"]').screenshot();
+    expect(dark.equals(await take())).toBe(true);
+  });
+
+  test('code never breaks inside a word on a telephone', async () => {
+    expect((await lookAtPages()).broken).toEqual([]);
+  });
+
+  test('code is copied by touch', async () => {
+    const page = await open('documents/Handle_callbacks.html', {
+      ...PHONE,
+      hasTouch: true,
+      isMobile: true,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.waitForLoadState();
+    const block = page.locator('pre').first();
+    const button = block.getByRole('button');
+    await button.scrollIntoViewIfNeeded();
+    expect(
+      await page.evaluate("getComputedStyle(document.querySelector('pre > button')).opacity"),
+    ).toBe('1');
+    const [buttonBox, codeBox] = [
+      await button.boundingBox(),
+      await block.locator('code').boundingBox(),
+    ];
+    if (buttonBox === null || codeBox === null) throw new Error('not shown');
+    expect(buttonBox.y + buttonBox.height).toBeLessThanOrEqual(codeBox.y);
+    await button.tap();
+    await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+    const copied = await page.evaluate('navigator.clipboard.readText()');
+    expect(copied).toMatch(/^import \{ createServer \} from 'node:http';\n/);
+  });
+
+  test('makes no request to another place', async () => {
+    expect((await lookAtPages()).outside).toEqual([]);
+  });
+
+  test.each([
+    ['light', { viewport: { width: 1280, height: 800 } }],
+    ['dark', PHONE],
+  ] as const)(
+    'axe finds nothing wrong: %s',
+    async (colorScheme, size) => {
+      const page = await open('index.html', { ...size, colorScheme, reducedMotion: 'reduce' });
+      const axe = readFileSync(
+        createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+        'utf8',
+      );
+      for (const file of pagesToLookAt()) {
         await page.goto(pathToFileURL(path.join(SITE, file)).href);
-        const overflow =
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-        if ((await page.evaluate(overflow)) !== 0) wide.push(file);
+        await page.locator('.tsd-navigation').getByText('Imports').waitFor({ state: 'attached' });
+        await page.evaluate(axe);
+        const violations = await page.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))',
+        );
+        expect(violations, file).toEqual([]);
       }
-      expect(wide).toEqual([]);
-    });
-  },
-);
+      // Two seconds for each of some thirty pages, and more where other suites run.
+    },
+    240_000,
+  );
+
+  test('no page scrolls sideways on a telephone', async () => {
+    expect((await lookAtPages()).wide).toEqual([]);
+  });
+});

@@ -1,13 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
+// Run by test/package and test/examples.
+const runElsewhere = ['examples/docker', 'examples/playwright'].flatMap((folder) =>
+  readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
+);
+
 const codeOf = (page: string): string[] =>
-  [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  [...readFileSync(page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)]
+    .map(([, code = '']) => code)
+    .filter((code) => !runElsewhere.includes(code));
 
 const guide = readFileSync('docs/test-your-integration.md', 'utf8');
 
@@ -17,15 +24,19 @@ const settingsFor = (runner: string): string[] => {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 };
 
-test('every sample of the README and of the testing guide runs as it stands', async () => {
+test('every sample of the README, the open points and the testing guide runs as it stands', async () => {
   mkdirSync('test-artifacts', { recursive: true });
   const folder = path.resolve(mkdtempSync('test-artifacts/snippets-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const pages = { README: 'README.md', 'test-your-integration': 'docs/test-your-integration.md' };
+  const pages = {
+    README: 'README.md',
+    'open-points': 'docs/open-points.md',
+    'test-your-integration': 'docs/test-your-integration.md',
+  };
   const samples = Object.entries(pages).flatMap(([name, page]) =>
     codeOf(page).map((code, index) => ({ name: `${name}-${index + 1}`, code })),
   );
-  expect(samples.map(({ name }) => name)).toHaveLength(2 + 9);
+  expect(samples.map(({ name }) => name)).toHaveLength(2 + 2 + 12);
   for (const { name, code } of samples) {
     const text = code.replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ');
     writeFileSync(path.join(folder, `${name}.ts`), text);
@@ -51,7 +62,7 @@ test('every sample of the README and of the testing guide runs as it stands', as
       },
     },
   );
-  expect(stdout).toMatch(/# pass 3\n# fail 0/);
+  expect(stdout).toMatch(/# pass 4\n# fail 0/);
 }, 120_000);
 
 test.each(settingsFor('vitest'))('creates payments under fake timers by %s', async (setting) => {

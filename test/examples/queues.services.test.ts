@@ -92,7 +92,7 @@ async function expectToSurviveItsJobs(scene: QueueScene): Promise<void> {
     await pay(refused);
     await example.printed(`${refused} is not shipped: the warehouse answered 422`);
   }
-  // After a restart too, somebody is told.
+  // After a restart too, it is reported.
   await using example = await start();
   await example.printed(`failed for good: ${refused}`);
   expect(example.errors.join('\n')).not.toContain(overtaken);

@@ -145,7 +145,7 @@ describeInBrowser('the shop', () => {
       await isEmpty(staff, 'Failed changes');
     });
 
-    test('shows staff, and nobody else, a second payment, and markup as text', async () => {
+    test('shows a second payment to staff alone, and markup as text', async () => {
       await using watchedCustomer = await openAsCustomer();
       await using watchedStaff = await openAsStaff();
       const staff = watchedStaff.page;

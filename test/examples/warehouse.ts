@@ -8,7 +8,7 @@ export interface Warehouse extends AsyncDisposable {
   readonly url: string;
   /** What it was told of an order, oldest first, with what it answered: `PUT 200`. */
   toldOf(reference: string): readonly string[];
-  /** What it answers when it is told of the order. Without it, 200. */
+  /** What it answers to the order. Without it, 200. */
   answer(reference: string, answer: Answer): void;
   /** Settles when it has been told so of the order. */
   wasTold(reference: string, what: string): Promise<void>;

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { plainKinds } from '../inbox/redis/clients.js';
 import { drivers } from '../inbox/sqlite/open-database.js';
-import { findPostgres, findRedis } from '../services/find-servers.js';
+import { findMysql, findPostgres, findRedis } from '../services/find-servers.js';
 import { findPython } from './callback/oracle.js';
 import { fuzzInbox } from './inbox/histories.js';
 import { memoryStore, openPgliteStore } from './inbox/process-stores.js';
-import { openPostgresStore, openRedisStore, openSqliteStore } from './inbox/server-stores.js';
+import {
+  openMysqlStore,
+  openPostgresStore,
+  openRedisStore,
+  openSqliteStore,
+} from './inbox/server-stores.js';
 import type { StoreUnderTest } from './inbox/store.js';
 import { chooseSeed, type FuzzOptions, type FuzzResult } from './property-runs.js';
 import { targets } from './targets.js';
@@ -51,8 +56,7 @@ function inboxRun(
   };
 }
 
-const found = { postgres: await findPostgres(), redis: await findRedis() };
-const { postgres, redis } = found;
+const [postgres, mysql, redis] = await Promise.all([findPostgres(), findMysql(), findRedis()]);
 const runs: readonly Run[] = [
   ...targets.map(({ needsPython, ...target }) => ({
     ...target,
@@ -65,6 +69,7 @@ const runs: readonly Run[] = [
   ),
   ...drivers.map((driver) => inboxRun(driver.name, 5_000, () => openSqliteStore(driver))),
   inboxRun('postgres', 1_000, postgres && (() => openPostgresStore(postgres.url))),
+  inboxRun('mysql', 1_000, mysql && (() => openMysqlStore(mysql.url))),
 ];
 
 const wanted = FUZZ_TARGETS.split(',').filter((name) => name !== '');
@@ -78,7 +83,7 @@ let total = 0;
 try {
   for (const run of chosen) await runOne(run);
 } finally {
-  await Promise.all([postgres?.stop?.(), redis?.stop?.()]);
+  await Promise.all([postgres, mysql, redis].map((server) => server?.stop?.()));
 }
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

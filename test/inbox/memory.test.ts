@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CallbackInbox } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { sampleEvent } from './sample-event.js';
@@ -186,6 +186,9 @@ describe('a memory inbox', () => {
 });
 
 describe('the warning that a memory inbox is not for production', () => {
+  // Also after the last one: other files of the worker start processes with this environment.
+  afterEach(() => void vi.unstubAllEnvs());
+
   /** As a new process sees the module. */
   async function load(environment: string | undefined) {
     vi.stubEnv('NODE_ENV', environment);

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
-import type { Logger } from '../../src/client/observation.js';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
+import type { Logger } from '../../src/protocol/logger.js';
 import { Gauge, type Holdings, listAlarms } from './measure.js';
 import { type Outcome, type PaymentPlan, planRange, type Range } from './plan.js';
 import { serveCalls } from './worker-calls.js';

@@ -94,7 +94,9 @@ class Shop {
   #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#random() < OFTEN) {
       this.#count('failures', 'connection lost before the reply');
+      // While the work runs, or in place of the reply where the work has ended by then.
       request.once('end', () => response.destroy());
+      response.end = () => response.destroy();
     } else {
       response.once('finish', () => this.#count('replies', `${response.statusCode}`));
     }

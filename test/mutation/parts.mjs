@@ -2,7 +2,7 @@
  * What is mutated together, and the tests that judge it: the part's own and those of what stands
  * on it. All others only cost time.
  *
- * @type {Record<string, { mutate: string[]; tests: string[]; concurrency: number }>}
+ * @type {Record<string, { mutate: string[]; tests: string[]; concurrency: number; testTimeoutMs?: number }>}
  */
 export const PARTS = {
   errors: {
@@ -25,16 +25,52 @@ export const PARTS = {
     tests: ['test/receiver/**/*.test.ts', 'test/{node,fetch,fastify,lambda}/**/*.test.ts'],
     concurrency: 2,
   },
-  // The tests of the inboxes share the servers.
-  inbox: {
-    mutate: ['src/inbox/*.ts', 'src/inbox/contract/**/*.ts'],
-    tests: ['test/inbox/*.test.ts', 'test/inbox/contract/{contract,wrong-inboxes}.test.ts'],
+  outbox: {
+    mutate: ['src/outbox/*.ts'],
+    // Without the model, which takes longer than all the rest.
+    tests: ['test/outbox/!(model).test.ts'],
     concurrency: 2,
   },
+  'outbox-contract': {
+    mutate: ['src/outbox/contract/**/*.ts', 'src/storage/contract/*.ts'],
+    tests: ['test/outbox/memory-contract.test.ts', 'test/outbox/contract/*.test.ts'],
+    concurrency: 2,
+  },
+  inbox: {
+    mutate: ['src/inbox/*.ts'],
+    // What keeps failures is judged through the receiver, and through a database.
+    tests: [
+      'test/inbox/*.test.ts',
+      'test/inbox/postgres/kept-failures.test.ts',
+      'test/receiver/kept-failures/kept-failures.test.ts',
+    ],
+    concurrency: 2,
+  },
+  'inbox-contract': {
+    mutate: ['src/inbox/contract/**/*.ts'],
+    tests: ['test/inbox/contract/{contract,wrong-inboxes}.test.ts'],
+    concurrency: 2,
+  },
+  // The rest of it is mutated with the inbox of its database.
+  storage: {
+    mutate: ['src/storage/*.ts'],
+    tests: [
+      'test/storage/*.test.ts',
+      'test/inbox/{memory,postgres/savepoints}.test.ts',
+      'test/receiver/settlement.test.ts',
+    ],
+    concurrency: 2,
+  },
+  // The tests of the databases share the servers.
   postgres: {
-    mutate: ['src/inbox/postgres/**/*.ts', 'src/storage/postgres/**/*.ts'],
+    mutate: [
+      'src/inbox/postgres/**/*.ts',
+      'src/storage/postgres/**/*.ts',
+      'src/storage/providers/*.ts',
+    ],
     tests: ['test/inbox/postgres/**/*.test.ts', 'test/inbox/contract/postgres.services.test.ts'],
     concurrency: 1,
+    testTimeoutMs: 20_000,
   },
   mysql: {
     mutate: ['src/inbox/mysql/**/*.ts', 'src/storage/mysql/**/*.ts'],
@@ -44,15 +80,36 @@ export const PARTS = {
       'test/inbox/contract/mysql.services.test.ts',
     ],
     concurrency: 1,
+    testTimeoutMs: 20_000,
   },
   redis: {
     mutate: ['src/inbox/redis/**/*.ts'],
     tests: ['test/inbox/redis/**/*.test.ts', 'test/inbox/contract/redis.services.test.ts'],
     concurrency: 1,
+    testTimeoutMs: 20_000,
   },
   sqlite: {
     mutate: ['src/inbox/sqlite/**/*.ts', 'src/storage/sqlite/**/*.ts'],
     tests: ['test/inbox/sqlite/**/*.test.ts'],
     concurrency: 1,
+    testTimeoutMs: 20_000,
+  },
+  'outbox-postgres': {
+    mutate: ['src/outbox/postgres/**/*.ts'],
+    tests: ['test/outbox/postgres/**/*.test.ts'],
+    concurrency: 1,
+    testTimeoutMs: 20_000,
+  },
+  'outbox-mysql': {
+    mutate: ['src/outbox/mysql/**/*.ts'],
+    tests: ['test/outbox/mysql/**/*.test.ts'],
+    concurrency: 1,
+    testTimeoutMs: 20_000,
+  },
+  'outbox-sqlite': {
+    mutate: ['src/outbox/sqlite/**/*.ts'],
+    tests: ['test/outbox/sqlite/**/*.test.ts'],
+    concurrency: 1,
+    testTimeoutMs: 20_000,
   },
 };

@@ -38,7 +38,7 @@ export class Turns {
     this.#check = check;
   }
 
-  /** Plays until all have ended, or can't go on. Time passes only when nobody else can. */
+  /** Plays until all have ended, or can't go on. Time passes only when no actor can go on. */
   async play(actors: readonly Promise<unknown>[]): Promise<void> {
     const failures: unknown[] = [];
     for (const actor of actors) actor.catch((error) => failures.push(error));

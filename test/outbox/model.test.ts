@@ -58,6 +58,7 @@ async function run({ answers, callback, crash }: Setting, turns: Turns): Promise
         body: JSON.stringify(INPUT),
         timeoutMs: 30,
         retryUnknownOutcome: false,
+        send: () => send(actor),
       }),
     };
     const store = inSteps(shared, () => turns.step(actor));

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { ContractService } from '../../src/outbox/contract/service.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { ContractService, recordOf } from '../../src/outbox/contract/service.js';
 import { Engine } from '../../src/outbox/engine.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Claim, Claimed, Result } from '../../src/outbox/store.js';
@@ -39,3 +40,43 @@ it.each(['recorded', 'rejected'] as const)(
     expect(service.requestsFor('order-1')).toHaveLength(1);
   },
 );
+
+it('gives what a callback said before the answer, though both are of the same second', async () => {
+  const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
+  const record = (status: string) => recordOf('order-1', { referenceNumber: 'PAY-1', status });
+  const client: PaymentClient = new PaymentClient({
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: 'key',
+    apiSecret: 'secret',
+    fetch: async () => {
+      await outbox.settle(record('paid'), { tx: undefined });
+      return Response.json(record('pending'), { status: 201 });
+    },
+  });
+  const outbox = new Engine(store, { client, leaseMs: undefined });
+  const created = await outbox.create(order('order-1'));
+  expect(created).toMatchObject({ state: 'created', payment: { status: 'paid' } });
+  expect(await outbox.get('order-1')).toMatchObject({ payment: { status: 'paid' } });
+});
+
+it('says that the store is slow when another call has not yet stored the payment', async () => {
+  const service = new ContractService();
+  const { client } = service;
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  class SlowStore extends MemoryStore {
+    override async claim(claim: Claim): Promise<Claimed> {
+      await answered;
+      return super.claim(claim);
+    }
+  }
+  const store = new SlowStore({ now: Date.now, maxEntries: 10 });
+  const outbox = new Engine(store, { client, leaseMs: undefined });
+  const first = outbox.create(order('order-1'));
+  const second = outbox.create(order('order-1'), { timeoutMs: 1 });
+  await expect(second).rejects.toMatchObject({ code: 'OUTBOX_TIMEOUT' });
+  answer();
+  expect(await first).toMatchObject({ state: 'created', replayed: false });
+});

@@ -30,7 +30,7 @@ const older = path.join(root, 'older');
 beforeAll(() => {
   const tarball = process.env['PACKED_TARBALL'] ?? '';
   install(bare, tarball);
-  install(full, tarball, 'msw@3', 'zod@4', '@types/node@20');
+  install(full, tarball, 'msw@3', '@opentelemetry/api@1', 'zod@4', '@types/node@20');
   install(older, tarball, 'msw@2', '@types/node@20');
 });
 
@@ -125,8 +125,9 @@ describe('the installed package', () => {
     }
   });
 
-  test('loads without msw, as long as the msw subpath is not used', () => {
-    const imports = SUBPATHS.filter((subpath) => subpath !== '/msw').map(
+  test('loads without msw and OpenTelemetry, as long as their subpaths are not used', () => {
+    const ofPeers = ['/msw', '/opentelemetry'];
+    const imports = SUBPATHS.filter((subpath) => !ofPeers.includes(subpath)).map(
       (subpath) => `await import('merchant-payments${subpath}');`,
     );
     expect(runModule(bare, 'all.mjs', `${imports.join('\n')}\nconsole.log('loaded')`)).toBe(

@@ -52,7 +52,10 @@ describe('of a large body, a part is taken out', () => {
     const source = how.includes('small') ? body.toLowerCase() : body;
     for (let at = 11_000; at < 11_300; at += STEP) {
       const text = `got |${spell(source.slice(at, at + 60))}| instead`;
-      expect(redact(text, source)).toMatch(/^got \|[\s\S]{0,6}\[redacted\][\s\S]{0,8}\| instead$/);
+      // Once in some ten thousand edges, a part with the bar has the hash of another by chance, and the bar goes too.
+      expect(redact(text, source)).toMatch(
+        /^got \|?[\s\S]{0,6}\[redacted\][\s\S]{0,8}\|? instead$/,
+      );
     }
   });
 

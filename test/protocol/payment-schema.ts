@@ -18,7 +18,9 @@ const ISO_DATE_TIME =
 
 const expected = (what: string) => ({
   error: ({ input }: { input?: unknown }) =>
-    `must be ${what}, ${input === undefined ? 'but is missing' : `received ${describeValue(input)}`}`,
+    input === undefined
+      ? `is missing, and must be ${what}`
+      : `must be ${what}, received ${describeValue(input)}`,
 });
 
 const text = expected('a non-empty string');
@@ -40,7 +42,13 @@ const statusRecord = object(
 
 const amount = expected('a finite number within ±9007199254740991');
 const reference = expected('a string that is not blank');
-const currency = expected('three capital letters such as EUR');
+const threeCapitals = expected('three capital letters such as EUR');
+const currency = {
+  error: ({ input }: { input?: unknown }) =>
+    typeof input === 'string' && /^[a-z]{3}$/.test(input)
+      ? 'must be three capital letters such as EUR, received lower-case letters'
+      : threeCapitals.error({ input }),
+};
 
 const createPayment = object(
   {

@@ -134,18 +134,18 @@ describe('findCreatePaymentIssues', () => {
     ['amount', '2500', `${amountRule}, received a string of 4 characters`],
     ['amount', 2500n, `${amountRule}, received a bigint`],
     ['amount', null, `${amountRule}, received null`],
-    ['amount', undefined, `${amountRule}, but is missing`],
+    ['amount', undefined, `is missing, and ${amountRule}`],
     ['merchantPaymentReference', '', `${referenceRule}, received an empty string`],
     ['merchantPaymentReference', ' \t', `${referenceRule}, received a blank string`],
     ['merchantPaymentReference', 1001, `${referenceRule}, received a number`],
-    ['merchantPaymentReference', undefined, `${referenceRule}, but is missing`],
-    ['currency', 'eur', `${currencyRule}, received a string of 3 characters`],
+    ['merchantPaymentReference', undefined, `is missing, and ${referenceRule}`],
+    ['currency', 'eur', `${currencyRule}, received lower-case letters`],
     ['currency', 'EURO', `${currencyRule}, received a string of 4 characters`],
     ['currency', 'EUR\n', `${currencyRule}, received a string of 4 characters`],
     ['currency', 'ÉUR', `${currencyRule}, received a string of 3 characters`],
     ['currency', '', `${currencyRule}, received an empty string`],
     ['currency', 978, `${currencyRule}, received a number`],
-    ['currency', undefined, `${currencyRule}, but is missing`],
+    ['currency', undefined, `is missing, and ${currencyRule}`],
   ])('finds that %s must not be %o', (field, value, message) => {
     expect(findCreatePaymentIssues({ ...input, [field]: value })).toEqual([
       { path: [field], message },
@@ -153,15 +153,15 @@ describe('findCreatePaymentIssues', () => {
   });
 
   it.each([
-    ['undefined', undefined, 'but is missing'],
-    ['null', null, 'received null'],
-    ['a string', 'order-1001', 'received a string of 10 characters'],
-    ['an array', [input], 'received an array'],
-  ])('finds that the input must not be %s', (_what, value, received) => {
+    ['undefined', undefined, 'is missing, and must be an object', ''],
+    ['null', null, 'must be an object', ', received null'],
+    ['a string', 'order-1001', 'must be an object', ', received a string of 10 characters'],
+    ['an array', [input], 'must be an object', ', received an array'],
+  ])('finds that the input must not be %s', (_what, value, must, received) => {
     expect(findCreatePaymentIssues(value)).toEqual([
       {
         path: [],
-        message: `must be an object with merchantPaymentReference, amount and currency, ${received}`,
+        message: `${must} with merchantPaymentReference, amount and currency${received}`,
       },
     ]);
   });

@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasSubscribers } from '../../src/protocol/tracing.js';
+import { hasSubscribers, type Runner, runTraced, runWithin } from '../../src/protocol/tracing.js';
 
 const events = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
 
@@ -17,5 +18,63 @@ describe.each([
     channel[event].subscribe(listener);
     onTestFinished(() => void channel[event].unsubscribe(listener));
     expect(hasSubscribers(seen)).toBe(true);
+  });
+});
+
+describe('work of which a trace tells', () => {
+  const run = (runner?: Runner) => {
+    const trace = {};
+    if (runner !== undefined) runWithin(trace, runner);
+    let count = 0;
+    return runTraced(trace, async () => {
+      count += 1;
+      return count;
+    });
+  };
+
+  it('is run as it is where no subscriber has asked for more', async () => {
+    expect(await run()).toBe(1);
+  });
+
+  it('is run by the runner of a subscriber, whose context it is in', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const trace = {};
+    runWithin(trace, (work) => storage.run('of the subscriber', work));
+    expect(await runTraced(trace, async () => storage.getStore())).toBe('of the subscriber');
+    expect(Object.keys(trace)).toEqual([]);
+  });
+
+  it.each<[string, Runner]>([
+    ['does nothing', () => {}],
+    ['runs it twice', (work) => [work(), work()]],
+    [
+      'throws before it runs it',
+      () => {
+        throw new Error('no context');
+      },
+    ],
+    [
+      'throws after it has run it',
+      (work) => {
+        work();
+        throw new Error('no context');
+      },
+    ],
+  ])('is run once by a runner that %s', async (_what, runner) => {
+    expect(await run(runner)).toBe(1);
+  });
+
+  it('is not run again by a runner that comes late', async () => {
+    const trace = {};
+    let late = () => {};
+    runWithin(trace, (work) => {
+      late = work;
+    });
+    let count = 0;
+    await runTraced(trace, async () => {
+      count += 1;
+    });
+    late();
+    expect(count).toBe(1);
   });
 });

@@ -6,7 +6,7 @@ import { readNodeBody } from '../../src/receiver/node-request.js';
 
 const limits = { maxBodyBytes: 10, bodyTimeoutMs: 60_000 };
 
-function read(source: Readable, kept: object = {}, own: Partial<typeof limits> = {}) {
+async function read(source: Readable, kept: object = {}, own: Partial<typeof limits> = {}) {
   return readNodeBody(source, kept, { ...limits, ...own });
 }
 

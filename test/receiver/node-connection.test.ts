@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { signalWhenGone } from '../../src/receiver/node-request.js';
 
-/** The response of a request whose client is then told to leave. */
+/** The response of a request whose client then leaves. */
 async function respond(): Promise<{ response: ServerResponse; leave(): void }> {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

@@ -727,6 +727,14 @@ describe('onPayment that takes too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('leaves no timer behind when it returns in time', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const scene = createScene({ onPayment: () => Promise.resolve() });
+    await scene.receive(post());
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('is reported even if it never looked at its signal', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { InboxError } from '../../src/errors.js';
-import { report, reportToConsole } from '../../src/receiver/report.js';
+import { InboxError, OutboxError } from '../../src/errors.js';
+import { createStaleReport, report, reportToConsole } from '../../src/receiver/report.js';
 import { createScene, post, postBody } from './scene.js';
 
 function listen() {
@@ -25,6 +25,16 @@ describe('the default of onError', () => {
     const shown = listen();
     await createScene({ onError: undefined }).receive(postBody('{}'));
     expect(shown()).toContain('could not be processed: [INVALID_RECORD] CallbackVerificationError');
+  });
+
+  it('says of a second payment alone that a person is needed', () => {
+    const shown = listen();
+    reportToConsole(new OutboxError('SECOND_PAYMENT', 'refund one of the two'));
+    expect(shown()).toContain('a payment callback needs a person: [SECOND_PAYMENT]');
+    reportToConsole(new OutboxError('STORE_FAILED', 'no database'));
+    reportToConsole(Object.assign(new Error('not ours'), { code: 'SECOND_PAYMENT' }));
+    expect(shown()).toContain('could not be processed: [STORE_FAILED]');
+    expect(shown()).toContain('could not be processed: [SECOND_PAYMENT] Error: not ours');
   });
 
   it('shows the texts of the causes, and of attempts to connect', () => {
@@ -96,5 +106,25 @@ describe('report', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     await reported;
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the report of stale changes', () => {
+  it('comes once a minute, with how many there were before', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const messages: string[] = [];
+    const reportStale = createStaleReport((error) => void messages.push((error as Error).message));
+    const callback = {} as never;
+    await reportStale(callback);
+    await reportStale(callback);
+    await reportStale(callback);
+    expect(messages).toEqual([expect.stringMatching(/^A change was acknowledged/)]);
+    vi.advanceTimersByTime(60_000);
+    await reportStale(callback);
+    expect(messages).toEqual([
+      expect.anything(),
+      expect.stringMatching(/^A change \(and 2 before it\) was acknowledged/),
+    ]);
   });
 });

@@ -15,7 +15,7 @@ it('runs nothing on the machine that installs the package', () => {
   expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
 });
 
-it.each(['.', 'test/services', 'test/runtimes/binaries', 'bench'])(
+it.each(['.', 'test/services', 'test/runtimes/binaries', 'test/release/registry', 'bench'])(
   'every package that %s locks has a digest',
   (folder) => {
     const { packages } = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8'));

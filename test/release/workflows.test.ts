@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
@@ -22,6 +24,13 @@ interface Workflow {
   >;
 }
 
+/** What jobs may do beyond reading the repository. */
+const grants: Record<string, Record<string, Record<string, string>>> = {
+  'release.yml': { stage: { 'id-token': 'write' }, describe: { contents: 'write' } },
+  'codeql.yml': { analyze: { contents: 'read', 'security-events': 'write' } },
+  'scorecard.yml': { scorecard: { contents: 'read', 'security-events': 'write' } },
+};
+
 const FOLDER = '.github/workflows';
 const workflows = readdirSync(FOLDER).map((name) => {
   const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
@@ -35,27 +44,20 @@ describe.each(workflows)('$name', ({ name, text, workflow }) => {
     const uses = stepsOf(workflow).flatMap((step) => step.uses ?? []);
     expect(uses).not.toEqual([]);
     for (const action of uses) {
-      expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+      expect(action).toMatch(/^[\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40}$/);
       const lines = text.split('\n').filter((line) => line.includes(action));
       for (const line of lines) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     }
   });
 
-  it('is granted nothing, or to read, unless a job of the release asks for more', () => {
+  it('is granted nothing, or to read, unless a job is listed with more', () => {
     expect([{}, { contents: 'read' }]).toContainEqual(workflow.permissions);
     const granted = Object.entries(workflow.jobs).map(
       ([job, { permissions = workflow.permissions }]) => [job, permissions],
     );
-    expect(Object.fromEntries(granted)).toEqual(
-      name === 'release.yml'
-        ? {
-            test: { contents: 'read' },
-            pack: { contents: 'read' },
-            publish: { 'id-token': 'write' },
-            describe: { contents: 'write' },
-          }
-        : Object.fromEntries(Object.keys(workflow.jobs).map((job) => [job, { contents: 'read' }])),
-    );
+    const expected = grants[name] ?? {};
+    const reads = Object.keys(workflow.jobs).map((job) => [job, { contents: 'read' }]);
+    expect(Object.fromEntries(granted)).toEqual({ ...Object.fromEntries(reads), ...expected });
   });
 
   it('has a limit of time for each job', () => {
@@ -76,27 +78,71 @@ describe.each(workflows)('$name', ({ name, text, workflow }) => {
 describe('release.yml', () => {
   const found = workflows.find(({ name }) => name === 'release.yml');
   const { jobs } = (found as (typeof workflows)[number]).workflow;
+  const commandsOf = (job: string) => jobs[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
 
   it('runs nothing of the repository where it may sign or write', () => {
-    for (const job of ['publish', 'describe']) {
+    for (const job of ['stage', 'describe']) {
       const { steps = [] } = jobs[job] ?? {};
-      const commands = steps.flatMap(({ run }) => run?.split(' ').slice(0, 2).join(' ') ?? []);
-      expect(commands).toEqual([job === 'publish' ? 'npm publish' : 'gh release']);
       const actions = steps.flatMap(({ uses }) => uses?.split('@')[0] ?? []);
       expect(actions).not.toContain('actions/checkout');
+      const commands = steps.flatMap(({ run = '' }) => run.match(/^(?:npm|gh) \w+/gm) ?? []);
+      expect(commands).toEqual(
+        job === 'stage' ? ['npm pack', 'npm install', 'npm stage'] : ['gh release'],
+      );
     }
-    const [publishing] = jobs['publish']?.steps.flatMap(({ run }) => run ?? []) ?? [];
-    expect(publishing).toContain('--ignore-scripts');
+    expect(commandsOf('stage').at(-1)).toContain('--ignore-scripts');
+  });
+
+  it('publishes nothing by itself: a person approves what was staged, and the release is a draft', () => {
+    expect(commandsOf('stage').at(-1)).toMatch(/^npm stage publish \.\/release\/\*\.tgz /);
+    expect(commandsOf('describe')).toEqual([expect.stringContaining(' --draft ')]);
+    expect(found?.text).not.toMatch(/npm publish/);
+  });
+
+  it('packs and stages with the npm that package.json names, by its digest', () => {
+    const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const [, version, digest] =
+      /^npm@([\d.]+)\+sha512\.([0-9a-f]{128})$/.exec(packageManager) ?? [];
+    const tarball = `npm-${version}.tgz`;
+    const pin = [
+      `npm pack npm@${version}`,
+      `echo '${digest}  ${tarball}' | sha512sum --check`,
+      `npm install --global --ignore-scripts ./${tarball}`,
+    ];
+    for (const job of ['pack', 'stage']) {
+      expect(commandsOf(job).map((command) => command.trim())).toContain(pin.join('\n'));
+    }
   });
 
   it('packs where no test and no install script has run, and publishes what was tested', () => {
-    const commands = jobs['pack']?.steps.flatMap(({ run }) => run ?? []) ?? [];
+    const commands = commandsOf('pack');
     expect(commands).toContain('npm ci --ignore-scripts');
     expect(commands.join('\n')).not.toMatch(/\.ci\/run|npm (?:run )?test/);
-    expect(jobs['publish']?.needs).toEqual(['test', 'pack']);
+    expect(jobs['stage']?.needs).toEqual(['test', 'pack']);
+  });
+
+  it('refuses a known vulnerability in what users install', () => {
+    expect(commandsOf('pack')).toContain('npm audit --omit=dev --audit-level=low');
   });
 
   it('holds no secret', () => {
     expect(found?.text).not.toMatch(/secrets\.|NODE_AUTH_TOKEN/);
   });
+});
+
+// The consumers hold the lines that users have, old ones too.
+it('is kept up to date wherever there is a lockfile, but in the consumers, and its actions too', () => {
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8')) as {
+    updates: { 'package-ecosystem': string; directory?: string; directories?: string[] }[];
+  };
+  const locked = execFileSync('git', ['ls-files', '*package-lock.json', ':!test/consumers'], {
+    encoding: 'utf8',
+  });
+  const folders = locked
+    .trim()
+    .split('\n')
+    .map((file) => `/${path.dirname(file)}`.replace(/\/\.$/, '/'));
+  const npm = updates.find((update) => update['package-ecosystem'] === 'npm');
+  expect([...(npm?.directories ?? [])].sort()).toEqual(folders.sort());
+  expect(updates.map((update) => update['package-ecosystem'])).toContain('github-actions');
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,8 +28,11 @@ export function installPackage(): InstalledPackage {
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   const tarball = path.join(folder, packed.filename);
   npm(folder, 'install', '--no-audit', '--no-fund', '--ignore-scripts', tarball);
-  // The peer dependency: the same copy that the tests import.
-  symlinkSync(path.resolve('node_modules/msw'), path.join(folder, 'node_modules/msw'));
+  // The peer dependencies: the same copies that the tests import.
+  mkdirSync(path.join(folder, 'node_modules/@opentelemetry'));
+  for (const peer of ['msw', '@opentelemetry/api']) {
+    symlinkSync(path.resolve('node_modules', peer), path.join(folder, 'node_modules', peer));
+  }
 
   const bundle = async (source: string, options: object): Promise<string> => {
     const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`);

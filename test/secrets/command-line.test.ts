@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
-import { runCommand, startCommand, startMockProcess } from '../cli/command-process.js';
+import { runCommand, startCommand, startHere, startMockProcess } from '../cli/command-process.js';
 import { serve } from '../cli/merchant-server.js';
 import type { Deliberate } from './deliberate.js';
 import {
@@ -78,6 +78,12 @@ test('no mistake on the command line is answered with the secret that it holds',
     ['payments', 'list', '--mock-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
     ['fault', 'add', '--fault-json', apiSecret],
     ['clock', 'advance', apiSecret],
+    ['proxy', '--upstream', `https://${apiKey}:${encodeURIComponent(apiSecret)}@pay.example`],
+    ['proxy', '--upstream', apiSecret],
+    ['proxy', '--upstream', 'https://pay.example', '--fault', apiSecret],
+    ['discover', '--base-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
+    ['discover', '--base-url', 'http://127.0.0.1:9', '--wait', apiSecret],
+    ['discover', '--base-url', 'http://127.0.0.1:9', '--profile', 'package.json'],
   ]);
 });
 
@@ -92,7 +98,9 @@ const creation = [
   'EUR',
 ];
 
-async function createAt(listener: RequestListener, ...more: string[]): Promise<string> {
+const discovery = ['discover', '--yes', '--timeout', '10000'];
+
+async function lookAt(listener: RequestListener, line: readonly string[]): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   onTestFinished(() => {
@@ -101,7 +109,7 @@ async function createAt(listener: RequestListener, ...more: string[]): Promise<s
   });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  return look([...creation, ...more], { MERCHANT_PAYMENTS_BASE_URL: url });
+  return look(line, { MERCHANT_PAYMENTS_BASE_URL: url });
 }
 
 test('a service that answers with what it got is not repeated', async () => {
@@ -116,17 +124,19 @@ test('a service that answers with what it got is not repeated', async () => {
   for (const status of [201, 400, 500]) {
     for (const known of [{}, { referenceNumber: 'ref-1', status: authorization }]) {
       for (const form of [[], ['--json']]) {
-        const printed = await createAt(
-          (request, response) => {
-            const { headers } = request;
-            response.writeHead(status, { 'content-type': 'application/json' });
-            response.end(
-              JSON.stringify({ ...known, headers, said, [apiSecret]: 1, message: said.join() }),
-            );
-          },
-          ...form,
-        );
-        expect(printed).not.toBe('');
+        for (const line of [creation, discovery]) {
+          const printed = await lookAt(
+            (request, response) => {
+              const { headers } = request;
+              response.writeHead(status, { 'content-type': 'application/json' });
+              const [code] = said;
+              const echo = { ...known, headers, said, code, [apiSecret]: 1, message: said.join() };
+              response.end(JSON.stringify({ ...echo, status: apiSecret, type: apiKey }));
+            },
+            [...line, ...form],
+          );
+          expect(printed).not.toBe('');
+        }
       }
     }
   }
@@ -169,7 +179,12 @@ test('what works, as text and as JSON, shows no secret either', async () => {
         '--junit',
         '-',
       ],
+      ...inBoth(
+        ...['check', `${endpoint.url}?token=x`, '--explore', '1', '--effects-within', '0'],
+        ...['--effect-url', endpoint.url],
+      ),
       ['payments', 'list', '--mock-url', 'http://127.0.0.1:9'],
+      ...inBoth('discover', '--yes', '--base-url', mock.url),
     ],
     at,
   );
@@ -179,6 +194,19 @@ test('what works, as text and as JSON, shows no secret either', async () => {
     const quoted = ['--json', '--signing-secret', `"${signingText}"`];
     await look(['callback', 'verify', '-', ...quoted], {}, signed);
   }
+  await using proxy = startHere(
+    ['proxy', '--upstream', mock.url, '--port', '0', '--forward-callbacks-to', endpoint.url],
+    env,
+  );
+  visited.add('proxy');
+  const [, proxyUrl = ''] = await proxy.printed(/address {4}(\S+)[\s\S]*Ctrl-C ends it\.\n/);
+  await fetch(`${proxyUrl}/api/payments`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', cookie: signingText },
+    body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 5, currency: 'EUR' }),
+  });
+  await proxy.printed(/request {3}POST \/api\/payments, 401/);
+  expect(leaksIn(proxy.output.stdout + proxy.output.stderr)).toEqual([]);
   expect([...visited].sort()).toEqual([...commands].sort());
 
   mock.child.kill('SIGTERM');

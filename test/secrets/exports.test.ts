@@ -6,6 +6,7 @@ import { callbackWalks } from './walks/callback.js';
 import { clientWalks } from './walks/client.js';
 import { inboxWalks } from './walks/inbox.js';
 import { mockWalks } from './walks/mock-server.js';
+import { opentelemetryWalks } from './walks/opentelemetry.js';
 import { outboxWalks } from './walks/outbox.js';
 import { receiverWalks } from './walks/receiver.js';
 import { testingWalks } from './walks/testing.js';
@@ -17,6 +18,7 @@ const walks: Walks = {
   ...receiverWalks,
   ...inboxWalks,
   ...outboxWalks,
+  ...opentelemetryWalks,
   ...mockWalks,
   ...testingWalks,
 };
@@ -28,6 +30,7 @@ const withoutSecrets: Readonly<Record<string, string>> = {
   './mock-server createRunningClock': 'is given nothing',
   './inbox/mysql mysqlInboxSchema': 'is given the names of tables',
   './inbox/postgres postgresInboxSchema': 'is given the names of tables',
+  './outbox/mysql mysqlOutboxSchema': 'is given the names of tables',
   './outbox/postgres postgresOutboxSchema': 'is given the names of tables',
   './testing callbackFindingCodes': 'a list of constant texts',
 };
@@ -75,6 +78,7 @@ describe('nothing is left out:', () => {
 
   test('every channel was heard', () => {
     expect(channelNames).toContain('merchant-payments:request');
+    expect(channelNames).toContain('merchant-payments:call');
     expect(channelNames).toContain('merchant-payments:callback');
     expect([...seen.channels].sort()).toEqual([...channelNames].sort());
   });

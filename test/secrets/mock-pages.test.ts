@@ -16,10 +16,12 @@ import { leaksIn } from './watch.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-// As control-interface.ts lists them, so that a new one can't be forgotten here.
-const source = readFileSync('src/mock-server/control/control-interface.ts', 'utf8');
+// As the sources list them, so that a new one can't be forgotten here.
+const source = ['control-interface', 'fault-routes']
+  .map((name) => readFileSync(`src/mock-server/control/${name}.ts`, 'utf8'))
+  .join('');
 const routes = Array.from(
-  source.matchAll(/^ {4}\['([A-Z]+)', '([^']*)', /gm),
+  source.matchAll(/^ {4,6}\['([A-Z]+)', '([^']*)', /gm),
   ([, method = '', path = '']) => `${method} ${path}`,
 );
 
@@ -44,6 +46,16 @@ function pages(id: string, deliveryId: string): Page[] {
     { route: 'GET ', path: '' },
     { route: 'GET /', path: '/' },
     { route: 'GET /state', path: '/state' },
+    { route: 'GET /callbacks', path: `/callbacks?group=all&search=${customer}` },
+    { route: 'GET /callbacks', path: `/callbacks?group=${customer}` },
+    { route: 'POST /callbacks/resend', path: '/callbacks/resend', body: { group: 'failed' } },
+    { route: 'POST /callbacks/resend', path: '/callbacks/resend', body: { group: customer } },
+    { route: 'POST /check', path: '/check', body: { only: customer } },
+    { route: 'POST /check', path: '/check', body: {} },
+    { route: 'GET /check', path: '/check' },
+    { route: 'DELETE /check', path: '/check' },
+    { route: 'POST /diagnose', path: '/diagnose', body: { headers: {}, body: customer } },
+    { route: 'POST /diagnose', path: '/diagnose', body: { attemptId: 'none' } },
     { route: 'PATCH /settings', path: '/settings', body: { callbackUrl: null } },
     { route: 'PATCH /settings', path: '/settings', body: { callbackUrl: 7, more: customer } },
     { route: 'GET /payments', path: `/payments?search=${customer}` },
@@ -74,6 +86,7 @@ function pages(id: string, deliveryId: string): Page[] {
     { route: 'GET /faults', path: '/faults' },
     { route: 'POST /faults', path: '/faults', body: { on: 'callback', type: 'wrong-secret' } },
     { route: 'POST /faults', path: '/faults', body: { on: customer, type: mockApiSecret } },
+    { route: 'DELETE /faults/:id', path: '/faults/1' },
     { route: 'DELETE /faults', path: '/faults' },
     { route: 'POST /clock/advance', path: '/clock/advance', body: { ms: 5_000 } },
     { route: 'POST /clock/advance', path: '/clock/advance', body: { ms: customer } },
@@ -81,7 +94,10 @@ function pages(id: string, deliveryId: string): Page[] {
   ];
 }
 
-async function callApi({ url }: MockServer, header: string): Promise<[number, string]> {
+async function callApi(
+  { url }: Pick<MockServer, 'url'>,
+  header: string,
+): Promise<[number, string]> {
   const response = await fetch(`${url}/api/payments`, {
     method: 'POST',
     headers: { authorization: header, 'content-type': 'application/json' },
@@ -117,6 +133,8 @@ test('every page, event and answer of the mock holds no secret', async () => {
     look('the refusal', await callApi(server, header));
   }
   look('the answer', await callApi(server, own), records);
+  const open = await callApi({ url: `${server.url}/_mock` }, authorization);
+  look('the answer without credentials', open, records);
   const [payment] = server.payments.list();
   const id = payment?.referenceNumber ?? '';
   const { id: deliveryId } = await server.setStatus(id, 'authorized');

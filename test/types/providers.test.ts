@@ -2,7 +2,7 @@ import type { ExtractTablesWithRelations } from 'drizzle-orm';
 import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres';
 import type { PgTransaction } from 'drizzle-orm/pg-core';
 import makeKnex, { type Knex } from 'knex';
-import { type ControlledTransaction, Kysely, PostgresDialect } from 'kysely';
+import { type ControlledTransaction, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import postgres, { type TransactionSql } from 'postgres';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -17,6 +17,8 @@ import {
   fromTypeOrm,
   postgresInbox,
 } from '../../src/inbox/postgres/index.js';
+import { postgresOutbox } from '../../src/outbox/postgres/index.js';
+import { unusedClient } from '../outbox/unused-client.js';
 
 type TxOf<Inbox> = Inbox extends CallbackInbox<infer Tx> ? Tx : never;
 const pool = new pg.Pool();
@@ -38,6 +40,15 @@ it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const inbox = postgresInbox(fromKysely(db));
   expectTypeOf<TxOf<typeof inbox>>().toEqualTypeOf<ControlledTransaction<Tables, []>>();
+  const outbox = postgresOutbox(fromKysely(db), { client: unusedClient });
+  const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' };
+  const recorders = [
+    (tx: Transaction<Tables>) => outbox.record(order, { tx }),
+    (tx: ControlledTransaction<Tables>) => outbox.record(order, { tx }),
+    // @ts-expect-error a Kysely is no transaction
+    (tx: Kysely<Tables>) => outbox.record(order, { tx }),
+  ];
+  expect(recorders).toHaveLength(3);
   // @ts-expect-error Drizzle is not Kysely
   expect(() => fromKysely(drizzle(pool))).toThrow('db must be a Kysely');
 });

@@ -113,7 +113,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
     this.#stopWaiting();
     // undici takes the connection back in the event loop's next turn. A caller that went on before
-    // would find it busy and open another: calls in turn would need two.
+    // would find it busy and open another: calls in turn would need two. So would those that are answered in
+    // one turn, if one immediate served them all: it would run before undici took back all but the first.
     timers.queueMicrotask(() => timers.setImmediate(handOn, this));
   }
 

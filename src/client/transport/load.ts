@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type * as undiciModule from 'undici';
 import type { buildConnector, Dispatcher } from 'undici';
+import { InvalidOptionError } from '../../errors.js';
 import type { ResolvedClientOptions } from '../options.js';
 import { createFetchTransport } from './fetch.js';
 import { RequestQueue } from './request-queue.js';
@@ -41,6 +42,8 @@ type Connector = buildConnector.connector;
  */
 function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = undici;
+  const viaProxy = usesEnvProxy(process);
+  if (viaProxy) assertProxies(process.env);
   const sockets = new Set<Socket>();
   const agentOptions = {
     connections: MAX_IN_FLIGHT,
@@ -55,7 +58,7 @@ function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route {
         factory: (url, clientOptions) => createCuttableClient(undici, url, clientOptions),
       }),
   };
-  const dispatcher = usesEnvProxy(process)
+  const dispatcher = viaProxy
     ? new EnvHttpProxyAgent({
         ...agentOptions,
         clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
@@ -88,13 +91,14 @@ function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
   };
 }
 
-function isSocketError({ code }: Error & { code?: unknown }): boolean {
-  return code === 'UND_ERR_SOCKET';
+/** Whether a proxy dropped the CONNECT, or answered it with another status than 200. */
+function isTunnelError({ code }: Error & { code?: unknown }): boolean {
+  return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED';
 }
 
 /**
- * In place of the error of a proxy that drops the CONNECT: after one with undici's own code for a
- * broken socket, undici connects again at once, without end.
+ * In place of undici's error of a proxy: after one with undici's own code for a broken socket, undici
+ * connects again at once, without end; and the code of a refusal reads as if the caller had aborted.
  */
 function tunnelFailed(cause: Error): Error {
   return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
@@ -113,7 +117,7 @@ function createCuttableClient({ Client }: Undici, url: URL, options: object): Di
       connect(connectOptions, (...result: Parameters<buildConnector.Callback>) => {
         socket = result[1];
         const [error] = result;
-        if (error !== null && isSocketError(error)) callback(tunnelFailed(error), null);
+        if (error !== null && isTunnelError(error)) callback(tunnelFailed(error), null);
         else callback(...result);
       }),
   });
@@ -126,21 +130,52 @@ function createCuttableClient({ Client }: Undici, url: URL, options: object): Di
   return client;
 }
 
-const FLAG = /^--(no-)?use[-_]env[-_]proxy$/;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether Node was told to use the proxies of the environment: by `NODE_USE_ENV_PROXY=1`, or by
- * `--use-env-proxy` in NODE_OPTIONS or on the command line, of which the last one holds.
+ * As undici reads them, which would give a URL that it can't parse in an error, password and all. Through a
+ * SOCKS proxy it would send by dispatchers of its own, which keep none of the rules above.
+ *
+ * @throws {InvalidOptionError} which does not show the value
+ */
+function assertProxies(env: Environment): void {
+  for (const names of [
+    ['http_proxy', 'HTTP_PROXY'],
+    ['https_proxy', 'HTTPS_PROXY'],
+  ]) {
+    const name = names.find((candidate) => env[candidate] !== undefined);
+    if (name === undefined || !env[name] || isHttpProxy(env[name])) continue;
+    throw new InvalidOptionError(
+      name,
+      `${name} must be the URL of a proxy that begins with http:// or https://, with special characters of its user and password percent-encoded`,
+    );
+  }
+}
+
+function isHttpProxy(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return protocol === 'http:' || protocol === 'https:';
+  } catch {
+    return false;
+  }
+}
+
+const FLAG = /^--(?:no-)?use[-_]env[-_]proxy$/;
+
+/**
+ * Whether Node was told to use the proxies of the environment: by `--use-env-proxy` in NODE_OPTIONS or on
+ * the command line, of which the last one holds, else by `NODE_USE_ENV_PROXY=1`. As Node 24 has it.
  */
 export function usesEnvProxy({
   env,
   execArgv,
 }: {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly execArgv: readonly string[];
 }): boolean {
-  if (env['NODE_USE_ENV_PROXY'] === '1') return true;
   const options = [...(env['NODE_OPTIONS'] ?? '').split(/\s+/), ...execArgv];
-  const last = options.map((option) => FLAG.exec(option)).findLast((match) => match !== null);
-  return last !== null && last !== undefined && last[1] === undefined;
+  const last = options.findLast((option) => FLAG.test(option));
+  return last === undefined ? env['NODE_USE_ENV_PROXY'] === '1' : !last.startsWith('--no');
 }

@@ -103,6 +103,14 @@ export class Stage {
     }
   }
 
+  /** Starts a delivery that must wait for the one that is being processed, or be answered busy. */
+  async deliverHeldOff(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<Delivery> {
+    const delivery = this.deliver(inbox, { ...event });
+    await this.pause();
+    delivery.assertHeldOff();
+    return delivery;
+  }
+
   /** Lets all work end that is still held, and waits until no call is under way. */
   async end(): Promise<void> {
     for (const delivery of this.#deliveries) delivery.complete();

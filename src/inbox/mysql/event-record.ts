@@ -1,16 +1,12 @@
 import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
-import { DEADLOCK, errnoOf } from '../../storage/mysql/failures.js';
-import type { OpenConnection } from '../../storage/mysql/mysql-transactions.js';
+import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from '../../storage/mysql/failures.js';
+import type { Ending, OpenConnection } from '../../storage/mysql/mysql-transactions.js';
+import { NOTHING_SEEN, type SeenFailures } from '../attempt.js';
+import type { StoredEvent } from '../stored-event.js';
 import { inDatabase, type QuotedTables, type Timeouts } from './options.js';
 import { explainMissing, missingTables } from './schema.js';
-import {
-  callProcedures,
-  DATABASE,
-  type StoredEvent,
-  WAIT,
-  withoutProcedures,
-} from './statements.js';
+import { callProcedures, DATABASE, type HeldClaim, WAIT, withoutProcedures } from './statements.js';
 
 /** What a claim found. With `claimed` the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;
@@ -18,8 +14,9 @@ export type Claim = Claimed | Unclaimed;
 interface Claimed {
   readonly found: 'claimed';
   readonly stale: boolean;
-  /** The statements that mark the event as processed, and commit. */
-  readonly record: readonly string[];
+  readonly seen: SeenFailures;
+  /** How the transaction is to end when the work is done: it marks the event as processed. */
+  readonly ending: Omit<Extract<Ending<unknown>, { end: 'commit' }>, 'result'>;
 }
 
 /** Why the work is not to run, or not yet. */
@@ -27,7 +24,6 @@ export interface Unclaimed {
   readonly found: 'duplicate' | 'stale' | 'busy' | 'no procedures';
 }
 
-const LOCK_WAIT_TIMEOUT = 1205;
 const QUERY_INTERRUPTED = 1317;
 // max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL.
 const STATEMENT_TIMEOUTS: readonly unknown[] = [1969, 3024];
@@ -43,7 +39,7 @@ const BUSY: readonly unknown[] = [
 const NO_PROCEDURES: readonly unknown[] = [1305, 1370, 1235, 1047];
 
 type EventTimeouts = Pick<Timeouts, 'commandTimeoutMs' | 'idleTimeoutMs'>;
-type Asking = Pick<OpenConnection<unknown>, 'ask'>;
+type Asking = Pick<OpenConnection<unknown>, 'ask' | 'begin' | 'isProvided'>;
 
 /** Claims and records events in the table. */
 export class EventRecord {
@@ -75,16 +71,27 @@ export class EventRecord {
     onInLine: () => void,
   ): Promise<Claim> {
     const limits = { ...this.#timeouts, lockTimeoutMs, onInLine };
-    const isCalled = this.#hasProcedures;
+    // They begin the transaction and commit.
+    const isCalled = this.#hasProcedures && !connection.isProvided;
     try {
       const statements = this.#statements ?? (await this.#locate(connection));
-      const rows = isCalled
-        ? await call(statements, connection, event, limits)
-        : await write(statements, connection, event, limits);
+      const { called, written } = statements;
+      let rows: readonly string[] | undefined;
+      if (isCalled) rows = await connection.ask(called.claim(event, limits), answerTime(limits));
+      else await connection.begin(limits, limits.commandTimeoutMs);
+      if (rows === undefined || rows[0] === WAIT) {
+        rows = await waitAndLook(written, connection, event, limits);
+      }
       onInLine();
       // The tables were there: what the work sets for a session it shall not set for all.
       this.#statements = statements;
-      return judge(event, rows, isCalled ? statements.called : statements.written);
+      const seen = rows.length === 0 ? firstOf(event) : judge(event, rows);
+      if (typeof seen === 'string') return { found: seen };
+      const { stale, held, failures } = seen;
+      const ending = isCalled
+        ? { statements: called.record(event, held), commits: true }
+        : endingOf(written, connection, event, held);
+      return { found: 'claimed', stale, seen: failures, ending: { end: 'commit', ...ending } };
     } catch (error) {
       const errno = errnoOf(error);
       if (BUSY.includes(errno)) return { found: 'busy' };
@@ -109,28 +116,6 @@ interface Statements {
   readonly written: ReturnType<typeof withoutProcedures>;
 }
 
-async function call(
-  { called, written }: Statements,
-  connection: Asking,
-  event: StoredEvent,
-  limits: Limits,
-): Promise<readonly string[]> {
-  const rows = await connection.ask(called.claim(event, limits), answerTime(limits));
-  return rows[0] === WAIT ? waitAndLook(written, connection, event, limits) : rows;
-}
-
-async function write(
-  { written }: Statements,
-  connection: Asking,
-  event: StoredEvent,
-  limits: Limits,
-): Promise<readonly string[]> {
-  for (const statement of written.begin(limits)) {
-    await connection.ask(statement, limits.commandTimeoutMs);
-  }
-  return waitAndLook(written, connection, event, limits);
-}
-
 // The look is a statement beside the lock's, so that it sees what the one before has committed.
 async function waitAndLook(
   { lock, look }: Statements['written'],
@@ -145,23 +130,69 @@ async function waitAndLook(
   return connection.ask(look(event), limits.commandTimeoutMs);
 }
 
-/** @param rows a text for each change of the payment that was processed */
-function judge(
+function endingOf(
+  { record, recordIfHeld, isRecorded }: Statements['written'],
+  { isProvided }: Asking,
   event: StoredEvent,
-  rows: readonly string[],
-  { record }: Pick<Statements['written'], 'record'>,
-): Claim {
+  held: HeldClaim,
+) {
+  if (!isProvided) return { statements: record(event, held) };
+  return { statements: recordIfHeld(event, held), confirm: isRecorded(event) };
+}
+
+interface Seen {
+  readonly stale: boolean;
+  readonly held: HeldClaim;
+  readonly failures: SeenFailures;
+}
+
+/** Of the first change of a payment. */
+function firstOf({ occurredAtUs }: StoredEvent): Seen {
+  const held = { latestUs: occurredAtUs, hasFailed: false };
+  return { stale: false, held, failures: NOTHING_SEEN };
+}
+
+/** @param rows what the look at the payment gave */
+function judge(event: StoredEvent, rows: readonly string[]): Seen | 'duplicate' | 'stale' {
   const occurredAtUs = BigInt(event.occurredAtUs);
   let latestUs = occurredAtUs;
+  const processed = new Set<string>();
+  const kept: KeptRow[] = [];
   for (const row of rows) {
-    const [, latest, key] = /^(-?\d+) (.*)$/s.exec(row) ?? [];
-    if (latest === undefined) throw unknownAnswer();
-    if (key === event.key) return { found: 'duplicate' };
-    if (BigInt(latest) > latestUs) latestUs = BigInt(latest);
+    const [, word, at, key = ''] = /^(?:(parked|failed) )?(-?\d+) (.*)$/s.exec(row) ?? [];
+    if (at === undefined) throw unknownAnswer();
+    if (word !== undefined) kept.push({ word, occurredAtUs: BigInt(at), key });
+    else if (key === event.key) return 'duplicate';
+    else {
+      processed.add(key);
+      if (BigInt(at) > latestUs) latestUs = BigInt(at);
+    }
   }
   const stale = latestUs > occurredAtUs;
-  if (stale && !event.processStale) return { found: 'stale' };
-  return { found: 'claimed', stale, record: record(event, { latestUs: String(latestUs) }) };
+  if (stale && !event.processStale) return 'stale';
+  // Most payments have none. One may have been kept of a change that was being processed elsewhere.
+  const unprocessed = kept.filter(({ key }) => !processed.has(key));
+  const failures = unprocessed.length === 0 ? NOTHING_SEEN : seenBy(event, unprocessed);
+  const hasFailed = failures.own !== undefined;
+  return { stale, failures, held: { latestUs: String(latestUs), hasFailed } };
+}
+
+interface KeptRow {
+  readonly word: string;
+  readonly occurredAtUs: bigint;
+  readonly key: string;
+}
+
+function seenBy(event: StoredEvent, kept: readonly KeptRow[]): SeenFailures {
+  const occurredAtUs = BigInt(event.occurredAtUs);
+  const own = kept.find(({ key }) => key === event.key);
+  const isEarlier = (other: KeptRow): boolean =>
+    other.occurredAtUs < occurredAtUs ||
+    (other.occurredAtUs === occurredAtUs && other.key < event.key);
+  return {
+    own: own && (own.word === 'parked' ? 'parked' : 'failed'),
+    behindParked: kept.some((other) => other.word === 'parked' && isEarlier(other)),
+  };
 }
 
 type Limits = EventTimeouts & { readonly lockTimeoutMs: number; onInLine(): void };

@@ -1,46 +1,52 @@
 import { resolveOptions } from '../../protocol/options.js';
-import { mysqlTransactions } from '../../storage/mysql/mysql-transactions.js';
+import {
+  type MysqlTransactions,
+  mysqlTransactions,
+} from '../../storage/mysql/mysql-transactions.js';
 import {
   assertPool,
   type MysqlPoolLike,
   type MysqlQueryable,
   type MysqlTransactionOf,
 } from '../../storage/mysql/pool.js';
+import { providedTransactions } from '../../storage/mysql/provided-transaction.js';
 import { withSavepoints } from '../../storage/mysql/savepoints.js';
-import { Turns } from '../../storage/postgres/turns.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
-import { toStoredName } from '../../storage/stored-name.js';
-import {
-  type CallbackInbox,
-  type InboxContext,
-  type InboxEvent,
-  type InboxOutcome,
-  toEpochMicroseconds,
-} from '../inbox.js';
+import { Turns } from '../../storage/turns.js';
+import { Attempt } from '../attempt.js';
+import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../inbox.js';
+import { type StoredEvent, toStoredEvent } from '../stored-event.js';
+import { WorkContext } from '../work-context.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
-import { inboxRules, type MysqlInboxOptions, quoteTables } from './options.js';
+import { FailureTable } from './failure-table.js';
+import { inboxRules, type MysqlInboxOptions, quoteTables, type Timeouts } from './options.js';
+import { asStep } from './schema.js';
 import { prune, setup } from './setup.js';
-import type { StoredEvent } from './statements.js';
 
 /** An inbox in MySQL or MariaDB. */
-export interface MysqlInbox<Tx extends MysqlQueryable = MysqlQueryable> extends CallbackInbox<Tx> {
+export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx> {
   /**
    * Makes the tables and procedures where they do not exist. Any number of processes may do so at once,
    * and where everything exists it changes nothing and needs no right to create. Where the application has
    * no such right, let a migration run `mysqlInboxSchema()`, or
    * `merchant-payments/inbox/mysql/schema.sql`. Without the procedures the inbox sends more statements.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when it takes longer than `transactionTimeoutMs`
+   * @throws {InboxError} `INBOX_TIMEOUT` when it takes longer than `transactionTimeoutMs`; `STORE_FAILED` when the
+   * server refuses, `cause` says how
    */
   setup(): Promise<void>;
   /**
    * Deletes events that were processed before `olderThan`, and forgets payments of which no change was
    * processed since: a later delivery of such an event runs again, and with the payment goes the mark
    * by which an older change is known as stale. So keep events for longer than the service retries, and than
-   * a callback may be replayed. Reads the table once, works in small batches, and waits for nobody.
+   * a callback may be replayed. Deletes failed changes too, parked ones and their bodies included, that last
+   * failed before `olderThan`. Reads each table once, works in small batches, and leaves out what is being
+   * processed.
    *
-   * @returns how many events were deleted
+   * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+   * @throws {InboxError} `MISSING_TABLES`, `INBOX_TIMEOUT`, `STORE_FAILED`
    */
   prune(olderThan: Date): Promise<number>;
 }
@@ -100,6 +106,32 @@ export function mysqlInbox<Pool extends MysqlPoolLike>(
   options?: MysqlInboxOptions,
 ): MysqlInbox<MysqlTransactionOf<Pool>>;
 /**
+ * The same in the transactions of an ORM, whose own transaction is `tx`.
+ *
+ * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
+ * the ORM's, and a statement that commits as a side effect (CREATE, ALTER, TRUNCATE) is sent, after which the
+ * callback fails. The inbox can't close a connection that does not answer: after a deadline the callback
+ * fails in time all the same, the signal aborts, and the server is asked to end the session.
+ *
+ * @example
+ * ```ts
+ * import { drizzle } from 'drizzle-orm/mysql2';
+ * import { fromDrizzle, mysqlInbox } from 'merchant-payments/inbox/mysql';
+ *
+ * const db = drizzle(process.env.MYSQL_URL ?? '');
+ * const inbox = mysqlInbox(fromDrizzle(db));
+ * await inbox.setup();
+ * ```
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm` gives
+ * @throws {InvalidOptionError} when `provider` is none, or is on another database, or an option is invalid
+ * or unknown
+ */
+export function mysqlInbox<Tx>(
+  provider: TransactionProvider<Tx>,
+  options?: MysqlInboxOptions,
+): MysqlInbox<Tx>;
+/**
  * The same, with a `tx` of a type that you name.
  *
  * @param pool - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
@@ -109,15 +141,16 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
   options?: MysqlInboxOptions,
 ): MysqlInbox<Tx>;
-export function mysqlInbox<Tx extends MysqlQueryable>(
-  pool: MysqlPoolLike<Tx>,
+export function mysqlInbox(
+  pool: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
   options: MysqlInboxOptions = {},
-): MysqlInbox<Tx> {
+): MysqlInbox {
   assertPool(pool);
-  const { prefix, ...timeouts } = resolveOptions(options, inboxRules);
+  const { prefix, keepBodies, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
-  const transactions = mysqlTransactions(pool, timeouts);
+  const { transactions, runWork } = open(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
+  const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
   const turns = new Turns();
   const entrances = new Turns();
 
@@ -125,70 +158,70 @@ export function mysqlInbox<Tx extends MysqlQueryable>(
     event: StoredEvent,
     leftMs: number,
     onInLine: () => void,
-    work: (context: InboxContext<Tx>) => Promise<void>,
+    attempt: Attempt,
+    work: (context: InboxContext<MysqlQueryable>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(async (connection) => {
       const claim = await record.claim(connection, event, leftMs, onInLine);
       if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
       const { stale } = claim;
-      await withSavepoints(connection.tx, (tx) => work(new WorkContext(tx, stale, connection)));
-      return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
+      attempt.begin(claim.seen);
+      await runWork(connection.tx, (tx) => work(new WorkContext(tx, stale, connection)));
+      return { ...claim.ending, result: { found: 'processed' } };
     });
     // From now on the record does without them.
-    if (ended.found === 'no procedures') return processInTurn(event, leftMs, onInLine, work);
+    if (ended.found === 'no procedures') {
+      return processInTurn(event, leftMs, onInLine, attempt, work);
+    }
     return ended.found;
   };
 
-  const inbox: MysqlInbox<Tx> = {
+  const inbox: MysqlInbox = {
     async process(event, work) {
       const stored = toStoredEvent(event);
+      const { paymentReference, key } = event;
+      const attempt = new Attempt(event, (failure) =>
+        failures.keep(stored, { paymentReference, key }, failure),
+      );
       // Other changes of the payment wait at the server, where those of all processes are in one order.
       const name = `${stored.reference} ${stored.key}`;
-      const outcome = await turns.take(name, timeouts.lockTimeoutMs, async (leftMs) => {
-        let running: Promise<InboxOutcome> | undefined;
-        // One that is still being connected would be overtaken by the next.
-        await entrances.take(stored.reference, leftMs, (stillLeftMs) => {
-          return new Promise<void>((onInLine) => {
-            running = processInTurn(stored, stillLeftMs, onInLine, work);
-            running.then(() => onInLine(), onInLine);
-          });
-        });
-        return running;
-      });
+      const outcome = await turns.take(name, timeouts.lockTimeoutMs, (leftMs) =>
+        attempt.run(() =>
+          // One that is still being connected would be overtaken by the next.
+          entrances.take(stored.reference, leftMs, (stillLeftMs, onInLine) =>
+            processInTurn(stored, stillLeftMs, onInLine, attempt, work),
+          ),
+        ),
+      );
       return outcome ?? 'busy';
     },
 
     async setup() {
-      await setup(transactions, tables, timeouts);
+      await asStep(setup(transactions, tables, timeouts));
       record.expectProcedures();
     },
-    prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
+    prune: (olderThan) => asStep(prune(transactions, timeouts, tables, olderThan)),
+    keepsBodies: keepBodies,
+    failedChanges: (listed) => failures.failedChanges(listed),
+    discard: (change) => failures.discard(change),
   };
-  return markDatabase(inbox, pool);
+  return markDatabase(inbox, isProvider(pool) ? pool.database : pool);
 }
 
-// The signal is made when it is asked for: it costs more than the rest, and most work never looks.
-class WorkContext<Tx> implements InboxContext<Tx> {
-  readonly tx: Tx;
-  readonly stale: boolean;
-  readonly #connection: { readonly signal: AbortSignal };
-
-  constructor(tx: Tx, stale: boolean, connection: { readonly signal: AbortSignal }) {
-    this.tx = tx;
-    this.stale = stale;
-    this.#connection = connection;
-  }
-
-  get signal(): AbortSignal {
-    return this.#connection.signal;
-  }
+interface Opened {
+  readonly transactions: MysqlTransactions<MysqlQueryable>;
+  /** Runs work on what it is to have as `tx`. */
+  readonly runWork: typeof withSavepoints<MysqlQueryable>;
 }
 
-function toStoredEvent(event: InboxEvent): StoredEvent {
-  return {
-    reference: toStoredName(event.paymentReference),
-    key: toStoredName(event.key),
-    occurredAtUs: String(toEpochMicroseconds(event)),
-    processStale: event.processStale,
-  };
+function open(
+  database: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
+  timeouts: Timeouts,
+): Opened {
+  return isProvider(database)
+    ? {
+        transactions: providedTransactions(database, timeouts),
+        runWork: (tx, work) => work(tx),
+      }
+    : { transactions: mysqlTransactions(database, timeouts), runWork: withSavepoints };
 }

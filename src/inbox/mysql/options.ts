@@ -1,5 +1,12 @@
-import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
-import { tablePrefix } from '../../storage/postgres/names.js';
+import {
+  boolean,
+  type OptionRules,
+  type Resolved,
+  timerMs,
+  withDefault,
+} from '../../protocol/options.js';
+import { quoteName } from '../../storage/mysql/names.js';
+import { tablePrefix } from '../../storage/table-prefix.js';
 
 /** Options of {@link mysqlInbox}. */
 export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
@@ -41,12 +48,18 @@ export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;
+  /**
+   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
+   * personal data: see to it that `prune()` runs.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
 }
 
 /** The names of the tables of a `mysqlInbox`. */
 export interface MysqlInboxSchemaOptions {
   /**
-   * What the names of the tables (`events`, `locks`) and procedures begin with: 1 to 40 ASCII letters,
+   * What the names of the tables (`events`, `locks`, `failures`) and procedures begin with: 1 to 40 ASCII letters,
    * digits and underscores, not starting with a digit; with a database in front if it is not the pool's:
    * `'billing.payment_inbox_'`.
    * @default 'payment_inbox_'
@@ -60,6 +73,8 @@ export interface QuotedTables {
   readonly events: string;
   /** The rows that the changes of a payment wait for. */
   readonly locks: string;
+  /** One row for each change whose work failed. */
+  readonly failures: string;
   /** The procedure that begins a callback. */
   readonly claim: string;
   /** The procedure that records one and commits. */
@@ -79,10 +94,11 @@ export const inboxRules = {
   commandTimeoutMs: withDefault(5_000, timerMs()),
   transactionTimeoutMs: withDefault(600_000, timerMs()),
   idleTimeoutMs: withDefault(60_000, timerMs()),
+  keepBodies: withDefault(false, boolean),
 } satisfies OptionRules<MysqlInboxOptions>;
 
 /** How long the inbox waits, in milliseconds. */
-export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix'>;
+export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix' | 'keepBodies'>;
 
 // A later release that changes a procedure gives it another version: instances of both then run side by
 // side, each with its own, and setup() makes what is missing.
@@ -91,10 +107,11 @@ const PROCEDURES_VERSION = 'v1';
 /** The names that a checked prefix makes. */
 export function quoteTables(prefix: string): QuotedTables {
   return {
-    events: quote(`${prefix}events`),
-    locks: quote(`${prefix}locks`),
-    claim: quote(`${prefix}claim_${PROCEDURES_VERSION}`),
-    record: quote(`${prefix}record_${PROCEDURES_VERSION}`),
+    events: quoteName(`${prefix}events`),
+    locks: quoteName(`${prefix}locks`),
+    failures: quoteName(`${prefix}failures`),
+    claim: quoteName(`${prefix}claim_${PROCEDURES_VERSION}`),
+    record: quoteName(`${prefix}record_${PROCEDURES_VERSION}`),
   };
 }
 
@@ -105,11 +122,8 @@ export function inDatabase(tables: QuotedTables, database: string): QuotedTables
   return {
     events: `${home}.${tables.events}`,
     locks: `${home}.${tables.locks}`,
+    failures: `${home}.${tables.failures}`,
     claim: `${home}.${tables.claim}`,
     record: `${home}.${tables.record}`,
   };
-}
-
-function quote(name: string): string {
-  return `\`${name.replace('.', '`.`')}\``;
 }

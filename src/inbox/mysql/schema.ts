@@ -1,14 +1,23 @@
 import { InboxError } from '../../errors.js';
 import { resolveOptions } from '../../protocol/options.js';
-import { errnoOf, OUTSIDE_CLAIM } from '../../storage/mysql/failures.js';
+import { isMissingTable, misunderstanding, OUTSIDE_CLAIM } from '../../storage/mysql/failures.js';
 import { ASSERT_BEGUN, BEGIN, COMMIT, limitSession, RESTORE } from '../../storage/mysql/session.js';
+import { createStep } from '../store-failure.js';
 import {
   type MysqlInboxSchemaOptions,
   type QuotedTables,
   quoteTables,
   schemaRules,
 } from './options.js';
-import { insertEvent, LOCKS, lockRow, lookAt, WAIT } from './statements.js';
+import {
+  forgetFailure,
+  insertEvent,
+  LOCKS,
+  lockRow,
+  lookAt,
+  lookAtEvents,
+  WAIT,
+} from './statements.js';
 
 /**
  * The SQL that makes the tables and procedures of a `mysqlInbox`, for migrations run by another
@@ -20,12 +29,12 @@ import { insertEvent, LOCKS, lockRow, lookAt, WAIT } from './statements.js';
 export function mysqlInboxSchema(options: MysqlInboxSchemaOptions = {}): string[] {
   const { prefix } = resolveOptions(options, schemaRules);
   const tables = quoteTables(prefix);
-  const { events, locks, fill } = createTables(tables);
+  const { events, locks, fill, failures } = createTables(tables);
   const procedures = Object.values(createProcedures(tables)).flatMap(({ drop, create }) => [
     drop,
     create,
   ]);
-  return [events, locks, fill, ...procedures];
+  return [events, locks, fill, failures, ...procedures];
 }
 
 /** The statements as a script for the `mysql` command line, which ends a statement at each semicolon. */
@@ -39,8 +48,11 @@ export function toScript(statements: readonly string[]): string {
 // What toStoredName gives. Bytes are compared: case counts, and so would blanks.
 const NAME = 'varchar(128) CHARACTER SET ascii COLLATE ascii_bin';
 
+// JSON without other characters.
+const JSON_TEXT = 'text CHARACTER SET ascii COLLATE ascii_bin';
+
 /** The statements that make the tables where they do not exist, and the rows of the second. */
-export function createTables({ events, locks }: QuotedTables) {
+export function createTables({ events, locks, failures }: QuotedTables) {
   return {
     events: `-- One row for each processed change. Without another index, which each change would pay for.
 CREATE TABLE IF NOT EXISTS ${events} (
@@ -54,9 +66,30 @@ CREATE TABLE IF NOT EXISTS ${events} (
   processed_at_us bigint NOT NULL,
   PRIMARY KEY (payment_reference, event_key)
 ) ENGINE = InnoDB`,
-    locks: `-- What the changes of one payment wait for. Its rows never change.
+    locks: `-- What the changes of one payment wait for.
 CREATE TABLE IF NOT EXISTS ${locks} (
-  lock_number int unsigned NOT NULL PRIMARY KEY
+  lock_number int unsigned NOT NULL PRIMARY KEY,
+  -- A number of the transaction that wrote it last, where an ORM owns that.
+  holder bigint NOT NULL DEFAULT 0
+) ENGINE = InnoDB`,
+    failures: `-- One row for each change whose work failed and has not completed since.
+CREATE TABLE IF NOT EXISTS ${failures} (
+  payment_reference ${NAME} NOT NULL,
+  event_key ${NAME} NOT NULL,
+  -- Both as JSON, where another text stands for one of them above.
+  full_names medium${JSON_TEXT},
+  -- When the change happened, in microseconds since 1970, as are the other times.
+  occurred_at_us bigint NOT NULL,
+  attempts int NOT NULL,
+  first_failed_at_us bigint NOT NULL,
+  last_failed_at_us bigint NOT NULL,
+  parked boolean NOT NULL,
+  -- JSON with name, code and message.
+  error ${JSON_TEXT} NOT NULL,
+  -- With keepBodies.
+  raw_body longblob,
+  PRIMARY KEY (payment_reference, event_key),
+  KEY by_time (first_failed_at_us)
 ) ENGINE = InnoDB`,
     fill: `INSERT IGNORE INTO ${locks} (lock_number)
 SELECT a.n + 16 * b.n + 256 * c.n + 4096 * d.n FROM ${['a', 'b', 'c', 'd'].map((name) => `(${SIXTEEN}) AS ${name}`).join(', ')}`,
@@ -70,7 +103,7 @@ const SIXTEEN = Array.from(
 
 /** The statements that make the procedures, and those that take away what has their names. */
 export function createProcedures(tables: QuotedTables) {
-  const { claim, record, locks } = tables;
+  const { claim, record, events, locks, failures } = tables;
   const reference = 'of_payment';
   return {
     claim: {
@@ -80,6 +113,7 @@ CREATE PROCEDURE ${claim}(IN of_payment ${NAME}, IN lock_seconds int, IN idle_se
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
   DECLARE locked int unsigned;
+  DECLARE known ${NAME};
   ${limitSession('lock_seconds', 'idle_seconds')};
   ${BEGIN.join(';\n  ')};
   SELECT lock_number INTO locked FROM ${locks} WHERE lock_number = ${lockRow(reference)} FOR UPDATE SKIP LOCKED;
@@ -87,14 +121,24 @@ BEGIN
   IF locked IS NULL THEN
     SELECT '${WAIT}';
   ELSE
-    ${lookAt(tables, reference)};
+    -- Into a variable: in the condition of an IF, MariaDB locks what it reads.
+    SELECT MAX(event_key) INTO known FROM ${failures} WHERE payment_reference = ${reference};
+    IF known IS NOT NULL THEN
+      ${lookAt(tables, reference).replaceAll('\n', '\n    ')};
+    ELSE
+      -- Nothing for the first change of a payment: a result without rows costs the client five packets.
+      SELECT MAX(event_key) INTO known FROM ${events} WHERE payment_reference = ${reference};
+      IF known IS NOT NULL THEN
+        ${lookAtEvents(tables, reference)};
+      END IF;
+    END IF;
   END IF;
 END`,
     },
     record: {
       drop: `DROP PROCEDURE IF EXISTS ${record}`,
       create: `-- Marks a change as processed and commits, in the transaction that claimed it and in no other.
-CREATE PROCEDURE ${record}(IN of_payment ${NAME}, IN with_key ${NAME}, IN happened_at_us bigint, IN latest_at_us bigint)
+CREATE PROCEDURE ${record}(IN of_payment ${NAME}, IN with_key ${NAME}, IN happened_at_us bigint, IN latest_at_us bigint, IN has_failed boolean)
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
   BEGIN
@@ -103,6 +147,9 @@ BEGIN
     ${ASSERT_BEGUN};
   END;
   ${insertEvent(tables, { reference, key: 'with_key', occurredAtUs: 'happened_at_us', latestUs: 'latest_at_us' })};
+  IF has_failed THEN
+    ${forgetFailure(tables, { reference, key: 'with_key' })};
+  END IF;
   ${COMMIT};
   ${RESTORE};
 END`,
@@ -110,23 +157,23 @@ END`,
   };
 }
 
-// ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE; and ER_BAD_FIELD_ERROR for a table of another version.
-const MISSING: readonly unknown[] = [1049, 1146, 1054];
-
-/** Whether a statement failed because there is no such table, or one with other columns. */
-export function isMissingTable(error: unknown): boolean {
-  return MISSING.includes(errnoOf(error));
-}
-
 /** What to do about a statement on our own tables that failed: another error when there are none. */
 export function explainMissing(error: unknown): unknown {
-  return isMissingTable(error) ? missingTables(error) : error;
+  if (isMissingTable(error)) return missingTables(error);
+  const message = misunderstanding(error, 'inbox');
+  return message === undefined ? error : new InboxError('STORE_FAILED', message, { cause: error });
 }
 
 export function missingTables(cause?: unknown): InboxError {
   return new InboxError(
     'MISSING_TABLES',
-    "A table of the inbox does not exist in the pool's database, or lacks rows or columns; call setup() of the inbox once before its first callback, or run the SQL of mysqlInboxSchema() (with the default prefix: schema.sql of this package)",
+    "A table of the inbox, or the pool's database itself, does not exist, or a table lacks rows or columns; create the database if it is missing, then call setup() of the inbox once before its first callback, or run the SQL of mysqlInboxSchema() (with the default prefix: schema.sql of this package)",
     { cause },
   );
 }
+
+/** What users ask for themselves, with its failures explained. */
+export const asStep = /* @__PURE__ */ createStep(
+  'The database, or the connection to it,',
+  explainMissing,
+);

@@ -1,17 +1,11 @@
 import { date } from '../../protocol/options.js';
-import { errnoOf } from '../../storage/mysql/failures.js';
-import type { MysqlTransactions, OpenConnection } from '../../storage/mysql/mysql-transactions.js';
-import {
-  ASSERT_BEGUN,
-  beginStatements,
-  COMMIT,
-  RESTORE,
-  ROLLBACK,
-  type SessionLimits,
-} from '../../storage/mysql/session.js';
+import { errnoOf, isMissingTable } from '../../storage/mysql/failures.js';
+import { literal } from '../../storage/mysql/literal.js';
+import type { MysqlTransactions } from '../../storage/mysql/mysql-transactions.js';
+import { ASSERT_BEGUN, COMMIT, ROLLBACK, type SessionLimits } from '../../storage/mysql/session.js';
 import type { QuotedTables, Timeouts } from './options.js';
-import { createProcedures, createTables, explainMissing, isMissingTable } from './schema.js';
-import { LOCKS, literal } from './statements.js';
+import { createProcedures, createTables } from './schema.js';
+import { isUnprocessed, LOCKS } from './statements.js';
 
 type Ask = (statement: string) => Promise<readonly string[]>;
 
@@ -45,14 +39,14 @@ async function makeTables(ask: Ask, tables: QuotedTables): Promise<void> {
   // Asked first: a user without the right to create may not even say it.
   const look = `SELECT CONCAT(payment_reference, event_key, occurred_at_us, latest_us, processed_at_us) FROM ${tables.events} LIMIT 0`;
   if ((await unlessMissing(ask(look))) === undefined) await make(ask, create.events);
-  const count = `SELECT CAST(COUNT(*) AS CHAR) FROM ${tables.locks}`;
+  const lookAtFailures = `SELECT CONCAT(payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, HEX(raw_body)) FROM ${tables.failures} LIMIT 0`;
+  if ((await unlessMissing(ask(lookAtFailures))) === undefined) await make(ask, create.failures);
+  const count = `SELECT CAST(COUNT(holder) AS CHAR) FROM ${tables.locks}`;
   const counted = await unlessMissing(ask(count));
   if (counted === undefined) await make(ask, create.locks);
   if (counted?.[0] !== String(LOCKS)) await make(ask, create.fill);
   // Says so where the table is one of another version.
-  await ask(look).catch((error) => {
-    throw explainMissing(error);
-  });
+  for (const one of [look, lookAtFailures]) await ask(one);
 }
 
 async function unlessMissing(asked: Promise<readonly string[]>) {
@@ -88,42 +82,48 @@ WHERE routine_schema = ${schema} AND routine_name = '${name}' AND routine_type =
 const BATCH_SIZE = 200;
 
 /**
- * Deletes what was processed before `olderThan`, and gives the number of events. Reads the table once, in
- * the order of its only index.
+ * Deletes what was last touched before `olderThan`, and gives the number of events and of failed changes.
+ * Reads each table once, in the order of its primary key.
  *
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
  */
 export async function prune(
   transactions: MysqlTransactions<unknown>,
-  timeouts: SessionLimits & Pick<Timeouts, 'commandTimeoutMs' | 'transactionTimeoutMs'>,
-  { events }: QuotedTables,
+  timeouts: PruneTimeouts,
+  { events, failures }: QuotedTables,
   olderThan: Date,
 ): Promise<number> {
   const olderThanUs = BigInt(date(olderThan, 'olderThan').getTime()) * 1000n;
+  // Failures first: one of a processed change is known by its event, and goes at any age.
+  const isOldFailure = `(last_failed_at_us < ${olderThanUs} OR NOT ${isUnprocessed(events)})`;
+  const forgotten = await deleteOld(transactions, timeouts, `${failures} AS failure`, isOldFailure);
+  const isOld = `processed_at_us < ${olderThanUs}`;
+  return forgotten + (await deleteOld(transactions, timeouts, events, isOld));
+}
+
+type PruneTimeouts = SessionLimits & Pick<Timeouts, 'commandTimeoutMs' | 'transactionTimeoutMs'>;
+
+/** Deletes the rows of a table, given by its name and an alias if it has one, that meet a condition. */
+async function deleteOld(
+  transactions: MysqlTransactions<unknown>,
+  timeouts: PruneTimeouts,
+  table: string,
+  isOld: string,
+): Promise<number> {
+  const [name = table] = table.split(' AS ');
   let after: Key | undefined;
   for (let total = 0; ; ) {
     const batch = await transactions.run(async (connection) => {
-      await begin(connection, timeouts);
+      await connection.begin(timeouts, timeouts.commandTimeoutMs);
       const ask: Ask = (statement) => connection.ask(statement, timeouts.transactionTimeoutMs);
-      const rows = await ask(selectOld(events, olderThanUs, after)).catch((error) => {
-        throw explainMissing(error);
-      });
+      const rows = await ask(selectOld(table, isOld, after));
       const keys = rows.map(toKey);
-      if (keys.length > 0) await ask(deleteAll(events, keys));
-      return { end: 'commit', result: keys, statements: [ASSERT_BEGUN, COMMIT, RESTORE] };
+      if (keys.length > 0) await ask(deleteAll(name, keys));
+      return { end: 'commit', result: keys, statements: [ASSERT_BEGUN] };
     });
     total += batch.length;
     after = batch.at(-1);
     if (after === undefined || batch.length < BATCH_SIZE) return total;
-  }
-}
-
-async function begin(
-  connection: Pick<OpenConnection<unknown>, 'ask'>,
-  timeouts: SessionLimits & Pick<Timeouts, 'commandTimeoutMs'>,
-): Promise<void> {
-  for (const statement of beginStatements(timeouts)) {
-    await connection.ask(statement, timeouts.commandTimeoutMs);
   }
 }
 
@@ -140,22 +140,22 @@ function toKey(row: string): Key {
 
 // Joined in this order: by a list of conditions a small table is read as a whole, which waits for the rows of
 // another process.
-function deleteAll(events: string, keys: readonly Key[]): string {
+function deleteAll(table: string, keys: readonly Key[]): string {
   const old = keys.map(
     ({ reference, key }) => `SELECT ${literal(reference)} AS reference, ${literal(key)} AS name`,
   );
   return `DELETE event FROM (${old.join(' UNION ALL ')}) AS old
-STRAIGHT_JOIN ${events} AS event ON payment_reference = CONVERT(old.reference USING ascii) COLLATE ascii_bin
+STRAIGHT_JOIN ${table} AS event ON payment_reference = CONVERT(old.reference USING ascii) COLLATE ascii_bin
   AND event_key = CONVERT(old.name USING ascii) COLLATE ascii_bin`;
 }
 
 // What is locked is pruned by another process, and left out.
-function selectOld(events: string, olderThanUs: bigint, after: Key | undefined): string {
+function selectOld(table: string, isOld: string, after: Key | undefined): string {
   const rest =
     after === undefined
       ? ''
       : ` AND (payment_reference > ${literal(after.reference)} OR (payment_reference = ${literal(after.reference)} AND event_key > ${literal(after.key)}))`;
-  return `SELECT CONCAT(payment_reference, ' ', event_key) FROM ${events}
-WHERE processed_at_us < ${olderThanUs}${rest}
+  return `SELECT CONCAT(payment_reference, ' ', event_key) FROM ${table}
+WHERE ${isOld}${rest}
 ORDER BY payment_reference, event_key LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`;
 }

@@ -1,30 +1,26 @@
+import { randomInt } from 'node:crypto';
+import { literal } from '../../storage/mysql/literal.js';
 import {
   ASSERT_BEGUN,
-  beginStatements,
-  COMMIT,
-  RESTORE,
+  NOW_US,
   type SessionLimits,
   toSeconds,
 } from '../../storage/mysql/session.js';
+import type { StoredEvent } from '../stored-event.js';
 import type { QuotedTables } from './options.js';
-
-/** An event as the table keeps it. */
-export interface StoredEvent {
-  readonly reference: string;
-  readonly key: string;
-  /** When it happened, in epoch microseconds: digits, as a bigint is beyond what a number holds. */
-  readonly occurredAtUs: string;
-  readonly processStale: boolean;
-}
 
 /** What is needed to record a claimed event, as it was when it was claimed. */
 export interface HeldClaim {
   /** When the latest change of the payment happened, this one included, in epoch microseconds. */
   readonly latestUs: string;
+  /** Whether a failure of the event is kept, to be forgotten with it. */
+  readonly hasFailed: boolean;
 }
 
 /** How many rows the payments share to wait for. */
 export const LOCKS = 65_536;
+// What randomInt gives at most.
+const MAX_HOLDER = 2 ** 48 - 1;
 /** What the procedure gives when another callback holds the lock. No row of an event reads so. */
 export const WAIT = 'wait';
 
@@ -44,13 +40,36 @@ export function lockRow(reference: string): string {
   return `CRC32(${reference}) & ${LOCKS - 1}`;
 }
 
-/** What is known of a payment: a text for each of its changes, when the latest one happened and its key. */
-export function lookAt({ events }: Pick<QuotedTables, 'events'>, reference: string): string {
+/**
+ * What is known of a payment: a text for each processed change, of when the latest one by then happened and
+ * its key; and for each kept failure, of whether it is parked, when its change happened and its key.
+ */
+export function lookAt(
+  { events, failures }: Pick<QuotedTables, 'events' | 'failures'>,
+  reference: string,
+): string {
+  return `${lookAtEvents({ events }, reference)}
+  UNION ALL SELECT CONCAT(IF(parked, 'parked ', 'failed '), occurred_at_us, ' ', event_key) FROM ${failures} WHERE payment_reference = ${reference}`;
+}
+
+/** The same of a payment without a kept failure. */
+export function lookAtEvents({ events }: Pick<QuotedTables, 'events'>, reference: string): string {
   return `SELECT CONCAT(latest_us, ' ', event_key) FROM ${events} WHERE payment_reference = ${reference}`;
 }
 
-/** The current time in epoch microseconds, whatever the session's time zone is. */
-export const NOW_US = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+/** Whether a row named `failure` is of a change that was not processed. */
+export function isUnprocessed(events: string): string {
+  return `NOT EXISTS (SELECT 1 FROM ${events} AS event
+    WHERE event.payment_reference = failure.payment_reference AND event.event_key = failure.event_key)`;
+}
+
+/** The statement that forgets the failure of an event. */
+export function forgetFailure(
+  { failures }: Pick<QuotedTables, 'failures'>,
+  { reference, key }: Pick<EventExpressions, 'reference' | 'key'>,
+): string {
+  return `DELETE FROM ${failures} WHERE payment_reference = ${reference} AND event_key = ${key}`;
+}
 
 /** The columns of an event but for when it was processed, as SQL expressions. */
 interface EventExpressions {
@@ -63,22 +82,24 @@ interface EventExpressions {
 export function insertEvent(
   { events }: Pick<QuotedTables, 'events'>,
   { reference, key, occurredAtUs, latestUs }: EventExpressions,
+  form: 'VALUES' | 'SELECT' = 'VALUES',
 ): string {
+  const values = `${reference}, ${key}, ${occurredAtUs}, ${latestUs}, ${NOW_US}`;
   return `INSERT INTO ${events} (payment_reference, event_key, occurred_at_us, latest_us, processed_at_us)
-  VALUES (${reference}, ${key}, ${occurredAtUs}, ${latestUs}, ${NOW_US})`;
+  ${form === 'VALUES' ? `VALUES (${values})` : `SELECT ${values}`}`;
 }
 
 /** By the procedures of the schema: a message each. */
 export function callProcedures({ claim, record }: QuotedTables) {
   return {
-    /** Gives {@link WAIT}, with the transaction begun, or what {@link lookAt} gives. */
+    /** Gives {@link WAIT}, with the transaction begun, or the rows of {@link lookAt}, if there are any. */
     claim: ({ reference }: StoredEvent, { lockTimeoutMs, idleTimeoutMs }: SessionLimits): string =>
       `CALL ${claim}(${literal(reference)}, ${toSeconds(lockTimeoutMs)}, ${toSeconds(idleTimeoutMs)})`,
     record: (
       { reference, key, occurredAtUs }: StoredEvent,
-      { latestUs }: HeldClaim,
+      { latestUs, hasFailed }: HeldClaim,
     ): readonly string[] => [
-      `CALL ${record}(${literal(reference)}, ${literal(key)}, ${occurredAtUs}, ${latestUs})`,
+      `CALL ${record}(${literal(reference)}, ${literal(key)}, ${occurredAtUs}, ${latestUs}, ${hasFailed})`,
     ],
   };
 }
@@ -86,18 +107,42 @@ export function callProcedures({ claim, record }: QuotedTables) {
 /** The same where the procedures are not there. */
 export function withoutProcedures(tables: QuotedTables) {
   return {
-    begin: (limits: SessionLimits): readonly string[] => beginStatements(limits),
     /** Waits for the payment. Gives a text, and nothing where the table lacks the row. */
     lock: ({ reference }: StoredEvent, lockTimeoutMs: number): string =>
       `${atMost(lockTimeoutMs)} 'locked' FROM ${tables.locks} WHERE lock_number = ${lockRow(literal(reference))} FOR UPDATE`,
     look: ({ reference }: StoredEvent): string => lookAt(tables, literal(reference)),
     record: (
       { reference, key, occurredAtUs }: StoredEvent,
-      { latestUs }: HeldClaim,
+      { latestUs, hasFailed }: HeldClaim,
     ): readonly string[] => {
       const event = { reference: literal(reference), key: literal(key), occurredAtUs, latestUs };
-      return [ASSERT_BEGUN, insertEvent(tables, event), COMMIT, RESTORE];
+      const forget = hasFailed ? [forgetFailure(tables, event)] : [];
+      return [ASSERT_BEGUN, insertEvent(tables, event), ...forget];
     },
+    /**
+     * The same on a connection where a query of the work may still be running, as the ORM alone knows. One that
+     * meets a deadlock has the server roll back, and take what follows for a transaction of its own: the event
+     * is inserted only where the row of locks has what this transaction wrote to it.
+     */
+    recordIfHeld: (
+      { reference, key, occurredAtUs }: StoredEvent,
+      { latestUs, hasFailed }: HeldClaim,
+    ): readonly string[] => {
+      const event = { reference: literal(reference), key: literal(key), occurredAtUs, latestUs };
+      const isInserted = `EXISTS (SELECT 1 FROM ${tables.events} WHERE payment_reference = ${event.reference} AND event_key = ${event.key})`;
+      const forget = hasFailed ? [`${forgetFailure(tables, event)} AND ${isInserted}`] : [];
+      const row = `lock_number = ${lockRow(event.reference)}`;
+      const holder = randomInt(1, MAX_HOLDER);
+      return [
+        `UPDATE ${tables.locks} SET holder = ${holder} WHERE ${row}`,
+        ASSERT_BEGUN,
+        `${insertEvent(tables, event, 'SELECT')} FROM ${tables.locks} WHERE ${row} AND holder = ${holder}`,
+        ...forget,
+      ];
+    },
+    /** Gives a row when the event was processed. */
+    isRecorded: ({ reference, key }: StoredEvent): string =>
+      `SELECT 'recorded' FROM ${tables.events} WHERE payment_reference = ${literal(reference)} AND event_key = ${literal(key)}`,
   };
 }
 
@@ -111,10 +156,3 @@ function atMost(timeoutMs: number): string {
 
 /** The session's database; empty for none. */
 export const DATABASE = "SELECT COALESCE(DATABASE(), '')";
-
-/** Text as a literal that means the same in every sql_mode and character set of the connection. */
-export function literal(text: string): string {
-  return /['\\]/.test(text)
-    ? `_ascii X'${Buffer.from(text, 'latin1').toString('hex')}'`
-    : `'${text}'`;
-}

@@ -3,10 +3,11 @@ import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
 import { type OpenTransaction, onlyText } from '../../storage/postgres/transactions.js';
 import type { SeenFailures } from '../attempt.js';
+import type { StoredEvent } from '../stored-event.js';
 import { parseSeen } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
-import { callFunctions, type HeldClaim, type StoredEvent, withoutFunctions } from './statements.js';
+import { callFunctions, type HeldClaim, withoutFunctions } from './statements.js';
 
 /** What a claim found. With `claimed` the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;

@@ -15,6 +15,7 @@ import {
   type FailedChangesOptions,
   resolveListOptions,
 } from '../failed-changes.js';
+import type { StoredEvent } from '../stored-event.js';
 import {
   FAILURES_PAGE_SIZE,
   parseJson,
@@ -23,15 +24,15 @@ import {
   toFullNames,
 } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
-import { explainMissing } from './schema.js';
-import { forgetFailure, isUnprocessed, type StoredEvent } from './statements.js';
+import { asStep } from './schema.js';
+import { forgetFailure, isUnprocessed } from './statements.js';
 
 // Another row's lock is held for one statement.
 const LOCK_TIMEOUT_MS = 1_000;
 
 type FailureTimeouts = Pick<Timeouts, 'commandTimeoutMs'>;
 
-/** The table of failures. Every statement is a short transaction of its own. */
+/** The table of failures. Every statement is a short transaction. */
 export class FailureTable implements FailedChangeStore {
   readonly #transactions: Transactions<Queryable>;
   readonly #tables: QuotedTables;
@@ -124,14 +125,12 @@ export class FailureTable implements FailedChangeStore {
 
   /** The only text that the statement gives; undefined when it gives no row. */
   #ask(statement: string): Promise<string | undefined> {
-    return this.#transactions.run(async (transaction) => {
+    const asking = this.#transactions.run<string | undefined>(async (transaction) => {
       const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
-      const { commandTimeoutMs } = this.#timeouts;
-      const rows = await transaction.begin(statements, commandTimeoutMs).catch((error) => {
-        throw explainMissing(error);
-      });
+      const rows = await transaction.begin(statements, this.#timeouts.commandTimeoutMs);
       return { end: 'commit', result: rows.length === 0 ? undefined : onlyText(rows) };
     });
+    return asStep(asking);
   }
 }
 

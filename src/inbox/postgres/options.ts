@@ -5,7 +5,8 @@ import {
   timerMs,
   withDefault,
 } from '../../protocol/options.js';
-import { quoteName as quote, tablePrefix } from '../../storage/postgres/names.js';
+import { quoteName as quote } from '../../storage/postgres/names.js';
+import { tablePrefix } from '../../storage/table-prefix.js';
 
 /** Options of {@link postgresInbox}. */
 export interface PostgresInboxOptions extends PostgresInboxSchemaOptions {

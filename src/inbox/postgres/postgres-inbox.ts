@@ -8,26 +8,21 @@ import {
   type Queryable,
   type TransactionOf,
 } from '../../storage/postgres/pool.js';
-import { providedTransactions } from '../../storage/postgres/provided-transactions.js';
+import { providedTransactions } from '../../storage/postgres/provided-transaction.js';
 import { withSavepoints } from '../../storage/postgres/savepoints.js';
 import { pgliteTransactions, type Transactions } from '../../storage/postgres/transactions.js';
-import { Turns } from '../../storage/postgres/turns.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
-import { toStoredName } from '../../storage/stored-name.js';
+import { Turns } from '../../storage/turns.js';
 import { Attempt } from '../attempt.js';
-import {
-  type FailureKeepingInbox,
-  type InboxContext,
-  type InboxEvent,
-  type InboxOutcome,
-  toEpochMicroseconds,
-} from '../inbox.js';
+import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../inbox.js';
+import { type StoredEvent, toStoredEvent } from '../stored-event.js';
+import { WorkContext } from '../work-context.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
 import { FailureTable } from './failure-table.js';
 import { inboxRules, type PostgresInboxOptions, quoteTables, type Timeouts } from './options.js';
+import { asStep } from './schema.js';
 import { prune, setup } from './setup.js';
-import type { StoredEvent } from './statements.js';
 
 /** An inbox in Postgres. */
 export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
@@ -42,7 +37,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
    * wait for each other, and one payment's changes could overlap.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table is in use for more
-   * than 2 seconds
+   * than 2 seconds; `STORE_FAILED` when Postgres refuses, `cause` says how
    */
   setup(): Promise<void>;
   /**
@@ -55,6 +50,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
    *
    * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+   * @throws {InboxError} `MISSING_TABLES`, `INBOX_TIMEOUT`, `STORE_FAILED`
    */
   prune(olderThan: Date): Promise<number>;
 }
@@ -137,8 +133,8 @@ export function postgresInbox<Pool extends PgPoolLike | PgliteLike>(
  * `fromPostgresJs` gives
  * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
  */
-export function postgresInbox<Tx>(
-  provider: TransactionProvider<Tx>,
+export function postgresInbox<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
   options?: PostgresInboxOptions,
 ): PostgresInbox<Tx>;
 /**
@@ -203,10 +199,11 @@ export function postgresInbox(
     },
 
     async setup() {
-      await setup(transactions, tables, timeouts);
+      await asStep(setup(transactions, tables, timeouts));
       record.expectFunctions();
     },
-    prune: (olderThan) => prune(transactions, timeouts, tables, olderThan),
+    prune: (olderThan) => asStep(prune(transactions, timeouts, tables, olderThan)),
+    keepsBodies: keepBodies,
     failedChanges: (listed) => failures.failedChanges(listed),
     discard: (change) => failures.discard(change),
   };
@@ -234,30 +231,4 @@ function open(
     ? pgliteTransactions(database, timeouts.acquireTimeoutMs)
     : pgTransactions(database, timeouts);
   return { transactions, isSingle, runWork: withSavepoints };
-}
-
-// The signal is made when it is asked for: it costs more than the rest, and most work never looks.
-class WorkContext<Tx> implements InboxContext<Tx> {
-  readonly tx: Tx;
-  readonly stale: boolean;
-  readonly #transaction: { readonly signal: AbortSignal };
-
-  constructor(tx: Tx, stale: boolean, transaction: { readonly signal: AbortSignal }) {
-    this.tx = tx;
-    this.stale = stale;
-    this.#transaction = transaction;
-  }
-
-  get signal(): AbortSignal {
-    return this.#transaction.signal;
-  }
-}
-
-function toStoredEvent(event: InboxEvent): StoredEvent {
-  return {
-    reference: toStoredName(event.paymentReference),
-    key: toStoredName(event.key),
-    occurredAtUs: String(toEpochMicroseconds(event)),
-    processStale: event.processStale,
-  };
 }

@@ -9,6 +9,7 @@ import {
   type SchemaPart,
   tableExists,
 } from '../../storage/postgres/schema-parts.js';
+import { createStep } from '../store-failure.js';
 import {
   type PostgresInboxSchemaOptions,
   type QuotedTables,
@@ -189,7 +190,13 @@ export function explainMissing(error: unknown): unknown {
   if (!isMissingTable(error)) return error;
   return new InboxError(
     'MISSING_TABLES',
-    'A table of the inbox does not exist, or is not on the search_path; call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
+    'A table of the inbox does not exist, is not on the search_path, or has the columns of something else, such as an outbox with the same prefix; give the inbox a prefix of its own, and call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
     { cause: error },
   );
 }
+
+/** What users ask for themselves, with its failures explained. */
+export const asStep = /* @__PURE__ */ createStep(
+  'Postgres, or the connection to it,',
+  explainMissing,
+);

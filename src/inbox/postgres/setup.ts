@@ -8,7 +8,7 @@ import {
   type Transactions,
 } from '../../storage/postgres/transactions.js';
 import type { QuotedTables, Timeouts } from './options.js';
-import { explainMissing, schemaParts } from './schema.js';
+import { schemaParts } from './schema.js';
 import { isUnprocessed } from './statements.js';
 
 // Any number that the application does not lock.
@@ -84,9 +84,7 @@ export async function prune(
     for (let deleted = BATCH_SIZE; deleted === BATCH_SIZE; ) {
       deleted = await transactions.run(async (transaction) => {
         await transaction.begin([maintenanceSettings(lockTimeoutMs)], commandTimeoutMs);
-        const rows = await transaction.query(statement).catch((error) => {
-          throw explainMissing(error);
-        });
+        const rows = await transaction.query(statement);
         return { end: 'commit', result: Number(onlyText(rows)) };
       });
       total += deleted;

@@ -1,15 +1,7 @@
 import { literal } from '../../storage/postgres/literal.js';
 import { withoutSchema } from '../../storage/postgres/names.js';
+import type { StoredEvent } from '../stored-event.js';
 import type { QuotedTables } from './options.js';
-
-/** An event as the tables keep it. */
-export interface StoredEvent {
-  readonly reference: string;
-  readonly key: string;
-  /** When it happened, in epoch microseconds: digits, as a bigint is beyond what a number holds. */
-  readonly occurredAtUs: string;
-  readonly processStale: boolean;
-}
 
 /** What is needed to record a claimed event, as it was when it was claimed. */
 export interface HeldClaim {

@@ -18,17 +18,30 @@ export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** A client of either kind. */
-export type RedisClient = IoredisClient | NodeRedisClient;
+/** What is used of a client of `@upstash/redis`, which sends commands over HTTP. */
+export interface UpstashRedisClient {
+  /** Runs a script that the server has. */
+  evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
+  /** Runs a script, which the server then keeps. */
+  eval(script: string, keys: string[], args: string[]): Promise<unknown>;
+  /** What tells it from a client of ioredis; not called. */
+  createScript(script: string): unknown;
+}
+
+/** A client of any kind. */
+export type RedisClient = IoredisClient | NodeRedisClient | UpstashRedisClient;
+
+/** For messages. */
+export const CLIENTS = 'ioredis, redis (node-redis) or @upstash/redis';
 
 /** Runs a script on one key and resolves to its answer as text. */
 export type ScriptRunner = (script: Script, key: string, args: string[]) => Promise<string>;
 
-/** @throws {InvalidOptionError} when `client` is of neither kind */
+/** @throws {InvalidOptionError} when `client` is of no kind */
 export function createScriptRunner(client: RedisClient): ScriptRunner {
   const { evalsha, eval: evaluate } = toScriptCommands(client);
   return async (script, key, args) => {
-    const reply = await evalsha(script.sha1, key, args).catch((error: unknown) => {
+    const reply = await evalsha(await script.sha1(), key, args).catch((error: unknown) => {
       if (!isScriptMissing(error)) throw error;
       return evaluate(script.source, key, args);
     });
@@ -36,9 +49,10 @@ export function createScriptRunner(client: RedisClient): ScriptRunner {
   };
 }
 
-// A client can be set to give numbers as text, or text as bytes. No script gives anything else.
+// A client can be set to give numbers as text, or text as bytes, and Upstash's parses text that is JSON, which
+// no word that a script gives is. No script gives anything else.
 function toText(reply: unknown): string {
-  if (reply instanceof Uint8Array) return Buffer.from(reply).toString();
+  if (reply instanceof Uint8Array) return new TextDecoder().decode(reply);
   return typeof reply === 'object' ? '' : String(reply);
 }
 
@@ -55,6 +69,13 @@ function toScriptCommands(client: RedisClient): ScriptCommands {
       eval: async (source, key, args) => nodeRedis.eval(source, { keys: [key], arguments: args }),
     };
   }
+  if (hasMethods(client, 'evalsha', 'eval', 'createScript')) {
+    const upstash = client as UpstashRedisClient;
+    return {
+      evalsha: async (sha1, key, args) => upstash.evalsha(sha1, [key], args),
+      eval: async (source, key, args) => upstash.eval(source, [key], args),
+    };
+  }
   if (hasMethods(client, 'evalsha', 'eval') && !isOtherLibrary(client)) {
     const ioredis = client as IoredisClient;
     return {
@@ -62,15 +83,17 @@ function toScriptCommands(client: RedisClient): ScriptCommands {
       eval: async (source, key, args) => ioredis.eval(source, 1, key, ...args),
     };
   }
-  const lacks = isOtherLibrary(client) ? 'defineCommand' : 'evalsha or evalSha';
+  const lacks = isOtherLibrary(client)
+    ? 'defineCommand (ioredis) or createScript (@upstash/redis)'
+    : 'evalsha or evalSha';
   throw new InvalidOptionError(
     'client',
-    `client must be a client of ioredis or redis (node-redis), but received ${describeValue(client)} without ${lacks}`,
+    `client must be a client of ${CLIENTS}; received ${describeValue(client)} without ${lacks}`,
   );
 }
 
-// Clients over HTTP (Upstash, Vercel KV) and redis 3 have methods of the same names, with other
-// arguments. A wrapper that has nothing but evalsha and eval was made for this.
+// A pipeline of Upstash's and redis 3 have methods of the same names, with other arguments. A wrapper that
+// has nothing but evalsha and eval was made for this, as ioredis has them.
 function isOtherLibrary(client: unknown): boolean {
   return hasMethods(client, 'evalsha', 'get') && !hasMethods(client, 'defineCommand');
 }
@@ -80,9 +103,10 @@ function hasMethods(client: unknown, ...names: string[]): boolean {
   return names.every((name) => typeof methods?.[name] === 'function');
 }
 
-// The reply's code is its first word, and each client has another error class.
+// The reply's code is its first word, and each client has another error class. Upstash's says before it that a
+// command of a pipeline failed, into which it gathers commands on its own.
 function isScriptMissing(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+  return error instanceof Error && /^(?:Command failed: )?NOSCRIPT\b/.test(error.message);
 }
 
 /**
@@ -130,9 +154,10 @@ function redisFailed(error: unknown): InboxError {
 }
 
 // A server that does not know a command (HELLO before Redis 6, what an ACL or a proxy leaves out)
-// says with what it was called: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`
+// says with what it was called: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
+// client adds to every failure `, command was: ["evalsha",…]`.
 function withoutArguments(message: string): string {
-  return message.replace(/,? *with args beginning with.*/is, '');
+  return message.replace(/,? *(?:with args beginning with|command was:).*/is, '');
 }
 
 function timedOut(limitMs: number): InboxError {

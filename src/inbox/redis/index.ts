@@ -3,6 +3,11 @@
  *
  * @module merchant-payments/inbox/redis
  */
-export type { IoredisClient, NodeRedisClient, RedisClient } from './client.js';
+export type {
+  IoredisClient,
+  NodeRedisClient,
+  RedisClient,
+  UpstashRedisClient,
+} from './client.js';
 export type { RedisInboxOptions } from './redis-inbox.js';
 export { redisInbox } from './redis-inbox.js';

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { InvalidOptionError } from '../../errors.js';
 import {
   matching,
@@ -9,10 +8,16 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
-import { toStoredName } from '../../storage/stored-name.js';
 import { type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { answerWithin, createScriptRunner, type RedisClient, retryUntil } from './client.js';
+import {
+  answerWithin,
+  CLIENTS,
+  createScriptRunner,
+  type RedisClient,
+  retryUntil,
+} from './client.js';
+import { toRedisName } from './digests.js';
 import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 
 /**
@@ -36,7 +41,7 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  * the callback is `busy`.
  *
  * @param client - of ioredis (its Cluster too) or redis (node-redis: client, pool, cluster,
- * sentinel), connected or connecting; not closed by the inbox
+ * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the inbox
  * @throws {InvalidOptionError} when the client or an option is invalid
  *
  * @example
@@ -56,12 +61,15 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
 
   return {
     async process(event, work) {
-      const hash = `${prefix}{${toStoredName(event.paymentReference)}}`;
-      const key = toStoredName(event.key);
       const occurredAt = String(toEpochMicroseconds(event));
+      const processStale = event.processStale ? '1' : '0';
+      // Both begun before the caller can change the event.
+      const names = [toRedisName(event.paymentReference), toRedisName(event.key)] as const;
+      const [reference, key] = await Promise.all(names);
+      const hash = `${prefix}{${reference}}`;
       // Not a counter in the hash: it would begin again once the hash is deleted, and let in a late
       // finisher that had the same number before.
-      const owner = randomUUID();
+      const owner = crypto.randomUUID();
       const run = (script: Script, ...args: string[]) => runScript(script, hash, args);
       const runInTime = (script: Script, ...args: string[]) =>
         answerWithin(commandTimeoutMs, run(script, ...args));
@@ -87,7 +95,7 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
         },
       };
 
-      const answer = run(CLAIM, owner, key, occurredAt, event.processStale ? '1' : '0', lease);
+      const answer = run(CLAIM, owner, key, occurredAt, processStale, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
         giveBackLater(answer, claim);
         throw error;
@@ -110,7 +118,7 @@ function toClaimAnswer(answer: string): ClaimAnswer {
   if (isClaimAnswer(answer)) return answer;
   throw new InvalidOptionError(
     'client',
-    'client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ioredis or redis (node-redis), not a pipeline or transaction of it',
+    `client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
   );
 }
 

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { sha1Of } from './digests.js';
 
-/** A Lua script of one key, and the digest under which Redis keeps it. */
+/** A Lua script of one key. */
 export interface Script {
   readonly source: string;
-  readonly sha1: string;
+  /** The digest under which Redis keeps it. */
+  sha1(): Promise<string>;
 }
 
 // One hash per payment. Its fields:
@@ -75,5 +76,13 @@ return 1
 `);
 
 function toScript(source: string): Script {
-  return { source, sha1: createHash('sha1').update(source).digest('hex') };
+  let known: string | undefined;
+  return {
+    source,
+    // Not at import, where an edge runtime allows no asynchronous work.
+    async sha1() {
+      known ??= await sha1Of(source);
+      return known;
+    },
+  };
 }

@@ -3,10 +3,12 @@ import {
   runInTransaction,
   type SqliteDatabase,
   type SqliteStatement,
+  type SqliteValue,
 } from '../../storage/sqlite/database.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } from '../attempt.js';
 import type { ChangeId, FailedChange } from '../failed-changes.js';
+import { explainStep } from '../store-failure.js';
 import {
   FAILURES_PAGE_SIZE,
   parseJson,
@@ -65,7 +67,7 @@ export class FailureTable {
     return typeof words === 'string' ? parseSeen(words) : NOTHING_SEEN;
   }
 
-  /** In a transaction of its own. Undefined when the event was processed meanwhile. */
+  /** In its own transaction. Undefined when the event was processed meanwhile. */
   keep(
     { reference, key, occurredAt, names }: StoredChange & { readonly names: ChangeId },
     { ran, parkFrom, error }: NewFailure,
@@ -117,8 +119,7 @@ export class FailureTable {
     let after: [number, string, string] = [Number.MIN_SAFE_INTEGER, '', ''];
     for (let left = limit; left > 0; ) {
       const size = Math.min(left, FAILURES_PAGE_SIZE);
-      const answer = readValue(list.get(...after, reference, size));
-      const rows = parseJson(answer) as readonly StoredFailure[];
+      const rows = readPage(list, [...after, reference, size]);
       for (const row of rows) yield toFailedChange(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < size) return;
@@ -150,4 +151,14 @@ export class FailureTable {
     };
     return this.#prepared;
   }
+}
+
+function readPage(list: SqliteStatement, values: SqliteValue[]): readonly StoredFailure[] {
+  let answer: unknown;
+  try {
+    answer = readValue(list.get(...values));
+  } catch (error) {
+    throw explainStep(error, 'SQLite');
+  }
+  return parseJson(answer) as readonly StoredFailure[];
 }

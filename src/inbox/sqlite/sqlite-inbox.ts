@@ -18,12 +18,13 @@ import {
   isLocked,
   type SqliteDatabase,
 } from '../../storage/sqlite/database.js';
-import { tablePrefix } from '../../storage/sqlite/names.js';
 import { toStoredName } from '../../storage/stored-name.js';
+import { sqliteTablePrefix } from '../../storage/table-prefix.js';
 import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
 import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
+import { explainStep } from '../store-failure.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
@@ -31,6 +32,8 @@ export interface SqliteInbox extends FailureKeepingInbox {
   /**
    * Creates the tables and their indexes where they are missing. Call it once, before the inbox is
    * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
+   *
+   * @throws {InboxError} `STORE_FAILED`
    */
   setup(): void;
   /**
@@ -42,7 +45,7 @@ export interface SqliteInbox extends FailureKeepingInbox {
    *
    * @returns how many processed and failed changes were forgotten
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
-   * @throws {InboxError} `MISSING_TABLES`
+   * @throws {InboxError} `MISSING_TABLES`, `STORE_FAILED`
    */
   prune(olderThan: Date): number;
 }
@@ -118,6 +121,7 @@ export function sqliteInbox(
         return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
       });
     },
+    keepsBodies: keepBodies,
     failedChanges(listed) {
       const { limit, paymentReference } = resolveListOptions(listed);
       return store.failures.list(paymentReference, limit ?? Number.POSITIVE_INFINITY);
@@ -125,19 +129,26 @@ export function sqliteInbox(
     async discard(change) {
       assertChangeId(change);
       assertNoTransaction(database);
-      const { key, paymentReference } = change;
-      return store.failures.forget({
-        reference: toStoredName(paymentReference),
-        key: toStoredName(key),
-      });
+      const reference = toStoredName(change.paymentReference);
+      const key = toStoredName(change.key);
+      return takeStep(() => store.failures.forget({ reference, key }));
     },
-    setup: () => store.createTables(),
+    setup: () => takeStep(() => store.createTables()),
     prune(olderThan) {
       const olderThanMs = date(olderThan, 'olderThan').getTime();
       assertNoTransaction(database);
-      return store.prune(olderThanMs, now());
+      return takeStep(() => store.prune(olderThanMs, now()));
     },
   };
+}
+
+/** Takes a step that users ask for themselves. */
+function takeStep<Value>(step: () => Value): Value {
+  try {
+    return step();
+  } catch (error) {
+    throw explainStep(error, 'SQLite');
+  }
 }
 
 function toClaim(event: InboxEvent): StoredClaim {
@@ -285,7 +296,7 @@ export interface SqliteInboxOptions {
 
 /** One rule for each option. */
 export const sqliteInboxRules = {
-  prefix: withDefault('payment_inbox_', tablePrefix),
+  prefix: withDefault('payment_inbox_', sqliteTablePrefix),
   leaseMs: withDefault(30_000, timerMs(100)),
   renewForMs: withDefault(600_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
   keepBodies: withDefault(false, boolean),

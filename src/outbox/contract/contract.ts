@@ -66,6 +66,6 @@ export function outboxContract<Tx>(
       loseLease: loseLease === undefined && 'it needs loseLease, which makes a sender seem dead',
     },
     timeoutMs,
-    hint: 'a call of the outbox has not settled. The store may hang, or the outbox may wait for a payment that nobody is sending',
+    hint: 'a call of the outbox has not settled. The store may hang, or the outbox may wait for a payment that no process is sending',
   });
 }

@@ -28,7 +28,27 @@ export class Stage {
     return call;
   }
 
-  /** Records the payment in a transaction of its own. */
+  /** Creates a payment that the service has, without the outbox knowing. */
+  async createUnresolved(outbox: PaymentOutbox<unknown>) {
+    const input = createInput();
+    const reference = input.merchantPaymentReference;
+    this.service.answer(reference, 'answer-lost');
+    await outbox.create(input);
+    const [referenceNumber = ''] = this.service.paymentsOf(reference);
+    return { input, reference, referenceNumber };
+  }
+
+  /** Starts to create a payment, which the service has received and not answered yet. */
+  async createHeld(outbox: PaymentOutbox<unknown>) {
+    const input = createInput();
+    const reference = input.merchantPaymentReference;
+    const held = this.service.hold(reference);
+    const call = this.start(outbox.create(input));
+    await held.received;
+    return { input, reference, held, call };
+  }
+
+  /** Records the payment in a transaction. */
   async record(outbox: PaymentOutbox<unknown>, input: CreatePaymentInput): Promise<void> {
     await this.transaction((tx) => outbox.record(input, { tx }));
   }
@@ -49,6 +69,9 @@ export class Stage {
     await Promise.all(this.#calls);
   }
 }
+
+/** For a step that the outbox takes in a transaction of its own. */
+export const own = { tx: undefined };
 
 /** What not every store can do. */
 export type Need = 'transaction' | 'loseLease';

@@ -1,6 +1,7 @@
 import { type OptionRules, type Resolved, timerMs, withDefault } from '../../protocol/options.js';
-import { quoteName, tablePrefix } from '../../storage/postgres/names.js';
-import { type OutboxOptions, outboxRules } from '../options.js';
+import { quoteName } from '../../storage/postgres/names.js';
+import { tablePrefix } from '../../storage/table-prefix.js';
+import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 
 /** The names of the tables of a `postgresOutbox`. */
 export interface PostgresOutboxSchemaOptions {
@@ -38,6 +39,7 @@ export const schemaRules = {
 /** One rule for each option. */
 export const postgresOutboxRules = {
   ...outboxRules,
+  ...logRules,
   ...schemaRules,
   acquireTimeoutMs: withDefault(5_000, timerMs()),
   commandTimeoutMs: withDefault(5_000, timerMs()),

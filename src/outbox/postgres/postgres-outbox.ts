@@ -8,14 +8,15 @@ import {
   type TransactionOf,
 } from '../../storage/postgres/pool.js';
 import {
+  type PostgresRunner,
   pgliteRunner,
   pgRunner,
   providedRunner,
-  type Runner,
 } from '../../storage/postgres/runner.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
 import { Engine } from '../engine.js';
+import { logOperations } from '../operation-log.js';
 import type { PaymentOutbox } from '../outbox.js';
 import {
   type PostgresOutboxOptions,
@@ -23,7 +24,7 @@ import {
   quoteTables,
   type Timeouts,
 } from './options.js';
-import { noAnswerInTime, PostgresStore } from './postgres-store.js';
+import { noStepInTime, PostgresStore } from './postgres-store.js';
 
 /** An outbox in Postgres. */
 export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
@@ -88,20 +89,24 @@ export function postgresOutbox<Tx extends Queryable>(
  * `fromPostgresJs` gives
  * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
  */
-export function postgresOutbox<Tx>(
-  provider: TransactionProvider<Tx>,
+export function postgresOutbox<Tx, Taken = Tx>(
+  provider: TransactionProvider<Tx, Taken>,
   options: PostgresOutboxOptions,
-): PostgresOutbox<Tx>;
+): PostgresOutbox<Taken>;
 export function postgresOutbox(
   pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   options: PostgresOutboxOptions,
 ): PostgresOutbox {
   assertPool(pool);
-  const { client, leaseMs, prefix, ...timeouts } = resolveOptions(options, postgresOutboxRules, {
-    holds: 'client',
-  });
+  const { client, leaseMs, logger, logReferences, prefix, ...timeouts } = resolveOptions(
+    options,
+    postgresOutboxRules,
+    { holds: 'client' },
+  );
   const store = new PostgresStore(openRunner(pool, timeouts), quoteTables(prefix));
-  const outbox = Object.assign(new Engine(store, { client, leaseMs }), {
+  const engine = new Engine(store, { client, leaseMs });
+  logOperations(engine, { logger, logReferences });
+  const outbox = Object.assign(engine, {
     setup: () => store.setup(),
   });
   return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
@@ -110,8 +115,8 @@ export function postgresOutbox(
 function openRunner(
   pool: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   timeouts: Timeouts,
-): Runner<Queryable> {
-  const options = { ...timeouts, createTimeout: noAnswerInTime };
+): PostgresRunner<Queryable> {
+  const options = { ...timeouts, createTimeout: noStepInTime };
   if (isProvider(pool)) return providedRunner(pool, options);
   return isPglite(pool) ? pgliteRunner(pool) : pgRunner(pool, options);
 }

@@ -1,11 +1,12 @@
-import { InboxError, InvalidOptionError, OutboxError } from '../../errors.js';
-import { nameFailure } from '../../protocol/describe-value.js';
+import { InvalidOptionError, type OutboxError } from '../../errors.js';
 import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
-import { type Runner, TransactionOpen } from '../../storage/postgres/runner.js';
+import type { PostgresRunner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
-import type { Row } from '../../storage/postgres/transactions.js';
+import type { Row } from '../../storage/runner.js';
+import { explainFailure, noAnswer, noAnswerInTime, type Server } from '../failures.js';
 import type { SettleOutcome } from '../outbox.js';
 import { parseRow, parseRows, parseSecondPayments } from '../rows.js';
+import { added, finished } from '../steps.js';
 import type {
   Claim,
   Claimed,
@@ -25,14 +26,16 @@ import { Statements } from './statements.js';
 // Any number that the application does not lock.
 const SETUP_LOCK = 7_161_998_226_002;
 const PRUNED_AT_ONCE = 1_000;
+const NO_TRANSACTION = '25P01';
 
 /** The tables of an outbox in Postgres. */
 export class PostgresStore<Tx> implements OutboxStore<Tx> {
-  readonly #runner: Runner<Tx>;
+  readonly needsTransaction = true;
+  readonly #runner: PostgresRunner<Tx>;
   readonly #tables: QuotedTables;
   readonly #statements: Statements;
 
-  constructor(runner: Runner<Tx>, tables: QuotedTables) {
+  constructor(runner: PostgresRunner<Tx>, tables: QuotedTables) {
     this.#runner = runner;
     this.#tables = tables;
     this.#statements = new Statements(tables);
@@ -45,35 +48,79 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to create may
     // not even say it.
     if ((await this.#ask(look)) === 'all') return;
-    await this.#explained(() =>
-      this.#runner.runAll([
-        // CREATE TABLE IF NOT EXISTS fails where two of them meet.
-        `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
-        ...parts.map(({ create }) => create),
-      ]),
+    const statements = [
+      // CREATE TABLE IF NOT EXISTS fails where two of them meet.
+      `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
+      ...parts.map(({ create }) => create),
+    ];
+    await this.#runner.runAll(statements).catch(explained);
+  }
+
+  claim(claim: Claim): Promise<Claimed> {
+    const claiming = this.#claim(claim);
+    claiming.catch((error) => this.#withdraw(claim, error)).catch(() => undefined);
+    return claiming;
+  }
+
+  #claim(claim: Claim): Promise<Claimed> {
+    const { intent } = claim;
+    if (intent === undefined) return this.#claimStored(claim);
+    return this.#change(this.#statements.add(claim, intent)).then((isAdded) =>
+      isAdded ? { granted: true, stored: added(intent) } : this.#claimStored(claim),
     );
   }
 
-  async claim(claim: Claim): Promise<Claimed> {
+  /**
+   * Postgres goes on waiting for a transaction behind a connection that was closed: a claim whose sender has
+   * given up would be granted when that is rolled back, and the payment never sent.
+   */
+  async #withdraw({ key, owner }: Claim, error: unknown): Promise<void> {
+    if ((error as { readonly code?: unknown }).code !== 'OUTBOX_TIMEOUT') return;
+    await this.#ask(this.#statements.cancelClaim(owner));
+    await this.#change(
+      this.#statements.finish(key, owner, { state: 'recorded', failure: undefined }),
+    );
+  }
+
+  async #claimStored(claim: Claim): Promise<Claimed> {
     const json = await this.#ask(this.#statements.claim(claim));
     if (json === undefined) return { granted: false, stored: await this.read(claim.key) };
     const { stored } = parseRow(json);
     return { granted: stored.state === 'sending', stored };
   }
 
-  async record(
-    key: string,
-    intent: Intent,
-    tx: Tx | undefined,
-  ): Promise<StoredPayment | undefined> {
+  async record(key: string, intent: Intent, tx: Tx): Promise<StoredPayment | undefined> {
+    await this.#assertOpen(tx).catch(explained);
     const recorded = await this.#askIn(tx, this.#statements.record(key, intent));
     if (recorded !== undefined) return undefined;
     const json = await this.#askIn(tx, this.#statements.read(key));
     return json === undefined ? undefined : parseRow(json).stored;
   }
 
-  async finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
-    return this.#readRow(this.#statements.finish(key, owner, result));
+  /** A payment that is recorded by itself would be sent, whatever becomes of its order. */
+  async #assertOpen(tx: Tx): Promise<void> {
+    if (this.#runner.refusesEnded) return;
+    try {
+      await this.#runner.runIn(tx, this.#statements.assertTransaction);
+    } catch (error) {
+      if (sqlStateOf(databaseErrorOf(error)) !== NO_TRANSACTION) throw error;
+      throw new InvalidOptionError(
+        'tx',
+        'tx must be a transaction that is open; received one that is over',
+      );
+    }
+  }
+
+  finish(
+    key: string,
+    owner: string,
+    result: Result,
+    claimed: StoredPayment | undefined,
+  ): Promise<StoredPayment | undefined> {
+    return this.#change(this.#statements.finish(key, owner, result)).then((isFinished) =>
+      // A caller that does not know what was claimed ignores it.
+      isFinished && claimed !== undefined ? finished(claimed, result) : undefined,
+    );
   }
 
   async settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome> {
@@ -124,22 +171,28 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     return json === undefined ? undefined : parseRow(json).stored;
   }
 
+  // Then, not await: it is asked twice for each payment, and each function that waits costs.
+  #change(statement: string): Promise<boolean> {
+    return this.#runner.change(statement).then(known).catch(explained);
+  }
+
   #ask(statement: string): Promise<string | undefined> {
-    return this.#explained(async () => onlyText(await this.#runner.run(statement)));
+    return this.#runner.run(statement).then(onlyText).catch(explained);
   }
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
-    return this.#explained(async () => onlyText(await this.#runner.runIn(tx, statement)));
+    return this.#runner.runIn(tx, statement).then(onlyText).catch(explained);
   }
+}
 
-  async #explained<Value>(act: () => Promise<Value>): Promise<Value> {
-    try {
-      return await act();
-    } catch (error) {
-      throw explain(error);
-    }
-  }
+function explained(error: unknown): never {
+  throw explainFailure(error, POSTGRES);
+}
+
+function known(isChanged: boolean | undefined): boolean {
+  if (isChanged === undefined) throw noAnswer(POSTGRES);
+  return isChanged;
 }
 
 /** The one text of a statement's one row; undefined when it gave no row. */
@@ -148,50 +201,27 @@ function onlyText(rows: readonly Row[]): string | undefined {
   if (row === undefined) return undefined;
   const value: unknown = Object.values(row)[0];
   if (typeof value === 'string') return value;
-  throw new OutboxError(
-    'STORE_FAILED',
-    'The pool does not give the text that Postgres answered; look for a type parser, or a wrapper of the pool, that changes what queries return',
-  );
+  throw noAnswer(POSTGRES);
 }
 
-function explain(error: unknown): unknown {
-  if (error instanceof OutboxError || error instanceof InvalidOptionError) return error;
-  if (error instanceof InboxError) {
-    return new OutboxError(
-      'OUTBOX_TIMEOUT',
-      "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
-    );
-  }
-  const cause = error instanceof TransactionOpen ? error : withoutStatement(error);
-  if (isMissingTable(cause)) return missingTables(cause);
-  return new OutboxError(
-    'STORE_FAILED',
-    'Postgres, or the connection to it, failed during a step of the outbox; cause says how. Whether the step was done is not known; it may be asked for again',
-    { cause },
-  );
-}
-
-/** A stand-in for a driver's error: drivers and ORMs add the statement to theirs, and it has the body. */
-function withoutStatement(error: unknown): Error {
-  const found = databaseErrorOf(error) as { readonly code?: unknown; readonly message?: unknown };
-  const state = sqlStateOf(found);
-  if (state !== undefined) return Object.assign(new Error(String(found.message)), { code: state });
-  const name = nameFailure(found);
-  return new Error(`the driver failed${name}`);
-}
+const POSTGRES: Server = {
+  name: 'Postgres',
+  poolRemedy: "set the pool's connectionTimeoutMillis",
+  missingTables:
+    'A table of the outbox does not exist, is not on the search_path, or has the columns of something else, such as an inbox with the same prefix; give the outbox a prefix of its own, and call setup() of the outbox once before its first payment, or run the SQL of postgresOutboxSchema() (with the default prefix: schema.sql of this package)',
+  isMissingTable,
+  withoutStatement(error) {
+    const found = databaseErrorOf(error);
+    const code = sqlStateOf(found);
+    return code === undefined
+      ? undefined
+      : Object.assign(new Error(String((found as { readonly message?: unknown }).message)), {
+          code,
+        });
+  },
+};
 
 /** The error for a statement that was not answered. */
-export function noAnswerInTime(timeoutMs: number): OutboxError {
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
-    `Postgres gave no answer within commandTimeoutMs (${timeoutMs} ms), so the connection was closed. Check the server and the network, and whether a transaction of yours that has recorded the same payment is still open: commit it before create() or send()`,
-  );
-}
-
-function missingTables(cause: unknown): OutboxError {
-  return new OutboxError(
-    'MISSING_TABLES',
-    'A table of the outbox does not exist, or is not on the search_path; call setup() of the outbox once before its first payment, or run the SQL of postgresOutboxSchema() (with the default prefix: schema.sql of this package)',
-    { cause },
-  );
+export function noStepInTime(timeoutMs: number): OutboxError {
+  return noAnswerInTime(POSTGRES, timeoutMs);
 }

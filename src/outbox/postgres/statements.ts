@@ -23,6 +23,9 @@ const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`)
 // A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
 const CLAIMED_ROW = rowWith('row.state');
 
+/** What a claim begins with, by which it is found among the statements that are running. */
+const markOf = (owner: string) => `/* ${owner} */`;
+
 export class Statements {
   readonly #payments: string;
   readonly #seconds: string;
@@ -30,6 +33,15 @@ export class Statements {
   constructor({ payments, seconds }: QuotedTables) {
     this.#payments = payments;
     this.#seconds = seconds;
+  }
+
+  /** A change: stores what is not stored, and claims it. The usual case, in the shortest statement there is. */
+  add({ key, owner, leaseMs }: Claim, { body, digest }: Intent): string {
+    return `${markOf(owner)} INSERT INTO ${this.#payments}
+  (reference, body, digest, state, owner, lease_until, attempts, recorded_at, sent_at, changed_at)
+VALUES (${literal(key)}, ${literal(body)}, ${literal(digest)}, 'sending',
+  ${literal(owner)}, ${LEASE(leaseMs)}, 1, now(), now(), now())
+ON CONFLICT DO NOTHING`;
   }
 
   /** Gives the row when it was claimed, or has become unresolved. */
@@ -42,11 +54,11 @@ export class Statements {
   state = CASE row.state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
     const rejected = allowsRejected ? `row.state = 'rejected'` : 'false';
     if (intent === undefined) {
-      return `UPDATE ${this.#payments} AS row SET ${change}
+      return `${markOf(owner)} UPDATE ${this.#payments} AS row SET ${change}
 WHERE row.reference = ${literal(key)} AND (row.state = 'recorded' OR ${rejected} OR ${EXPIRED})
 RETURNING ${CLAIMED_ROW}::text`;
     }
-    return `INSERT INTO ${this.#payments} AS row
+    return `${markOf(owner)} INSERT INTO ${this.#payments} AS row
   (reference, body, digest, state, owner, lease_until, attempts, sent_at)
 VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, 'sending',
   ${literal(owner)}, ${LEASE(leaseMs)}, 1, ${NOW})
@@ -56,6 +68,17 @@ ON CONFLICT (reference) DO UPDATE SET ${change},
 WHERE ${rejected} OR ${EXPIRED}
   OR (row.state = 'recorded' AND row.digest = excluded.digest)
 RETURNING ${CLAIMED_ROW}::text`;
+  }
+
+  /** Ends the statement by which this owner is still waiting for its claim. Gives how many there were. */
+  cancelClaim(owner: string): string {
+    return `SELECT count(pg_cancel_backend(pid))::text FROM pg_stat_activity
+WHERE state = 'active' AND starts_with(query, ${literal(markOf(owner))})`;
+  }
+
+  /** Fails outside a transaction. What it locks, `record` locks as well. Gives nothing. */
+  get assertTransaction(): string {
+    return `LOCK TABLE ${this.#payments} IN ROW EXCLUSIVE MODE`;
   }
 
   /** Gives `recorded`, or nothing when something stands in the way. */
@@ -68,11 +91,10 @@ WHERE row.state = 'rejected'
 RETURNING row.state`;
   }
 
-  /** Gives the row; nothing when it has another owner. */
+  /** A change, unless it has another owner. */
   finish(key: string, owner: string, result: Result): string {
-    return `UPDATE ${this.#payments} AS row SET ${endedBy(result)}
-WHERE row.reference = ${literal(key)} AND row.owner = ${literal(owner)}
-RETURNING ${ROW}::text`;
+    return `UPDATE ${this.#payments} SET ${endedBy(result)}
+WHERE reference = ${literal(key)} AND owner = ${literal(owner)}`;
   }
 
   /** Gives the outcome. */
@@ -143,11 +165,12 @@ SELECT count(*)::text FROM expired`;
       after === undefined
         ? ''
         : ` AND (${time}, row.reference) > (${at(after.atMs)}, ${literal(after.key)})`;
+    const isOld =
+      olderThanMs === 0 ? '' : ` AND ${time} <= ${NOW} - interval '${olderThanMs} milliseconds'`;
     // The index holds what is not over.
     return `SELECT coalesce(json_agg(entry), '[]')::text FROM (
   SELECT ${ROW} AS entry FROM ${this.#payments} AS row
-  WHERE row.state NOT IN ('created', 'rejected') AND ${condition}
-    AND ${time} <= ${NOW} - interval '${olderThanMs} milliseconds'${behind}
+  WHERE row.state NOT IN ('created', 'rejected') AND ${condition}${isOld}${behind}
   ORDER BY ${time}, row.reference LIMIT ${limit}
 ) AS page`;
   }

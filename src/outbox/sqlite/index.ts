@@ -3,10 +3,5 @@
  *
  * @module merchant-payments/outbox/sqlite
  */
-export type {
-  SqliteDatabase,
-  SqliteStatement,
-  SqliteValue,
-} from '../../storage/sqlite/database.js';
 export type { SqliteOutbox, SqliteOutboxOptions } from './sqlite-outbox.js';
 export { sqliteOutbox } from './sqlite-outbox.js';

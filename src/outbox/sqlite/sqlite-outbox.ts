@@ -1,9 +1,10 @@
 import { clock, type OptionRules, resolveOptions, withDefault } from '../../protocol/options.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { assertDatabase, type SqliteDatabase } from '../../storage/sqlite/database.js';
-import { tablePrefix } from '../../storage/sqlite/names.js';
+import { sqliteTablePrefix } from '../../storage/table-prefix.js';
 import { Engine } from '../engine.js';
-import { type OutboxOptions, outboxRules } from '../options.js';
+import { logOperations } from '../operation-log.js';
+import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 import type { PaymentOutbox, RecordContext } from '../outbox.js';
 import { SqliteStore } from './sqlite-store.js';
 
@@ -24,7 +25,8 @@ export interface SqliteOutboxOptions extends OutboxOptions {
 
 const rules = {
   ...outboxRules,
-  prefix: withDefault('payment_outbox_', tablePrefix),
+  ...logRules,
+  prefix: withDefault('payment_outbox_', sqliteTablePrefix),
   now: clock,
 } satisfies OptionRules<SqliteOutboxOptions>;
 
@@ -76,9 +78,12 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
  */
 export function sqliteOutbox(database: SqliteDatabase, options: SqliteOutboxOptions): SqliteOutbox {
   assertDatabase(database);
-  const { client, leaseMs, prefix, now } = resolveOptions(options, rules, { holds: 'client' });
+  const { client, leaseMs, logger, logReferences, prefix, now } = resolveOptions(options, rules, {
+    holds: 'client',
+  });
   const store = new SqliteStore(database, prefix, now);
   const engine = new Engine<SqliteDatabase | undefined>(store, { client, leaseMs });
+  logOperations(engine, { logger, logReferences });
   return Object.assign(engine, {
     setup: () => store.createTables(),
     recordNow(input: CreatePaymentInput, context?: Pick<RecordContext<undefined>, 'extraBody'>) {

@@ -1,4 +1,4 @@
-import { InvalidOptionError, OutboxError } from '../../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, OutboxError } from '../../errors.js';
 import {
   isInTransaction,
   isInUse,
@@ -30,8 +30,10 @@ const PAUSE_MS = 20;
 /** How many payments are forgotten at a time: the process stands still for it. */
 const PRUNED_AT_ONCE = 1_000;
 
-/** The tables of an outbox in SQLite. No step of its own leaves a transaction open. */
+/** The tables of an outbox in SQLite. No step leaves a transaction open. */
 export class SqliteStore implements OutboxStore<SqliteDatabase> {
+  // What is open on the one connection is the transaction.
+  readonly needsTransaction = false;
   readonly #database: SqliteDatabase;
   readonly #statements: Statements;
   readonly #now: () => number;
@@ -45,7 +47,11 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
 
   createTables(): void {
     // Several processes may be started together.
-    waitWhileLocked(() => this.#database.exec(this.#statements.tables));
+    try {
+      waitWhileLocked(() => this.#database.exec(this.#statements.tables));
+    } catch (error) {
+      throw explain(error);
+    }
   }
 
   claim(claim: Claim): Promise<Claimed> {
@@ -68,7 +74,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
 
   /** As `record`, before it returns. */
   recordNow(key: string, intent: Intent): StoredPayment | undefined {
-    return this.#record(key, intent);
+    return this.#within(this.#database, () => this.#record(key, intent));
   }
 
   finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
@@ -179,15 +185,9 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   #prepare(text: string): SqliteStatement {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
-    try {
-      const statement = this.#database.prepare(text);
-      this.#prepared.set(text, statement);
-      return statement;
-    } catch (error) {
-      // SQLite has no code for a missing table.
-      const isMissing = error instanceof Error && error.message.includes('no such table');
-      throw isMissing ? missingTables(error) : error;
-    }
+    const statement = this.#database.prepare(text);
+    this.#prepared.set(text, statement);
+    return statement;
   }
 
   #within<Value>(tx: SqliteDatabase, step: () => Value): Value {
@@ -196,7 +196,11 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
         'tx must be the database that the outbox was made from, with your transaction open on it';
       throw new InvalidOptionError('tx', message);
     }
-    return step();
+    try {
+      return step();
+    } catch (error) {
+      throw explain(error);
+    }
   }
 
   #write<Value>(step: () => Value): Promise<Value> {
@@ -204,8 +208,8 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   /**
-   * Takes a step once nobody else is in the way: another connection that has the file locked, or a transaction
-   * on this connection, with which the step would be undone.
+   * Takes a step once the file is not locked by another connection, and no transaction is open on this one,
+   * with which the step would be undone.
    */
   async #whenFree<Value>(step: () => Value): Promise<Value> {
     const lastMs = performance.now() + PATIENCE_MS;
@@ -215,7 +219,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
         try {
           return step();
         } catch (error) {
-          if (!isLocked(error) && !isInUse(error)) throw error;
+          if (!isLocked(error) && !isInUse(error)) throw explain(error);
           cause = error;
         }
       }
@@ -240,10 +244,22 @@ function stillBlocked(cause: unknown): OutboxError {
   );
 }
 
-function missingTables(cause: unknown): OutboxError {
+// SQLite has no code for them.
+const MISSING = /no such (?:table|column)|has no column named/;
+
+/** What users get for the failure of a step. */
+function explain(cause: unknown): unknown {
+  if (cause instanceof MerchantPaymentsError) return cause;
+  if (cause instanceof Error && MISSING.test(cause.message)) {
+    return new OutboxError(
+      'MISSING_TABLES',
+      'The tables of the outbox are missing, or have the columns of something else, such as an inbox with the same prefix; give the outbox a prefix of its own, and call its setup() once before its first payment',
+      { cause },
+    );
+  }
   return new OutboxError(
-    'MISSING_TABLES',
-    'The tables of the outbox are missing; call setup() of the outbox once before its first payment',
+    'STORE_FAILED',
+    'SQLite failed during a step of the outbox, which was not done; cause says how',
     { cause },
   );
 }

@@ -192,11 +192,11 @@ export class Statements {
     const behind = after
       ? sql`AND (${time}, reference) > (${after.atMs}, ${after.key})`
       : new Raw('');
+    const isOld = olderThanMs === 0 ? new Raw('') : sql`AND ${time} <= ${nowMs - olderThanMs}`;
     // The index holds what is not over.
     return sql`SELECT json_group_array(json(entry)) FROM (
         SELECT ${rowAt(nowMs)} AS entry FROM ${this.#payments}
-        WHERE state NOT IN ('created', 'rejected') AND ${condition}
-          AND ${time} <= ${nowMs - olderThanMs} ${behind}
+        WHERE state NOT IN ('created', 'rejected') AND ${condition} ${isOld} ${behind}
         ORDER BY ${time}, reference LIMIT ${limit})`;
   }
 

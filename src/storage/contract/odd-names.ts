@@ -22,6 +22,13 @@ export function oddNames(stem: string): readonly string[] {
     `${stem}\u{1f4b8}`,
     accented,
     accented.normalize('NFD'),
+    // For a collation, another text.
+    `${stem}\u00df`,
+    `${stem}ss`,
+    // In UTF-8 all the same.
+    `${stem}\ud800`,
+    `${stem}\udc00`,
+    `${stem}\ufffd`,
     // What a store may keep in the place of a name it does not like.
     `sha256:${createHash('sha256').update(accented).digest('base64url')}`,
     `sha256:${stem}`,

@@ -1,5 +1,6 @@
-import { InboxError } from '../../errors.js';
-import { Loss } from '../postgres/pg-transactions.js';
+import { Loss } from '../loss.js';
+import { hasMethods } from '../providers/provider.js';
+import type { TransactionTimeouts } from '../transaction-timeouts.js';
 import {
   connectionLost,
   explainFailedEnd,
@@ -17,23 +18,22 @@ import {
   type MysqlPoolLike,
   type MysqlQueryable,
 } from './pool.js';
-import { RESTORE, ROLLBACK } from './session.js';
-
-/** How long may be waited, in milliseconds. */
-export interface MysqlTimeouts {
-  /** For a connection of the pool. */
-  readonly acquireTimeoutMs: number;
-  /** For the answer to the end of a transaction. */
-  readonly commandTimeoutMs: number;
-  /** For everything between, the statements of the body included. */
-  readonly transactionTimeoutMs: number;
-}
+import { asRows, sendTo, textsOf } from './rows.js';
+import { beginStatements, COMMIT, RESTORE, ROLLBACK, type SessionLimits } from './session.js';
 
 /** A connection that is taken for one transaction. */
 export interface OpenConnection<Tx> {
   readonly tx: Tx;
   /** Aborts when the connection is lost, with an InboxError as its reason. */
   readonly signal: AbortSignal;
+  /** Whether an ORM has begun the transaction, and ends it. */
+  readonly isProvided: boolean;
+  /**
+   * Begins the READ COMMITTED transaction. To be called once, before anything else is asked of it.
+   *
+   * @throws {InboxError} `INBOX_TIMEOUT` when a statement has no answer within `timeoutMs`
+   */
+  begin(limits: SessionLimits, timeoutMs: number): Promise<void>;
   /**
    * Runs one statement. Gives the text that each of its rows has, of its first result.
    *
@@ -49,11 +49,15 @@ export type Ending<Result> =
   | {
       readonly end: 'commit';
       readonly result: Result;
-      /**
-       * Statements that commit and put the session's settings back, one after another; those that follow
-       * one that fails are not sent.
-       */
+      /** What runs just before COMMIT, one after another; those that follow one that fails are not sent. */
       readonly statements: readonly string[];
+      /**
+       * Whether they commit, and put the session's settings back.
+       * @default false
+       */
+      readonly commits?: boolean;
+      /** Gives a row when the transaction was committed. Asked where an ORM commits. */
+      readonly confirm?: string;
     }
   /** There is no transaction. */
   | { readonly end: 'nothing'; readonly result: Result };
@@ -73,7 +77,7 @@ export interface MysqlTransactions<Tx> {
 /** Transactions on connections of a pool. */
 export function mysqlTransactions<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
-  timeouts: MysqlTimeouts,
+  timeouts: TransactionTimeouts,
 ): MysqlTransactions<Tx> {
   const { acquireTimeoutMs, commandTimeoutMs, transactionTimeoutMs } = timeouts;
   return {
@@ -83,12 +87,24 @@ export function mysqlTransactions<Tx extends MysqlQueryable>(
       const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
       const connection = new TakenConnection<Tx>(taken, loss);
       let isBroken = false;
+      // The body alone knows what it waits for: a statement on a network that swallows what is sent never
+      // ends by itself.
+      const timer = setTimeout(
+        () => loss.report(noEndOfWorkInTime(transactionTimeoutMs)),
+        transactionTimeoutMs,
+      );
       try {
-        const ending = await connection.within(transactionTimeoutMs, body);
+        const ending = await loss.orSettled(body(connection));
+        clearTimeout(timer);
         if (ending.end === 'rollback') isBroken = !(await connection.rollBack(commandTimeoutMs));
-        if (ending.end === 'commit') await connection.commit(ending.statements, commandTimeoutMs);
+        if (ending.end === 'commit') {
+          const { statements, commits } = ending;
+          const all = commits ? statements : [...statements, COMMIT, RESTORE];
+          await connection.commit(all, commandTimeoutMs);
+        }
         return ending.result;
       } catch (error) {
+        clearTimeout(timer);
         isBroken = spoilsConnection(error) || !(await connection.rollBack(commandTimeoutMs));
         throw error;
       } finally {
@@ -100,6 +116,7 @@ export function mysqlTransactions<Tx extends MysqlQueryable>(
 
 class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
   readonly tx: Tx;
+  readonly isProvided = false;
   readonly #loss: Loss;
 
   constructor(connection: Tx, loss: Loss) {
@@ -111,24 +128,12 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
     return this.#loss.signal;
   }
 
-  /**
-   * Runs the body, which alone knows what it waits for: a statement on a network that swallows what is
-   * sent never ends by itself.
-   */
-  async within<Result>(
-    timeoutMs: number,
-    body: (connection: OpenConnection<Tx>) => Promise<Ending<Result>>,
-  ): Promise<Ending<Result>> {
-    const timer = setTimeout(() => this.#loss.report(noEndOfWorkInTime(timeoutMs)), timeoutMs);
-    try {
-      return await this.#loss.orSettled(body(this));
-    } finally {
-      clearTimeout(timer);
-    }
+  async begin(limits: SessionLimits, timeoutMs: number): Promise<void> {
+    for (const statement of beginStatements(limits)) await this.ask(statement, timeoutMs);
   }
 
-  async ask(statement: string, timeoutMs: number): Promise<readonly string[]> {
-    return textsOf(await this.#send(statement, timeoutMs, noAnswerInTime));
+  ask(statement: string, timeoutMs: number): Promise<readonly string[]> {
+    return this.#send(statement, timeoutMs, noAnswerInTime).then(textsIn);
   }
 
   async commit(statements: readonly string[], timeoutMs: number): Promise<void> {
@@ -156,70 +161,45 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
   }
 
   /** Settles late, or never, when there is a loss. */
-  async #send(
+  #send(
     sql: string,
     timeoutMs: number,
     createTimeout: (timeoutMs: number) => Error,
   ): Promise<unknown> {
-    const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
-    try {
-      // Whatever the pool is set to.
-      return await query(this.tx, { sql, rowsAsArray: true, nestTables: false, typeCast: asIs });
-    } catch (error) {
-      // It has references and keys.
-      const failure = withoutStatement(error);
-      if (losesConnection(failure)) this.#loss.report(connectionLost(failure));
-      throw failure;
-    } finally {
-      clearTimeout(timer);
-    }
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
+      const fail = (error: unknown): void => {
+        clearTimeout(timer);
+        // It has references and keys.
+        const failure = withoutStatement(error);
+        if (losesConnection(failure)) this.#loss.report(connectionLost(failure));
+        reject(failure);
+      };
+      try {
+        sendTo(this.tx, sql, (error, given) => {
+          if (error) return fail(error);
+          clearTimeout(timer);
+          resolve(given);
+        });
+      } catch (error) {
+        fail(error);
+      }
+    });
   }
 }
 
-type Answered = (error: unknown, given?: unknown) => void;
-
-interface WithCallbacks {
-  readonly connection?: { query?(query: object, answered: Answered): unknown };
+function textsIn(given: unknown): readonly string[] {
+  return textsOf(asRows(given));
 }
 
-/** By the connection with callbacks, where there is one: the other takes a stack for each query. */
-function query(tx: MysqlQueryable, options: object): Promise<unknown> {
-  const core = (tx as WithCallbacks).connection;
-  if (typeof core?.query !== 'function') {
-    return tx.query(options as unknown as string).then(([given]) => given);
-  }
-  return new Promise((resolve, reject) => {
-    core.query?.(options, (error, given) => (error ? reject(error) : resolve(given)));
-  });
-}
-
-// The pool's own holds unless a query has one.
-function asIs(_field: unknown, next: () => unknown): unknown {
-  return next();
-}
-
-function textsOf(given: unknown): readonly string[] {
-  if (!Array.isArray(given)) return [];
-  const isCall = given.length > 0 && !Array.isArray(given.at(-1));
-  const rows: unknown[] = isCall ? given[0] : given;
-  return rows.map((row) => {
-    const text: unknown = Object.values(row ?? {})[0];
-    if (typeof text === 'string') return text;
-    throw new InboxError(
-      'STORE_FAILED',
-      'The pool does not give the text that the database answered, so nothing was processed; look for a wrapper of the pool that changes what queries return',
-    );
-  });
-}
-
-function serverClosed(): Error {
+export function serverClosed(): Error {
   return new Error('the server closed the connection');
 }
 
 type OnLost = (error?: Error) => void;
 
 /** Takes a connection of the pool, on which `onLost` listens from the first moment. */
-function takeConnection<Tx extends MysqlQueryable>(
+export function takeConnection<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
   timeoutMs: number,
   onLost: OnLost,
@@ -232,24 +212,38 @@ function takeConnection<Tx extends MysqlQueryable>(
     }, timeoutMs);
     Promise.resolve(pool.getConnection())
       .then((connection) => {
+        clearTimeout(timer);
         assertConnection(connection);
         // A pool's wait can't be cancelled: it hands out the connection all the same.
         if (isLate) return connection.release();
         // An `error` event without a listener ends the process.
-        connection.on('error', onLost);
-        connection.on('end', onLost);
+        const emitter = emitterOf(connection);
+        emitter.on('error', onLost);
+        emitter.on('end', onLost);
         resolve(connection);
       })
-      .catch(reject)
-      .finally(() => clearTimeout(timer));
+      .catch((error) => {
+        clearTimeout(timer);
+        reject(error);
+      });
   });
 }
 
-function giveBack(connection: MysqlConnectionLike, onLost: OnLost, isBroken: boolean): void {
+/** Gives it back, or closes it. */
+export function giveBack(connection: MysqlConnectionLike, onLost: OnLost, isBroken: boolean): void {
   if (isBroken) destroy(connection);
   else connection.release();
-  connection.removeListener('error', onLost);
-  connection.removeListener('end', onLost);
+  const emitter = emitterOf(connection);
+  emitter.removeListener('error', onLost);
+  emitter.removeListener('end', onLost);
+}
+
+type Emitter = Pick<MysqlConnectionLike, 'on' | 'removeListener'>;
+
+/** The connection with callbacks, where there is one: the other passes events on, at a cost each time. */
+function emitterOf(connection: MysqlConnectionLike): Emitter {
+  const { connection: core } = connection as { readonly connection?: Emitter };
+  return hasMethods(core, ['on', 'removeListener']) ? (core as Emitter) : connection;
 }
 
 interface WithSocket {

@@ -1,5 +1,7 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { describeOrm, ORMS_ON_MYSQL } from '../providers/orms.js';
+import { hasMethods, isProvider } from '../providers/provider.js';
 
 /** What the merchant's work writes through: the `PoolConnection` of `mysql2/promise` is one. */
 export interface MysqlQueryable {
@@ -39,8 +41,15 @@ export type MysqlTransactionOf<Pool> = Pool extends {
   ? Tx
   : MysqlQueryable;
 
-/** @throws {InvalidOptionError} when `pool` is not a promise pool of mysql2 */
+/** @throws {InvalidOptionError} when `pool` is neither a promise pool of mysql2 nor a provider */
 export function assertPool(pool: unknown): void {
+  if (isProvider(pool)) {
+    const { orm, engine = 'mysql' } = pool;
+    if (engine === 'mysql') return;
+    throw invalidPool(`${orm} on ${engine}`, 'Take the inbox and the outbox of that database');
+  }
+  const orm = describeOrm(pool, ORMS_ON_MYSQL);
+  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
   const other = OTHERS.find(({ has }) => hasMethods(pool, has));
   if (other !== undefined) throw invalidPool(other.name, other.remedy);
   if (!hasMethods(pool, ['getConnection'])) throw invalidPool(describeValue(pool));
@@ -72,24 +81,14 @@ const OTHERS: readonly {
     name: 'a pool of the mariadb package',
     remedy: 'Use mysql2, which connects to MariaDB as well',
   },
-  {
-    has: ['createQueryRunner', 'getRepository'],
-    name: 'a DataSource of TypeORM',
-    remedy: 'Pass the pool of its driver: dataSource.driver.pool.promise()',
-  },
 ];
 
 function invalidPool(
   received: string,
-  remedy = "Every callback needs its own connection: mysql.createPool(…) of 'mysql2/promise'",
+  remedy = "Each transaction needs a connection to itself: mysql.createPool(…) of 'mysql2/promise'",
 ): InvalidOptionError {
   return new InvalidOptionError(
     'pool',
-    `pool must be a Pool of mysql2/promise, or pool.promise() of one of mysql2; received ${received}. ${remedy}`,
+    `pool must be a Pool of mysql2/promise, pool.promise() of one of mysql2, or an ORM by its from… function; received ${received}. ${remedy}`,
   );
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 }

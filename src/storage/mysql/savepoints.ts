@@ -3,6 +3,7 @@ import { type AnyMethod, type Dialect, NestedTransactions } from '../nested-tran
 import { commandIn } from './commands.js';
 import { DEADLOCK, errnoOf, rolledBackByDeadlock, transactionEnded } from './failures.js';
 import type { MysqlQueryable } from './pool.js';
+import { statusOf } from './rows.js';
 
 /**
  * Runs `work` on a view of `connection` where a transaction that the work begins is a savepoint: an ORM
@@ -31,17 +32,11 @@ const dialect: Dialect = {
   valuesOf: (answer) => answer as unknown[],
 };
 
-const IN_TRANSACTION = 1;
-
 /** Each answer without rows says whether a transaction is open. */
 function endedBy(answer: unknown): InboxError | undefined {
   if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
   const [given] = Array.isArray(answer) ? answer : [];
-  // A CALL gives a list that ends with such an answer.
-  const last: unknown = Array.isArray(given) ? given.at(-1) : given;
-  const { serverStatus } = (last ?? {}) as { serverStatus?: unknown };
-  const isOver = typeof serverStatus === 'number' && (serverStatus & IN_TRANSACTION) === 0;
-  return isOver ? transactionEnded() : undefined;
+  return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;
 }
 
 type Methods = Record<PropertyKey, unknown>;
@@ -183,7 +178,7 @@ interface Emitter {
   once(event: string, listener: (value?: unknown) => void): unknown;
 }
 
-/** The callback, before which is told what it is given. */
+/** The callback; `answered` is given first what it is given. */
 function observed(callback: unknown, answered: (answer: unknown) => void): AnyMethod {
   return (error, ...values) => {
     answered(error ?? values);

@@ -1,4 +1,5 @@
 import { InboxError } from '../../errors.js';
+import { innermostError } from '../providers/driver-errors.js';
 
 // EPIPE, which has as many letters, has no digit.
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
@@ -30,55 +31,31 @@ export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
 
 /** The innermost error that Postgres answered with, of those that ORMs wrap in their own; else what was thrown. */
 export function databaseErrorOf(error: unknown): unknown {
-  let found = error;
-  let inner = error;
-  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
-    if (isPrismas(inner)) return withState(inner);
-    if (sqlStateOf(inner) !== undefined) found = inner;
-    const { driverError, cause } = inner as { driverError?: unknown; cause?: unknown };
-    inner = driverError ?? cause;
-  }
-  return found;
-}
-
-interface PrismaError extends Error {
-  readonly clientVersion: string;
-  readonly meta?: {
-    readonly code?: unknown;
-    readonly message?: unknown;
-    readonly driverAdapterError?: { readonly cause?: { readonly originalCode?: unknown } };
-  };
-}
-
-function isPrismas(error: object): error is PrismaError {
-  return 'clientVersion' in error && error instanceof Error;
-}
-
-// Prisma's own codes look like a SQLSTATE.
-function withState(error: PrismaError): Error {
-  const { code, message, driverAdapterError } = error.meta ?? {};
-  const state = driverAdapterError?.cause?.originalCode ?? code;
-  const found = new Error(typeof message === 'string' ? message : error.message, { cause: error });
-  return sqlStateOf({ code: state }) === undefined ? found : Object.assign(found, { code: state });
+  const isOfServer = (inner: unknown): boolean => sqlStateOf(inner) !== undefined;
+  return innermostError(error, isOfServer, (found, { code }) =>
+    sqlStateOf({ code }) === undefined ? found : Object.assign(found, { code }),
+  );
 }
 
 const IDLE_TOO_LONG = '25P03';
 const IN_FAILED_TRANSACTION = '25P02';
 
-/** What it means for the callback that the record, or the COMMIT behind it, failed. */
+/** What it means that the record, or the COMMIT after it, failed. */
 export function explainFailedEnd(error: unknown): unknown {
   if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
   const state = sqlStateOf(error);
   if (state === undefined || CONNECTION_ENDED.test(state)) return endUnknown(error);
+  // Postgres had ended the session before the statement reached it.
+  if (state === IDLE_TOO_LONG) return connectionLost(error);
   if (state === IN_FAILED_TRANSACTION) return transactionAborted(error);
   return OUTSIDE_CLAIM.includes(state) ? transactionEnded() : error;
 }
 
-/** What it means for the callback that the transaction was not at READ COMMITTED. */
+/** What it means that the transaction was not at READ COMMITTED. */
 export function wrongIsolation(orm: string, isolation: string): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a callback that waited for another would not see what that one did. Look for an option of the ORM that sets the level of every transaction`,
+    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another would not see what that one wrote. Look for an option of the ORM that sets the level of every transaction`,
   );
 }
 
@@ -116,7 +93,7 @@ export function noEndInTime(timeoutMs: number): InboxError {
 function endUnknown(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    `The connection to Postgres was lost while the callback was being recorded; ${UNKNOWN_END}`,
+    `The connection to Postgres was lost while the change was being recorded; ${UNKNOWN_END}`,
     // Of a loss that is described already: what the driver said.
     { cause: cause instanceof InboxError ? cause.cause : cause },
   );
@@ -131,7 +108,7 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
   );
 }
 
-/** Whether an error may be that the connection was lost; with postgres.js, those of its own are of this form. */
+/** Whether an error may be that the connection was lost; those of postgres.js have this form. */
 export function mayBeLoss(error: unknown): boolean {
   if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return true;
   const found = databaseErrorOf(error);
@@ -146,7 +123,7 @@ function isConnectionEnd(state: string | undefined): boolean {
   return state !== undefined && (CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG);
 }
 
-/** What it means for the callback that a statement of the record failed, before COMMIT was sent. */
+/** What it means that a statement of the record failed, before COMMIT was sent. */
 export function explainFailedRecord(error: unknown): unknown {
   const state = sqlStateOf(error);
   return state === undefined || isConnectionEnd(state)
@@ -157,7 +134,7 @@ export function explainFailedRecord(error: unknown): unknown {
 export function connectionLost(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The connection to Postgres was lost while the callback was being processed, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
+    'The connection to Postgres was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
     { cause },
   );
 }
@@ -172,7 +149,7 @@ export function transactionGone(): InboxError {
 export function transactionEnded(): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The work ended the transaction it was given (COMMIT or ROLLBACK); the callback was not recorded, and a later delivery runs the work again. Leave the end to the inbox: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
+    'The work ended the transaction it was given (COMMIT or ROLLBACK); nothing was recorded, and a later delivery runs the work again. Leave the end to the inbox: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
   );
 }
 

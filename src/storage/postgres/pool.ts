@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { describeOrm, ORMS_ON_POSTGRES } from '../providers/orms.js';
 import { hasMethods, isProvider } from '../providers/provider.js';
 
 /** What the merchant's work writes through: `pg`'s PoolClient and PGlite's Transaction both are one. */
@@ -97,8 +98,8 @@ export function assertPool(pool: unknown): void {
     if (engine === 'postgres') return;
     throw invalidPool(`${orm} on ${engine}`, 'Take the inbox and the outbox of that database');
   }
-  // Some have a connect() as well, which would be noticed at the first callback only.
-  const orm = describeOrm(pool);
+  // Some have a connect() as well, which would be noticed at the first query only.
+  const orm = describeOrm(pool, ORMS_ON_POSTGRES);
   if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
   // Only a client of pg escapes: a pool has no connection to ask.
   if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
@@ -114,42 +115,10 @@ export function assertClient(client: unknown): void {
 
 function invalidPool(
   received: string,
-  remedy = 'Every callback needs its own connection: new pg.Pool({ connectionString })',
+  remedy = 'Each transaction needs a connection to itself: new pg.Pool({ connectionString })',
 ): InvalidOptionError {
   return new InvalidOptionError(
     'pool',
     `pool must be a Pool of pg, a PGlite, or an ORM by its from… function; received ${received}. ${remedy}`,
   );
-}
-
-interface Orm {
-  /** What it alone has. */
-  readonly has: readonly string[];
-  readonly name: string;
-  /** What to pass in its place. */
-  readonly by: string;
-}
-
-const ORMS: readonly Orm[] = [
-  {
-    has: ['select', 'insert', 'transaction', 'execute'],
-    name: 'a Drizzle database',
-    by: 'fromDrizzle(db)',
-  },
-  { has: ['selectFrom', 'updateTable'], name: 'a Kysely', by: 'fromKysely(db)' },
-  {
-    has: ['createQueryRunner', 'getRepository'],
-    name: 'a DataSource of TypeORM',
-    by: 'fromTypeOrm(dataSource)',
-  },
-  { has: ['$transaction', '$connect'], name: 'a client of Prisma', by: 'fromPrisma(prisma)' },
-  { has: ['raw', 'queryBuilder'], name: 'a knex', by: 'fromKnex(knex)' },
-  { has: ['begin', 'unsafe'], name: 'a client of postgres.js', by: 'fromPostgresJs(sql)' },
-];
-
-/** What kind of ORM or driver `value` is, when it is one. */
-function describeOrm(value: unknown): Orm | undefined {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
-    return undefined;
-  return ORMS.find(({ has }) => has.every((name) => name in value));
 }

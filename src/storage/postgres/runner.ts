@@ -1,133 +1,142 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
-import type { TransactionProvider } from '../providers/provider.js';
+import { toError } from '../loss.js';
+import { hasMethods, type TransactionProvider } from '../providers/provider.js';
+import {
+  type Row,
+  type Runner,
+  type RunnerOptions,
+  runnerOfProvider,
+  TransactionOpen,
+} from '../runner.js';
 import { databaseErrorOf, sqlStateOf } from './failures.js';
-import { giveBack, Loss, takeConnection, toError } from './pg-transactions.js';
-import type { PgliteLike, PgPoolLike, Queryable } from './pool.js';
-import type { Row } from './transactions.js';
+import { giveBack, takeConnection } from './pg-transactions.js';
+import type { PgClientLike, PgliteLike, PgPoolLike, Queryable } from './pool.js';
 
-/** Runs statements that are transactions of their own: what pg's pool and PGlite are reduced to. */
-export interface Runner<Tx> {
+interface Answer {
+  readonly rows: readonly Row[];
+  /** How many rows were changed, by pg. */
+  readonly rowCount?: unknown;
+  /** The same by PGlite. */
+  readonly affectedRows?: unknown;
+}
+
+type Results = Answer | readonly Answer[];
+
+/** {@link Runner} with what Postgres says of a change besides. */
+export interface PostgresRunner<Tx> extends Runner<Tx> {
   /**
-   * Runs one statement by itself.
+   * Runs an INSERT or UPDATE by itself, without RETURNING: a driver takes a row apart in as much time as it
+   * needs for the rest of its work.
    *
-   * @throws the driver's error, or that of a deadline; whether the statement was run is then not known
+   * @returns whether it has changed a row; undefined where the pool hides that
+   * @throws as `run` does
    */
-  run(statement: string): Promise<readonly Row[]>;
-  /** Runs several in one transaction. */
-  runAll(statements: readonly string[]): Promise<void>;
-  /** Runs one statement in somebody's transaction. */
-  runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
+  change(statement: string): Promise<boolean | undefined>;
 }
-
-interface RunnerOptions {
-  readonly acquireTimeoutMs: number;
-  readonly commandTimeoutMs: number;
-  /** The error for a statement that was not answered in time. */
-  readonly createTimeout: (timeoutMs: number) => Error;
-}
-
-type Results = { rows: readonly Row[] } | readonly { rows: readonly Row[] }[];
 
 /** On connections of a pool. */
 export function pgRunner<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
   { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
-): Runner<Tx> {
-  const send = async (sql: string): Promise<Results> => {
-    const loss = new Loss();
-    const onError = (error: Error) => loss.report(error);
-    const client = await takeConnection(pool, acquireTimeoutMs, onError);
-    const timer = setTimeout(() => loss.report(createTimeout(commandTimeoutMs)), commandTimeoutMs);
-    try {
-      assertNoTransaction(client);
-      return await loss.orSettled<Results>(client.query<Row>(sql));
-    } catch (error) {
-      // Not an answer of Postgres: there is no knowing what its next one will be to.
-      if (sqlStateOf(error) === undefined) loss.report(toError(error));
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      giveBack(client, onError, loss.reason);
-    }
-  };
+): PostgresRunner<Tx> {
+  // One promise beside the driver's: an outbox waits for it twice with each payment.
+  const send = <Value>(sql: string, read: (results: Results) => Value): Promise<Value> =>
+    new Promise((resolve, reject) => {
+      let client: PgClientLike | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      let lost: Error | undefined;
+      const release = (): void => {
+        clearTimeout(timer);
+        const taken = client;
+        client = undefined;
+        if (taken !== undefined) giveBack(taken, lose, lost);
+      };
+      const lose = (error: Error): void => {
+        lost ??= error;
+        fail(error);
+      };
+      const fail = (error: unknown): void => {
+        reject(error);
+        // Not an answer of Postgres: there is no knowing what its next one will be to.
+        if (sqlStateOf(error) === undefined) lost ??= toError(error);
+        try {
+          release();
+        } catch {
+          // A client that somebody else has released. The error that is given is the first one.
+        }
+      };
+      const ask = (taken: Tx & PgClientLike): Promise<void> | void => {
+        client = taken;
+        if (lost !== undefined) return release();
+        assertNoTransaction(taken);
+        timer = setTimeout(() => lose(createTimeout(commandTimeoutMs)), commandTimeoutMs);
+        return taken.query<Row>(sql).then((results) => {
+          release();
+          resolve(read(results));
+        });
+      };
+      takeConnection(pool, acquireTimeoutMs, lose).then(ask).catch(fail);
+    });
   return {
-    run: async (statement) => rowsOf(await send(statement)),
+    run: (statement) => send(statement, rowsOf),
     // In one message they are one transaction.
-    runAll: async (statements) => void (await send(statements.join(';\n'))),
+    runAll: (statements) => send(statements.join(';\n'), rowsOf),
+    change: (statement) => send(statement, hasChanged),
     runIn,
+    refusesEnded: true,
   };
 }
 
 /** On PGlite, which shares the process. */
-export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): Runner<Tx> {
-  const run = (statement: string) => runIn(database as unknown as Queryable, statement);
+export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): PostgresRunner<Tx> {
+  const asker = database as unknown as Queryable;
   return {
-    run,
+    run: (statement) => send(asker, statement),
+    change: async (statement) => hasChanged(await asker.query<Row>(statement)),
     async runAll(statements) {
-      await database.transaction(async (tx) => {
-        for (const statement of statements) await tx.query(statement);
+      return database.transaction(async (tx) => {
+        let rows: readonly Row[] = [];
+        for (const statement of statements) rows = (await tx.query<Row>(statement)).rows;
+        return rows;
       });
     },
     runIn,
+    refusesEnded: true,
   };
 }
 
-/** On what an ORM gives, which keeps to deadlines of its own besides. */
+/** On what an ORM gives. */
 export function providedRunner<Tx>(
   provider: TransactionProvider<Tx>,
-  { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
-): Runner<Tx> {
-  const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
-  const inTime = async <Value>(running: Promise<Value>): Promise<Value> => {
-    const loss = new Loss();
-    const timer = setTimeout(() => loss.report(createTimeout(timeoutMs)), timeoutMs);
-    return loss.orSettled(running).finally(() => clearTimeout(timer));
-  };
-  const explained = (error: unknown): never => {
-    throw databaseErrorOf(error);
-  };
-  return {
-    run: (statement) => inTime(provider.query(provider.database, statement)).catch(explained),
-    async runAll(statements) {
-      const all = async (tx: Tx): Promise<void> => {
-        for (const statement of statements) await provider.query(tx, statement);
-      };
-      const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
-      await inTime(provider.transaction(all, limits)).catch(explained);
-    },
-    async runIn(tx, statement) {
-      if (!provider.isTransaction(tx ?? {})) {
-        const expected = `a transaction of ${provider.orm}, as its own function or an inbox on it gives it`;
-        throw invalidOption('tx', expected, tx);
-      }
-      return provider.query(tx, statement);
-    },
-  };
+  options: RunnerOptions,
+): PostgresRunner<Tx> {
+  const runner = runnerOfProvider(provider, options, databaseErrorOf);
+  // Of an ORM there are rows alone.
+  const change = async (statement: string) =>
+    (await runner.run(`${statement} RETURNING 'changed'`)).length > 0;
+  return { ...runner, change };
 }
 
 async function runIn(tx: Queryable, statement: string): Promise<readonly Row[]> {
   assertTransaction(tx);
-  return (await tx.query<Row>(statement)).rows;
+  return send(tx, statement);
+}
+
+async function send(on: Queryable, statement: string): Promise<readonly Row[]> {
+  return (await on.query<Row>(statement)).rows;
 }
 
 /** In a transaction that somebody forgot to end, the statement would be undone with it. */
 function assertNoTransaction(client: object): void {
-  // An older pg does not tell.
-  const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
-  const status = getTransactionStatus?.call(client);
-  if (status !== 'T' && status !== 'E') return;
-  throw new TransactionOpen();
+  const status = statusOf(client);
+  if (status === 'T' || status === 'E') throw new TransactionOpen();
 }
 
-/** A connection was released with its transaction open. */
-export class TransactionOpen extends Error {
-  constructor() {
-    super(
-      'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
-    );
-  }
+/** Undefined from an older pg, and from PGlite. */
+function statusOf(client: object): unknown {
+  const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
+  return getTransactionStatus?.call(client);
 }
 
 function rowsOf(results: Results): readonly Row[] {
@@ -136,10 +145,33 @@ function rowsOf(results: Results): readonly Row[] {
   return last?.rows ?? [];
 }
 
+function hasChanged(results: Results): boolean | undefined {
+  const { rowCount, affectedRows = rowCount } = results as Answer;
+  return typeof affectedRows === 'number' ? affectedRows > 0 : undefined;
+}
+
 function assertTransaction(tx: unknown): void {
-  if (typeof (tx as Partial<Queryable>).query === 'function') return;
+  const other = OTHERS.find(({ fits }) => fits(tx));
+  if (other === undefined) return;
   throw new InvalidOptionError(
     'tx',
-    `tx must be a client of the pool with your transaction open, or the tx of an inbox of the same pool; received ${describeValue(tx)} without query()`,
+    `tx must be a client of the pool with your transaction open, or the tx of an inbox of the same pool; received ${other.name(tx)}`,
   );
 }
+
+// What a pool lacks.
+const OF_CLIENTS = ['release', 'escapeIdentifier'];
+
+/** What is given in place of a transaction, on which a write would stand alone. */
+const OTHERS: readonly { fits(tx: unknown): boolean; name(tx: unknown): string }[] = [
+  {
+    fits: (tx) => !hasMethods(tx, ['query']),
+    name: (tx) => `${describeValue(tx)} without query()`,
+  },
+  {
+    fits: (tx) => hasMethods(tx, ['connect']) && !OF_CLIENTS.some((name) => hasMethods(tx, [name])),
+    name: () => 'a pool',
+  },
+  { fits: (tx) => hasMethods(tx, ['exec', 'transaction']), name: () => 'a PGlite' },
+  { fits: (tx) => statusOf(tx as object) === 'I', name: () => 'a client without a transaction' },
+];

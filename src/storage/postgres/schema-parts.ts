@@ -28,9 +28,10 @@ export function indexName(table: string, suffix: string): string {
 
 const UNDEFINED_SCHEMA = '3F000';
 const UNDEFINED_TABLE = '42P01';
+const UNDEFINED_COLUMN = '42703';
+const MISSING: readonly unknown[] = [UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN];
 
-/** Whether a statement failed because there is no such table. */
+/** Whether a statement failed because there is no such table, or one with other columns. */
 export function isMissingTable(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === UNDEFINED_TABLE || state === UNDEFINED_SCHEMA;
+  return MISSING.includes(sqlStateOf(error));
 }

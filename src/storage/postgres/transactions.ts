@@ -1,4 +1,5 @@
 import { InboxError } from '../../errors.js';
+import type { Row } from '../runner.js';
 import { explainFailedEnd, noConnectionInTime, transactionEnded } from './failures.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 
@@ -46,9 +47,6 @@ export function maintenanceSettings(lockTimeoutMs: number): string {
   return `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '60000', true)`;
 }
-
-/** A row as a driver gives it: an object, or an array where the pool is set so. */
-export type Row = object;
 
 /**
  * The one text that a statement of the inbox gives. Everything it asks for is text: a pool may parse

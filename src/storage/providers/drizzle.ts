@@ -14,9 +14,9 @@ export interface DrizzleLike<Tx> {
     body: (tx: Tx) => Promise<void>,
     config?: {
       /** What a statement sees of other transactions. */
-      isolationLevel?: 'read committed';
+      isolationLevel: 'read committed';
       /** Whether it may write. */
-      accessMode?: 'read write';
+      accessMode: 'read write';
     },
   ): Promise<unknown>;
   /** Runs a statement. */
@@ -45,6 +45,9 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
     refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
   }
+  if (hasMethods(client, ['beginTransaction', 'query'])) {
+    refuseKind(WANTED, 'one on a single connection', 'make it on a pool: mysql.createPool(…)');
+  }
   return makeProvider<Tx>({
     orm: 'Drizzle',
     engine: engineOf(db),
@@ -56,8 +59,21 @@ export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
       db.transaction(body, { isolationLevel: 'read committed', accessMode: 'read write' }),
     isTransaction: (value) => hasMethods(value, ['execute', 'rollback']),
     query: async (on, text) => rowsOf(await (on as Pick<typeof db, 'execute'>).execute(text)),
-    connectionOf: (tx) => (tx as { _?: { session?: { client?: unknown } } })._?.session?.client,
+    connectionOf: (tx) => {
+      const { _: inPostgres, session } = tx as DrizzleTransaction;
+      return (inPostgres?.session ?? session)?.client;
+    },
   });
+}
+
+interface DrizzleSession {
+  readonly client?: unknown;
+}
+
+/** What is used of Drizzle's own transaction, which keeps its session in another place in each engine. */
+interface DrizzleTransaction {
+  readonly _?: { readonly session?: DrizzleSession };
+  readonly session?: DrizzleSession;
 }
 
 // How Drizzle itself tells its classes apart.

@@ -7,11 +7,16 @@ import {
 } from './provider.js';
 
 /** A Kysely. */
-export interface KyselyLike<Tx> {
+export interface KyselyLike<Tx, Taken = Tx> {
   /** Takes a connection. */
   connection(): {
     /** Runs `body` on it. */
-    execute(body: (db: KyselyLike<Tx>) => Promise<void>): Promise<unknown>;
+    execute(body: (db: KyselyLike<Tx, Taken>) => Promise<void>): Promise<unknown>;
+  };
+  /** Runs a function in a transaction. */
+  transaction(): {
+    /** Runs `body` in it. */
+    execute(body: (tx: Taken) => Promise<void>): Promise<unknown>;
   };
   /** Begins a transaction. */
   startTransaction(): KyselyTransactionBuilder<Tx>;
@@ -49,7 +54,7 @@ const WANTED = {
 /**
  * The transactions of a Kysely, for `postgresInbox` and `postgresOutbox`. `tx` is Kysely's own
  * `ControlledTransaction`, which is a `Transaction` with savepoints: `tx.savepoint('name').execute()`. Do
- * not call its `commit()` or `rollback()`.
+ * not call its `commit()` or `rollback()`. An outbox takes any `Transaction`, as `db.transaction()` gives it.
  *
  * On a pool of pg, let the pool listen for connections that break while a transaction is open, as
  * Kysely does not, and Node ends the process: `pool.on('connect', (client) => client.on('error',
@@ -58,14 +63,17 @@ const WANTED = {
  * @param db - a Kysely of version 0.28 or later
  * @throws {InvalidOptionError} when `db` is none, or a transaction
  */
-export function fromKysely<Tx>(db: KyselyLike<Tx>): TransactionProvider<Tx> {
+export function fromKysely<Tx, Taken = Tx>(
+  db: KyselyLike<Tx, Taken>,
+): TransactionProvider<Tx, Taken> {
   const methods = ['startTransaction', 'connection', 'executeQuery', 'selectFrom'];
   if (!hasMethods(db, methods)) refuse(WANTED, db);
   if ((db as { isTransaction?: unknown }).isTransaction === true) {
     refuseKind(WANTED, 'a transaction', 'pass the Kysely itself');
   }
-  return makeProvider<Tx>({
+  return makeProvider<Tx, Taken>({
     orm: 'Kysely',
+    engine: engineOf(db),
     database: db,
     // On a connection that Kysely takes back in any case: a transaction alone keeps it when it can't be ended.
     transaction: (body) =>
@@ -107,4 +115,17 @@ function compiled(sql: string): object {
     query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
     queryId: { queryId: 'merchant-payments' },
   };
+}
+
+// By the names of Kysely's own adapters. Another one, or a name that a bundler has changed, says nothing.
+const ENGINES = new Map([
+  ['PostgresAdapter', 'postgres'],
+  ['MysqlAdapter', 'mysql'],
+  ['SqliteAdapter', 'sqlite'],
+  ['MssqlAdapter', 'mssql'],
+]);
+
+function engineOf(db: object): string | undefined {
+  const { getExecutor } = db as { getExecutor?(): { readonly adapter?: object } };
+  return ENGINES.get(getExecutor?.call(db).adapter?.constructor.name ?? '');
 }

@@ -37,6 +37,7 @@ export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> 
   if (!hasMethods(prisma, ['$transaction', '$queryRawUnsafe', '$connect'])) refuse(WANTED, prisma);
   return makeProvider<Tx>({
     orm: 'Prisma',
+    engine: engineOf(prisma),
     database: prisma,
     transaction: (body, { acquireTimeoutMs, transactionTimeoutMs }) =>
       prisma.$transaction(body, {
@@ -49,4 +50,11 @@ export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> 
     query: async (on, text) =>
       rowsOf(await (on as Pick<typeof prisma, '$queryRawUnsafe'>).$queryRawUnsafe(text)),
   });
+}
+
+// Prisma's own name for it; it has no public one.
+function engineOf(prisma: object): string | undefined {
+  const { _activeProvider: name } = prisma as { _activeProvider?: unknown };
+  if (typeof name !== 'string') return undefined;
+  return name === 'postgresql' ? 'postgres' : name;
 }

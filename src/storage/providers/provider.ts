@@ -11,9 +11,10 @@ export interface TransactionLimits {
 
 /**
  * An ORM, or a driver, as an inbox and an outbox take it in place of a pool: it owns the transaction,
- * and `tx` is its own transaction object. Made by `fromDrizzle`, `fromKysely` and the like.
+ * and `tx` is its own transaction object. Made by `fromDrizzle`, `fromKysely` and the like. An inbox gives
+ * a `Tx`; an outbox takes any `Taken`, which is wider where the ORM has several kinds of transactions.
  */
-export interface TransactionProvider<Tx> {
+export interface TransactionProvider<Tx, Taken = Tx> {
   /** The ORM's name, for messages: `Drizzle`. */
   readonly orm: string;
   /** The kind of its database, where the ORM says so: `postgres`, `mysql`, or a word of the ORM. */
@@ -30,7 +31,7 @@ export interface TransactionProvider<Tx> {
   /** Runs one statement without values: in a transaction, or on {@link database} by itself. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
   /** Whether `value` is a transaction of the ORM: not the database itself, on which a write stands alone. */
-  isTransaction(value: unknown): boolean;
+  isTransaction(value: unknown): value is Taken;
   /**
    * Calls `lost` when the connection of a transaction is lost. Gives what ends that; undefined when the
    * driver does not say.
@@ -41,7 +42,7 @@ export interface TransactionProvider<Tx> {
    * roll back then: postgres.js would write to the closed connection, and Node end the process.
    */
   readonly rejectsOnLoss: boolean;
-  /** Whether the ORM knows that a transaction has ended: it then refuses statements by an error of its own. */
+  /** Whether the ORM knows that a transaction has ended: it then refuses statements itself. */
   hasEnded(tx: Tx): boolean;
 }
 
@@ -49,24 +50,35 @@ export interface TransactionProvider<Tx> {
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
 type Optional = 'engine' | 'isSingle' | 'rejectsOnLoss' | 'hasEnded';
-type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | Optional> &
+type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | Optional> &
   Partial<Pick<TransactionProvider<Tx>, Optional>> & {
+    readonly isTransaction: (value: unknown) => boolean;
     /** The connection of a transaction, if the driver lets us have it. */
     readonly connectionOf?: (tx: Tx) => unknown;
   };
 
-export function makeProvider<Tx>({ connectionOf, ...made }: Made<Tx>): TransactionProvider<Tx> {
-  const provider: TransactionProvider<Tx> = {
+export function makeProvider<Tx, Taken = Tx>({
+  connectionOf,
+  isTransaction,
+  ...made
+}: Made<Tx>): TransactionProvider<Tx, Taken> {
+  const provider: TransactionProvider<Tx, Taken> = {
     engine: undefined,
     isSingle: false,
     rejectsOnLoss: false,
     hasEnded: () => false,
     ...made,
+    isTransaction: (value): value is Taken => isTransaction(value),
     async listen(tx, lost) {
       const connection = await connectionOf?.(tx);
       if (!isEmitter(connection)) return undefined;
+      const ended = () => lost(new Error('the server closed the connection'));
       connection.on('error', lost);
-      return () => void connection.removeListener('error', lost);
+      connection.on('end', ended);
+      return () => {
+        connection.removeListener('error', lost);
+        connection.removeListener('end', ended);
+      };
     },
   };
   Object.defineProperty(provider, BRAND, { value: true });
@@ -78,8 +90,8 @@ export function isProvider<Tx>(value: unknown): value is TransactionProvider<Tx>
 }
 
 interface Emitter {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  removeListener(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error' | 'end', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error' | 'end', listener: (error: Error) => void): unknown;
 }
 
 function isEmitter(value: unknown): value is Emitter {
@@ -125,6 +137,8 @@ export function rowsOf(answer: unknown): readonly object[] {
     const { rows } = (answer ?? {}) as { rows?: unknown };
     return Array.isArray(rows) ? rows : [];
   }
-  // mysql2 gives rows and fields.
-  return Array.isArray(answer[0]) && answer.length === 2 ? answer[0] : answer;
+  // mysql2 gives rows and fields, and a header without fields where there are no rows.
+  const [first, fields] = answer;
+  if (answer.length !== 2 || (fields !== undefined && !Array.isArray(first))) return answer;
+  return Array.isArray(first) ? first : [];
 }

@@ -143,7 +143,7 @@ export function describeRecords(implementation: Implementation): void {
           {
             path: [field],
             message:
-              value === undefined ? `${rule}, but is missing` : `${rule}, received ${received}`,
+              value === undefined ? `is missing, and ${rule}` : `${rule}, received ${received}`,
           },
         ]);
       });
@@ -171,7 +171,7 @@ export function describeRecords(implementation: Implementation): void {
       const error = await refusalOf(() => delivered({}));
       expect(error.issues?.map(({ path }) => path)).toEqual(fields.map(({ field }) => [field]));
       expect(error.message).toContain(
-        'The callback is authentic, but its body is not a payment status record: referenceNumber must be',
+        'The callback is authentic, but its body is not a payment status record: referenceNumber is missing, and must be',
       );
       expect(error.message).toMatch(/; and 1 more$/);
       expect(error.message).not.toContain('updatedAt');

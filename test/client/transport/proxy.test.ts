@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { inspect } from 'node:util';
 import { ProxyAgent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -12,43 +12,7 @@ import {
   startRawServer,
   withoutJitter,
 } from '../raw-server.js';
-
-/** A proxy that tunnels by CONNECT and forwards plain requests, and remembers both. */
-async function startProxy(tunnelStatus = 200) {
-  const seen: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((incoming, answer) => {
-    seen.push(`${incoming.method} ${incoming.url}`);
-    const { method, headers } = incoming;
-    const onward = httpRequest(incoming.url as string, { method, headers }, (reply) => {
-      answer.writeHead(reply.statusCode as number, reply.headers);
-      reply.pipe(answer);
-    });
-    incoming.pipe(onward);
-  });
-  server.on('connection', (socket) => sockets.add(socket));
-  server.on('connect', ({ url }, socket) => {
-    seen.push(`CONNECT ${url}`);
-    if (tunnelStatus !== 200) {
-      socket.end(`HTTP/1.1 ${tunnelStatus} No\r\ncontent-length: 0\r\n\r\n`);
-      return;
-    }
-    const { hostname, port } = new URL(`http://${url}`);
-    const onward = connect(Number(port), hostname, () => {
-      socket.write('HTTP/1.1 200 Connected\r\n\r\n');
-      socket.pipe(onward).pipe(socket);
-    });
-    sockets.add(onward);
-    for (const side of [socket, onward]) side.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
+import { startProxy } from './connect-proxy.js';
 
 function setEnvironment(values: Record<string, string>): void {
   const saved = { ...process.env };
@@ -86,16 +50,22 @@ describe.each([
 });
 
 it.each([
-  ['', ['--use-env-proxy', '--no-use-env-proxy']],
-  ['--use-env-proxy', ['--no-use-env-proxy']],
-  ['--title=--use-env-proxy', []],
-])('with NODE_OPTIONS=%j and %j a call goes straight to the service', async (options, execArgv) => {
-  const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];
-  setEnvironment({ HTTP_PROXY: proxy.url, NODE_OPTIONS: options });
-  setArguments(...execArgv);
-  await createClient(server.url).payments.create(order);
-  expect(proxy.seen).toEqual([]);
-});
+  ['', ['--use-env-proxy', '--no-use-env-proxy'], '0'],
+  ['--use-env-proxy', ['--no-use-env-proxy'], '0'],
+  ['--title=--use-env-proxy', [], '0'],
+  // As with Node 24, whose flags stand above the variable.
+  ['', ['--no-use-env-proxy'], '1'],
+  ['--no-use-env-proxy', [], '1'],
+])(
+  'NODE_OPTIONS=%j, %j and NODE_USE_ENV_PROXY=%j: a call goes straight to the service',
+  async (NODE_OPTIONS, execArgv, NODE_USE_ENV_PROXY) => {
+    const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];
+    setEnvironment({ HTTP_PROXY: proxy.url, NODE_OPTIONS, NODE_USE_ENV_PROXY });
+    setArguments(...execArgv);
+    await createClient(server.url).payments.create(order);
+    expect(proxy.seen).toEqual([]);
+  },
+);
 
 describe('with NODE_USE_ENV_PROXY=1', () => {
   it('a call goes through the proxy of the environment', async () => {
@@ -125,6 +95,38 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
     const error = await failureOf(createClient(server.url).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
     expect(server.connections).toHaveLength(0);
+  });
+
+  it.each([403, 407, 502])(
+    'a proxy that answers CONNECT with %i leaves nothing sent',
+    async (status) => {
+      const proxy = await startProxy({ tunnelStatus: status });
+      setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: proxy.url });
+      const client = createClient('https://service.invalid', { maxRetries: 0 });
+      const error = await failureOf(client.payments.create(order));
+      expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+      expect(error.message).toContain('(PROXY_TUNNEL_FAILED)');
+      expect((error.cause as Error).message).toContain(String(status));
+      expect(proxy.seen).toEqual(['CONNECT service.invalid:443']);
+    },
+  );
+
+  it.each([
+    ['HTTP_PROXY', 'http://me:hunter2@proxy example:8080'],
+    ['HTTPS_PROXY', 'http://me:hunter2@proxy.example:99999'],
+    ['https_proxy', 'http://m%e:hunter2@proxy.example:8080'],
+    ['http_proxy', 'me:hunter2@proxy.example:8080'],
+    ['HTTPS_PROXY', 'socks5://me:hunter2@127.0.0.1:1080'],
+  ])('a proxy that can’t be used is named by %s alone (%s)', async (name, url) => {
+    setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: '', [name]: url });
+    const client = createClient('https://service.invalid', { maxRetries: 0 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({
+      code: 'INVALID_OPTION',
+      option: name,
+      requestOutcome: 'not-sent',
+    });
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hunter2');
   });
 
   it('a proxy that drops the CONNECT is asked once, and nothing is sent', async () => {
@@ -170,7 +172,7 @@ describe('a ProxyAgent as dispatcher', () => {
   });
 
   it('whose proxy refuses the tunnel leaves nothing sent', async () => {
-    const [proxy, server] = [await startProxy(407), await startRawServer({})];
+    const [proxy, server] = [await startProxy({ tunnelStatus: 407 }), await startRawServer({})];
     const dispatcher = new ProxyAgent({ uri: proxy.url, proxyTunnel: true });
     onTestFinished(() => dispatcher.destroy());
     const client = createClient(server.url, { dispatcher, maxRetries: 0 });

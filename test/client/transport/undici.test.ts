@@ -1,4 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { Agent, type Dispatcher, interceptors, MockAgent, RetryAgent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -219,6 +220,25 @@ it('a dispatcher is held to maxResponseBytes', async () => {
   const error = await failureOf(client.payments.create(order));
   expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
   expect(error.message).toContain('with a body larger than maxResponseBytes');
+});
+
+it('callers that are answered in one turn of the event loop go on over the connections they have', async () => {
+  const callers = 8;
+  const answered: Socket[] = [];
+  const server = await startRawServer({
+    answer({ socket }) {
+      if (answered.push(socket) < callers) return undefined;
+      for (const one of answered.splice(0)) one.write(created);
+      return undefined;
+    },
+  });
+  const client = createClient(server.url);
+  const callTwice = async () => {
+    await client.payments.create(order);
+    await client.payments.create(order);
+  };
+  await Promise.all(Array.from({ length: callers }, callTwice));
+  expect(new Set(server.requests.map(({ connection }) => connection)).size).toBe(callers);
 });
 
 it('a client that is closed ends its connections, which the server would keep', async () => {

@@ -1,4 +1,4 @@
-// Runs the samples of README.md and of the testing guide, one after another in one process, as they
+// Runs the samples of README.md, the open points and the testing guide, one after another in one process, as they
 // stand in the folder of the first argument. What a sample declares as the reader's own is a global.
 
 import assert from 'node:assert/strict';
@@ -49,6 +49,12 @@ assert.equal(exitCode, 0);
 await endpoint.close();
 await pool.close();
 
+// docs/open-points.md
+const discovery = ['discover', '--base-url', baseUrl, '--yes', '--output'];
+assert.equal(await runCommandLine([...discovery, `${folder}/service-profile.json`], process), 0);
+process.chdir(folder);
+for (const number of [1, 2]) await paste(`open-points-${number}`);
+
 // docs/test-your-integration.md
 const application = await startMyApplication({ signingSecret: 'a secret for tests' });
 Object.assign(globalThis, {
@@ -71,7 +77,7 @@ await client.close();
 await shop.close();
 await service.close();
 
-for (const number of [3, 4, 5, 6, 9]) await paste(`test-your-integration-${number}`);
+for (const number of [3, 4, 5, 6, 7, 8, 12]) await paste(`test-your-integration-${number}`);
 // Tests of node:test, which runs them once they are imported.
-for (const number of [1, 7, 8]) await paste(`test-your-integration-${number}`);
+for (const number of [1, 9, 10, 11]) await paste(`test-your-integration-${number}`);
 after(() => application.close());

@@ -82,8 +82,9 @@ export class InboxModel {
   prune(ofOthers: Pruning): void {
     for (const [reference, payment] of this.#payments) {
       if (payment.owner === undefined || payment.expired) this.#payments.delete(reference);
-      if (ofOthers !== 'not in work') payment.done.clear();
-      if (ofOthers === 'all') payment.watermark = undefined;
+      if (ofOthers !== 'all') continue;
+      payment.done.clear();
+      payment.watermark = undefined;
     }
   }
 

@@ -121,7 +121,7 @@ export async function openPostgresStore(connectionString: string): Promise<Conne
     busyFirst: true,
     concurrent: true,
     death: 'dropped',
-    prunes: 'changes',
+    prunes: 'all',
     async create() {
       await admin.query(
         'DELETE FROM payment_inbox_events; DELETE FROM payment_inbox_payments; DELETE FROM effects',
@@ -170,7 +170,7 @@ export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
     busyFirst: true,
     concurrent: true,
     death: 'dropped',
-    prunes: 'changes',
+    prunes: 'all',
     async create() {
       for (const table of ['payment_inbox_events', 'effects']) {
         await admin.query(`DELETE FROM ${database}.${table}`);

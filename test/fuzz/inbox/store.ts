@@ -1,6 +1,6 @@
 import type { CallbackInbox, InboxContext, InboxEvent } from '../../../src/inbox/inbox.js';
 
-export type Pruning = 'not in work' | 'changes' | 'all';
+export type Pruning = 'not in work' | 'all';
 
 /** What a kind of store can be put through. */
 export interface StoreUnderTest<Tx = unknown> {
@@ -15,8 +15,8 @@ export interface StoreUnderTest<Tx = unknown> {
    */
   readonly death?: 'expires' | 'dropped';
   /**
-   * What `pruneAll` forgets of payments in work: nothing; their changes, but not when the latest of
-   * them happened; or both, as memory does, which goes by age.
+   * What `pruneAll` forgets of payments in work: nothing, or their changes and when the latest of
+   * them happened. What goes by age alone forgets both.
    */
   readonly prunes?: Pruning;
   /** A fresh, empty inbox in its own `namespace`. */

@@ -39,8 +39,10 @@ describe.skipIf(!uri).each([
   });
 
   runContract({
-    create: () => mysqlInbox(pool, { lockTimeoutMs: waitMs }),
+    create: () => mysqlInbox(pool, { lockTimeoutMs: waitMs, keepBodies: true }),
     waitMs,
+    keepsFailures: true,
+    keepsBodies: true,
     async loseClaim() {
       // A case that calls this has one delivery under way.
       const [one, ...more] = taken;

@@ -1,60 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { RedisClient } from '../../../src/inbox/redis/client.js';
 import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
 import { toStoredName } from '../../../src/storage/stored-name.js';
+import {
+  type ConnectedClient,
+  plainKinds,
+  upstashKind,
+  redisUrl as url,
+} from '../redis/clients.js';
 import { runContract } from './run-contract.js';
-
-const url = process.env['REDIS_URL'] ?? '';
 
 // Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
 const leaseMs = 1_000;
 
-const kinds = [
-  {
-    name: 'ioredis',
-    connect: async () => {
-      const client = new Redis(url);
-      return { client, close: () => client.disconnect() };
-    },
+describe.skipIf(!url).each([...plainKinds, upstashKind])(
+  'a Redis inbox with $name',
+  ({ connect }) => {
+    const prefix = `inbox-contract-${randomUUID()}:`;
+    const admin = new Redis(url, { lazyConnect: true });
+    const clients: ConnectedClient[] = [];
+
+    beforeAll(() => admin.connect());
+    afterAll(async () => {
+      for (const { close } of clients) close();
+      const keys = await admin.keys(`${prefix}*`);
+      if (keys.length > 0) await admin.unlink(...keys);
+      admin.disconnect();
+    });
+
+    runContract({
+      async create() {
+        const connected = await connect(url);
+        clients.push(connected);
+        return redisInbox(connected.client, { prefix, leaseMs });
+      },
+      leaseMs,
+      waitMs: 0,
+      async loseClaim({ paymentReference }) {
+        const hash = `${prefix}{${toStoredName(paymentReference)}}`;
+        // Another owner: a holder that still lives could renew a claim that has only expired.
+        await admin.hset(hash, { owner: 'nobody', until: 0 });
+      },
+    });
   },
-  {
-    name: 'node-redis',
-    connect: async () => {
-      const client = createClient({ url });
-      await client.connect();
-      return { client, close: () => client.destroy() };
-    },
-  },
-];
-
-describe.skipIf(!url).each(kinds)('a Redis inbox with $name', ({ connect }) => {
-  const prefix = `inbox-contract-${randomUUID()}:`;
-  const admin = new Redis(url, { lazyConnect: true });
-  const clients: { client: RedisClient; close(): void }[] = [];
-
-  beforeAll(() => admin.connect());
-  afterAll(async () => {
-    for (const { close } of clients) close();
-    const keys = await admin.keys(`${prefix}*`);
-    if (keys.length > 0) await admin.unlink(...keys);
-    admin.disconnect();
-  });
-
-  runContract({
-    async create() {
-      const connected = await connect();
-      clients.push(connected);
-      return redisInbox(connected.client, { prefix, leaseMs });
-    },
-    leaseMs,
-    waitMs: 0,
-    async loseClaim({ paymentReference }) {
-      const hash = `${prefix}{${toStoredName(paymentReference)}}`;
-      // Another owner: a holder that still lives could renew a claim that has only expired.
-      await admin.hset(hash, { owner: 'nobody', until: 0 });
-    },
-  });
-});
+);

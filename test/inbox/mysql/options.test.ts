@@ -27,7 +27,7 @@ describe('the pool', () => {
     [
       'a single connection',
       { query() {}, beginTransaction() {} },
-      'a single connection. Every callback needs its own',
+      'a single connection. Each transaction needs a connection to itself',
     ],
     ['nothing', undefined, 'nothing'],
     ['null', null, 'null'],

@@ -69,3 +69,19 @@ export function useDatabase(database: string) {
 export async function terminate(observer: Pool, connection: PoolConnection): Promise<void> {
   await observer.query(`KILL ${connection.threadId}`);
 }
+
+/** Ends the only connection to a database that is in a transaction, as an administrator does. */
+export async function killIdleTransaction(admin: Pool, database: string): Promise<void> {
+  for (;;) {
+    const [rows] = await admin.query(
+      `SELECT id FROM information_schema.innodb_trx
+       JOIN information_schema.processlist ON id = trx_mysql_thread_id WHERE db = ?`,
+      [database],
+    );
+    const [one, ...more] = rows as { id: number }[];
+    if (more.length > 0) throw new Error(`${more.length + 1} transactions are open, not one`);
+    if (one !== undefined) return void (await admin.query(`KILL ${one.id}`));
+    // The server takes a look at its transactions no sooner than 100 ms after the last.
+    await pause(110);
+  }
+}

@@ -23,7 +23,7 @@ const partsOf = async (prefix: string) => {
   );
   return [...tables, ...procedures].map(({ name }) => name.slice(prefix.length));
 };
-const ALL = ['events', 'locks', 'claim_v1', 'record_v1'];
+const ALL = ['events', 'failures', 'locks', 'claim_v1', 'record_v1'];
 
 describe.skipIf(!url)('setup', () => {
   it('makes everything when eight processes call it at once', async () => {
@@ -91,7 +91,7 @@ describe.skipIf(!url)('a user who may not create anything', () => {
   beforeAll(async () => {
     await query(`DROP USER IF EXISTS ${account}`);
     await query(`CREATE USER ${account} IDENTIFIED BY 'app'`);
-    for (const table of ['events', 'locks']) {
+    for (const table of ['events', 'locks', 'failures']) {
       await query(
         `GRANT SELECT, INSERT, UPDATE, DELETE ON ${database}.payment_inbox_${table} TO ${account}`,
       );
@@ -113,7 +113,11 @@ describe.skipIf(!url)('a user who may not create anything', () => {
 
   it('is refused by the server where they are missing', async () => {
     const inbox = mysqlInbox(open(), { prefix: 'not_migrated_' });
-    await expect(inbox.setup()).rejects.toMatchObject({ errno: 1142 });
+    await expect(inbox.setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/^The database, or the connection to it, failed/),
+      cause: { errno: 1142 },
+    });
   });
 });
 
@@ -178,5 +182,30 @@ describe.skipIf(!url)('prune', () => {
       code: 'INVALID_OPTION',
       option: 'olderThan',
     });
+  });
+});
+
+describe.skipIf(!url)('prune of failed changes', () => {
+  it('deletes those that last failed before, and those of processed changes', async () => {
+    const inbox = mysqlInbox(openPool(), { prefix: 'failing_' });
+    await inbox.setup();
+    const fail = (reference: string) =>
+      inbox
+        .process(change(reference), async () => {
+          throw new Error('out of stock');
+        })
+        .catch(() => undefined);
+    for (const reference of ['old', 'new', 'done']) await fail(reference);
+    await query(
+      "UPDATE failing_failures SET last_failed_at_us = 0 WHERE payment_reference = 'old'",
+    );
+    // As when it was processed by another process while it failed here.
+    await query(
+      "INSERT INTO failing_events SELECT payment_reference, event_key, 0, 0, last_failed_at_us FROM failing_failures WHERE payment_reference = 'done'",
+    );
+    expect(await inbox.prune(new Date(Date.now() - 60_000))).toBe(2);
+    const left: string[] = [];
+    for await (const failed of inbox.failedChanges()) left.push(failed.paymentReference);
+    expect(left).toEqual(['new']);
   });
 });

@@ -242,3 +242,58 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
     });
   });
 });
+
+describe.skipIf(!process.env['MYSQL_URL'])('mysqlInbox, whatever its pool is set to', () => {
+  it.each([
+    { rowsAsArray: true },
+    { nestTables: '_' },
+    { namedPlaceholders: true },
+    { typeCast: false },
+  ])('knows duplicates and older changes, with %o', async (options) => {
+    const inbox = mysqlInbox(openPool(options));
+    await inbox.setup();
+    const reference = `pool-${Object.keys(options)}`;
+    const outcomes: InboxOutcome[] = [];
+    for (const minute of [2, 2, 3, 1, 2]) {
+      outcomes.push(await inbox.process(change(reference, minute), nothing));
+    }
+    expect(outcomes).toEqual(['processed', 'duplicate', 'processed', 'stale', 'duplicate']);
+  });
+});
+
+describe.skipIf(!process.env['MYSQL_URL'])('the procedure that claims', () => {
+  it('gives nothing for the first change of a payment', async () => {
+    const pool = openPool();
+    await mysqlInbox(pool).setup();
+    const claim = "CALL payment_inbox_claim_v1('first', 5, 60)";
+    const connection = await pool.getConnection();
+    const [first] = await connection.query(claim);
+    await connection.query('ROLLBACK');
+    await mysqlInbox(pool).process(change('first'), nothing);
+    const [second] = await connection.query(claim);
+    await connection.query('ROLLBACK');
+    connection.destroy();
+    expect(first).not.toBeInstanceOf(Array);
+    expect(second).toEqual([[expect.any(Object)], expect.any(Object)]);
+  });
+
+  it('locks nothing of what is known of the payment', async () => {
+    const pool = openPool();
+    const inbox = mysqlInbox(pool);
+    const isFree = async (table: string) => {
+      const [rows] = await pool.query(
+        `SELECT 1 FROM payment_inbox_${table} WHERE payment_reference = 'known' FOR UPDATE SKIP LOCKED`,
+      );
+      return rows;
+    };
+    await inbox.process(change('known', 1), nothing);
+    // The first time with nothing kept.
+    for (const tables of [['events'], ['events', 'failures']]) {
+      const running = inbox.process(change('known', 2), async () => {
+        for (const table of tables) expect(await isFree(table)).toHaveLength(1);
+        throw new Error('failed');
+      });
+      await expect(running).rejects.toThrow('failed');
+    }
+  });
+});

@@ -52,7 +52,10 @@ describe('a failure', () => {
       .catch(() => undefined);
     await database.exec('ALTER TABLE payment_inbox_failures ENABLE TRIGGER refuse');
     const blocked = postgresInbox(database).process(change('unkept-2', 1, { failures }), nothing);
-    await expect(blocked).rejects.toThrow('the disk is full');
+    await expect(blocked).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { message: 'the disk is full' },
+    });
   });
 
   it('is forgotten in the transaction that records the change, or not at all', async () => {

@@ -192,6 +192,7 @@ describe('a transaction on a connection of a pool', () => {
     ['MP001', 'Leave the end to the inbox'],
     ['2201G', 'Leave the end to the inbox'],
     ['25P02', 'SAVEPOINT before a statement'],
+    ['25P03', 'nothing was recorded'],
   ])('that Postgres ends with %s at the record is lost', async (state, message) => {
     const client = new ScriptedClient({ COMMIT: answered(state) });
     await expect(over(client).run(done)).rejects.toMatchObject({

@@ -75,7 +75,11 @@ describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables
 
   it('is refused by Postgres where they are missing', async () => {
     const inbox = postgresInbox(pool, { prefix: 'not_migrated_' });
-    await expect(inbox.setup()).rejects.toMatchObject({ code: '42501' });
+    await expect(inbox.setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/^Postgres, or the connection to it, failed/),
+      cause: { code: '42501' },
+    });
   });
 });
 

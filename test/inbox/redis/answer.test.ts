@@ -25,6 +25,11 @@ test.each([
     "Error: ERR unknown command 'HELLO'",
     undefined,
   ],
+  [
+    new Error('WRONGTYPE Operation, command was: ["evalsha","5b","1","payment-1"]'),
+    'Error: WRONGTYPE Operation',
+    undefined,
+  ],
 ])(
   'a rejection by the client is reported with name, message and code: %#',
   async (reason, said, code) => {

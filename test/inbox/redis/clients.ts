@@ -1,6 +1,8 @@
+import { type RedisConfigNodejs, Redis as UpstashRedis } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis';
 import type { RedisClient } from '../../../src/inbox/redis/client.js';
+import { startHttpFront } from './http-front.js';
 
 export const redisUrl = process.env['REDIS_URL'] ?? '';
 
@@ -36,6 +38,20 @@ async function fromNodeRedis<
   await client.connect();
   return { client, close: () => client.destroy() };
 }
+
+async function fromUpstash(
+  redisUrl: string,
+  options?: Partial<RedisConfigNodejs>,
+): Promise<ConnectedClient> {
+  const { url, token, close } = await startHttpFront(redisUrl);
+  return {
+    client: new UpstashRedis({ url, token, enableTelemetry: false, ...options }),
+    close,
+  };
+}
+
+/** Upstash's client as it is by default. */
+export const upstashKind: ClientKind = { name: '@upstash/redis', connect: fromUpstash };
 
 /** The two clients as they are by default. */
 export const plainKinds: readonly ClientKind[] = [
@@ -75,6 +91,16 @@ export const clientKinds: readonly ClientKind[] = [
           },
         }),
       ),
+  },
+  upstashKind,
+  {
+    name: '@upstash/redis that sends each command by itself',
+    connect: (url) => fromUpstash(url, { enableAutoPipelining: false }),
+  },
+  {
+    name: '@upstash/redis that neither parses nor encodes answers',
+    connect: (url) =>
+      fromUpstash(url, { automaticDeserialization: false, responseEncoding: false }),
   },
   { name: 'a pool of node-redis', connect: (url) => fromNodeRedis(createClientPool({ url })) },
 ];

@@ -1,11 +1,13 @@
+import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import type { RedisClient } from '../../../src/inbox/redis/client.js';
+import type { IoredisClient } from '../../../src/inbox/redis/client.js';
 import { redisInbox, resolveRedisInboxOptions } from '../../../src/inbox/redis/redis-inbox.js';
 import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 
 const never = () => new Promise<never>(() => {});
 const client = { evalsha: never, eval: never };
+const upstash = new UpstashRedis({ url: 'https://redis.invalid', token: 't' });
 const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(0), processStale: false };
 
 test.each([
@@ -56,16 +58,16 @@ test.each([
 });
 
 test.each([
-  [undefined, 'but received nothing'],
-  [null, 'but received null'],
-  [{}, 'but received an object without evalsha or evalSha'],
-  ['redis://127.0.0.1', 'but received a string'],
-  [{ evalsha: never }, 'but received an object'],
-  [{ get: never, set: never }, 'but received an object without evalsha or evalSha'],
-  // As Upstash's, which takes the keys and the arguments as arrays.
+  [undefined, 'received nothing'],
+  [null, 'received null'],
+  [{}, 'received an object without evalsha or evalSha'],
+  ['redis://127.0.0.1', 'received a string'],
+  [{ evalsha: never }, 'received an object'],
+  [{ get: never, set: never }, 'received an object without evalsha or evalSha'],
+  // As a pipeline of Upstash's and redis 3 have them.
   [
-    { evalsha: never, eval: never, get: never, pipeline: never, createScript: never },
-    'client must be a client of ioredis or redis (node-redis), but received an object without defineCommand',
+    { evalsha: never, eval: never, get: never },
+    'client must be a client of ioredis, redis (node-redis) or @upstash/redis; received an object without defineCommand (ioredis) or createScript (@upstash/redis)',
   ],
 ])('refuses %j as a client', (wrong, says) => {
   expect(() => redisInbox(wrong as never)).toThrow(
@@ -77,9 +79,15 @@ test.each([
   );
 });
 
-test('takes a wrapper with the two methods alone, and clients of ioredis', () => {
+test('takes a wrapper with the two methods alone, and clients of ioredis and Upstash', () => {
   const ioredis = new Redis({ lazyConnect: true });
-  for (const one of [client, ioredis, new Proxy(ioredis, {})]) redisInbox(one);
+  for (const one of [client, ioredis, new Proxy(ioredis, {}), upstash]) redisInbox(one);
+});
+
+test.each(['pipeline', 'multi'] as const)("refuses Upstash's %s", (kind) => {
+  expect(() => redisInbox(upstash[kind]() as never)).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTION', option: 'client' }),
+  );
 });
 
 test.each([
@@ -89,9 +97,9 @@ test.each([
   ['bytes', Buffer.from('1')],
   ['plain bytes', Uint8Array.of(0x31)],
 ])('takes the answer of a script as %s', async (_, one) => {
-  const asOne: RedisClient = {
+  const asOne: IoredisClient = {
     evalsha: async (sha1) => {
-      if (sha1 !== CLAIM.sha1) return one;
+      if (sha1 !== (await CLAIM.sha1())) return one;
       const text = 'claimed-stale';
       return typeof one === 'object' ? new TextEncoder().encode(text) : text;
     },
@@ -105,8 +113,8 @@ test.each([
 test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK', ['1', '1'], {}])(
   'does not take the answer %o to a finish for yes',
   async (answer) => {
-    const wrong: RedisClient = {
-      evalsha: async (sha1) => (sha1 === CLAIM.sha1 ? 'claimed' : answer),
+    const wrong: IoredisClient = {
+      evalsha: async (sha1) => (sha1 === (await CLAIM.sha1()) ? 'claimed' : answer),
       eval: never,
     };
     const delivered = redisInbox(wrong).process(event, async () => {});
@@ -117,7 +125,7 @@ test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK',
 test.each([1, 1n, true, null, undefined, 'OK', 'processed', '__proto__', ['claimed'], {}])(
   'runs no work when the answer to a claim is %o',
   async (answer) => {
-    const wrong: RedisClient = { evalsha: async () => answer, eval: never };
+    const wrong: IoredisClient = { evalsha: async () => answer, eval: never };
     const work = vi.fn(async () => {});
     const delivered = redisInbox(wrong).process(event, work);
     await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });

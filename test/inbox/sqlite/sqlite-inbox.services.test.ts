@@ -74,6 +74,22 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(() => inbox.prune(new Date())).toThrow('call setup()');
     });
 
+    test('that can not be written have a step fail with an error of the package', async () => {
+      const { inbox, database } = openInbox();
+      database.exec('PRAGMA query_only = 1');
+      const failed = {
+        code: 'STORE_FAILED',
+        message: expect.stringMatching(/^SQLite failed during a step of the inbox/),
+        cause: expect.objectContaining({ message: expect.stringContaining('readonly') }),
+      };
+      const unmade = sqliteInbox(database, { prefix: 'none_' });
+      for (const step of [() => unmade.setup(), () => inbox.prune(new Date())]) {
+        expect(step).toThrow(expect.objectContaining(failed));
+      }
+      const change = { key: 'k', paymentReference: 'p' };
+      await expect(inbox.discard(change)).rejects.toMatchObject(failed);
+    });
+
     test('are not said to be missing when it is another fault', async () => {
       const { inbox, database } = openInbox();
       for (const table of ['payment_inbox_payments', 'payment_inbox_events']) {
@@ -124,7 +140,12 @@ describe.each(drivers)('with $name', ({ open }) => {
       const exec = vi.spyOn(database, 'exec');
       const now = vi.spyOn(performance, 'now');
       for (const ms of [0, 4_999, 5_000]) now.mockReturnValueOnce(ms);
-      expect(() => sqliteInbox(database).setup()).toThrow('database is locked');
+      expect(() => sqliteInbox(database).setup()).toThrow(
+        expect.objectContaining({
+          code: 'STORE_FAILED',
+          cause: expect.objectContaining({ message: 'database is locked' }),
+        }),
+      );
       expect(exec).toHaveBeenCalledTimes(2);
     });
 

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
 import type { Queryable } from '../../../src/storage/postgres/pool.js';
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { runContract } from '../contract/run-contract.js';
+import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 
 describe('postgresOutbox on PGlite', () => {
@@ -21,5 +22,15 @@ describe('postgresOutbox on PGlite', () => {
         `UPDATE payment_outbox_payments SET lease_until = now() WHERE state = 'sending'`,
       );
     },
+  });
+
+  it('takes the database itself for no transaction', async () => {
+    const outbox = postgresOutbox<Queryable>(database, { client: unusedClient });
+    const recording = outbox.record(order('alone'), { tx: database as unknown as Queryable });
+    await expect(recording).rejects.toMatchObject({
+      option: 'tx',
+      message: expect.stringContaining('received a PGlite'),
+    });
+    expect(await outbox.get('alone')).toBeUndefined();
   });
 });

@@ -52,4 +52,15 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
     expect(await outbox.get('none')).toBeUndefined();
   });
+
+  it('stores nothing by a transaction that has ended', async () => {
+    const outbox = postgresOutbox(opened.provider, { client: unusedClient });
+    const order = { merchantPaymentReference: 'late', amount: 100, currency: 'EUR' };
+    let ended: unknown;
+    await opened.provider.transaction(async (tx) => {
+      ended = tx;
+    }, limits);
+    await expect(outbox.record(order, { tx: ended })).rejects.toThrow();
+    expect(await outbox.get('late')).toBeUndefined();
+  });
 });

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentClient } from '../../../src/client/payment-client.js';
+import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/sqlite-outbox.js';
 import { readValue, type SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
+import { expectToListWhatLiesAhead } from '../clock-set-back.js';
 import { runContract } from '../contract/run-contract.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
@@ -132,5 +134,46 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
       code: 'MISSING_TABLES',
       message: expect.stringContaining('setup()'),
     });
+  });
+
+  it('says so when its tables are those of an inbox with the same prefix', () => {
+    sqliteInbox(database, { prefix: 'shop_' }).setup();
+    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'shop_' });
+    for (const step of [() => outbox.setup(), () => outbox.recordNow(order('order-7'))]) {
+      expect(step).toThrow(
+        expect.objectContaining({
+          code: 'MISSING_TABLES',
+          message: expect.stringContaining('an inbox with the same prefix'),
+        }),
+      );
+    }
+  });
+
+  it('throws no error of the driver', async () => {
+    const other = openOther();
+    const outbox = sqliteOutbox(other, { client: unusedClient });
+    other.exec('PRAGMA query_only = 1');
+    const failed = {
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/^SQLite failed during a step of the outbox/),
+      cause: expect.objectContaining({ message: expect.stringContaining('readonly') }),
+    };
+    const input = order('order-8');
+    for (const step of [outbox.create(input), outbox.record(input, { tx: other })]) {
+      await expect(step).rejects.toMatchObject(failed);
+    }
+    expect(() => outbox.recordNow(input)).toThrow(expect.objectContaining(failed));
+    const empty = sqliteOutbox(other, { client: unusedClient, prefix: 'none_' });
+    expect(() => empty.setup()).toThrow(expect.objectContaining(failed));
+  });
+
+  it('lists and sends what was stored before its clock was set back', async () => {
+    let nowMs = 7_200_000;
+    await expectToListWhatLiesAhead(
+      (client) => sqliteOutbox(database, { client, now: () => nowMs }),
+      () => {
+        nowMs = 3_600_000;
+      },
+    );
   });
 });

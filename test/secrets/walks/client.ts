@@ -55,7 +55,7 @@ const echoes = [
 const echo = echoes.join(' | ');
 
 /** A logger that is printed as a developer would, with everything that it is given. */
-function createLogger(see: See): NonNullable<PaymentClientOptions['logger']> {
+export function createLogger(see: See): NonNullable<PaymentClientOptions['logger']> {
   const sink = new Writable({
     write(chunk, _encoding, done) {
       see('a printed log line', String(chunk));

@@ -153,6 +153,7 @@ const replying =
   };
 
 const SILENT = 'that does not answer';
+const claim = await CLAIM.sha1();
 
 const redisStores: Record<string, (socket: Socket, command: string) => void> = {
   'that answers with an error': replying(() => '-ERR out of memory\r\n'),
@@ -168,7 +169,7 @@ const redisStores: Record<string, (socket: Socket, command: string) => void> = {
   },
   'that answers nonsense': replying(() => `+${customer}\r\n`),
   'that gave the claim to another': replying((command) =>
-    command.includes(CLAIM.sha1) ? '+claimed\r\n' : ':0\r\n',
+    command.includes(claim) ? '+claimed\r\n' : ':0\r\n',
   ),
   'that goes away': (socket) => socket.destroy(),
 };
@@ -182,7 +183,7 @@ export const failingDatabase = {
 };
 
 /** A pool whose driver adds to its errors what was sent, as mysql2 does. */
-const failingPool = {
+export const failingPool = {
   async getConnection() {
     return {
       async query({ sql }: { sql: string }): Promise<never> {

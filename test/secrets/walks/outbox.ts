@@ -1,6 +1,8 @@
+import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import { outboxContract } from '../../../src/outbox/contract/index.js';
 import { memoryOutbox } from '../../../src/outbox/memory.js';
+import { mysqlOutbox } from '../../../src/outbox/mysql/index.js';
 import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
@@ -9,10 +11,14 @@ import { failureOf, now } from '../../callback/sample-callback.js';
 import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
-import { failingDatabase } from './inbox.js';
+import { failingDatabase, failingPool } from './inbox.js';
 import { record, signed } from './signed-callback.js';
 
-const order = { merchantPaymentReference: `order-${customer}`, amount: 2500, currency: 'EUR' };
+export const order = {
+  merchantPaymentReference: `order-${customer}`,
+  amount: 2500,
+  currency: 'EUR',
+};
 const other = { ...order, amount: 1 };
 
 const said = `${authorization} ${apiKey}:${apiSecret} ${JSON.stringify(order)}`;
@@ -25,7 +31,7 @@ const answers: readonly (() => Response)[] = [
 ];
 
 /** A client of a service that says what it was sent. */
-function createClient(): PaymentClient {
+export function createClient(options: Partial<PaymentClientOptions> = {}): PaymentClient {
   let count = 0;
   return new PaymentClient({
     baseUrl: 'https://payments.invalid',
@@ -33,6 +39,7 @@ function createClient(): PaymentClient {
     apiSecret,
     maxRetries: 0,
     fetch: async () => (answers[count++ % answers.length] as () => Response)(),
+    ...options,
   });
 }
 
@@ -104,6 +111,33 @@ export const outboxWalks: Walks = {
       const pool = { password: apiSecret, connect: () => new Promise<never>(() => undefined) };
       const outbox = postgresOutbox(pool, { client: createClient(), acquireTimeoutMs: 1 });
       see('the outbox', outbox);
+      see('the failure', await failureOf(() => outbox.create(order)));
+    },
+  },
+  './outbox/mysql mysqlOutbox': {
+    'with a server that says what it was sent': async (see) => {
+      const connection = {
+        ...(await failingPool.getConnection()),
+        async query({ sql }: { sql: string }): Promise<never> {
+          const failure = { errno: 1064, code: 'ER_PARSE_ERROR', sqlState: '42000' };
+          const sqlMessage = `near ${sql} ${said}`;
+          throw Object.assign(new Error(sqlMessage), { ...failure, sqlMessage, sql });
+        },
+      };
+      const pool = { password: apiSecret, getConnection: async () => connection };
+      const outbox = mysqlOutbox(pool as never, { client: createClient() });
+      see('the outbox', outbox);
+      see('the failure of setup', await failureOf(() => outbox.setup()));
+      see('the failure of create', await failureOf(() => outbox.create(order)));
+      const recording = () => outbox.record(order, { tx: connection as never });
+      see('the failure of record', await failureOf(recording));
+    },
+    'with a pool that gives no connection': async (see) => {
+      const pool = {
+        password: apiSecret,
+        getConnection: () => new Promise<never>(() => undefined),
+      };
+      const outbox = mysqlOutbox(pool, { client: createClient(), acquireTimeoutMs: 1 });
       see('the failure', await failureOf(() => outbox.create(order)));
     },
   },

@@ -151,9 +151,7 @@ export const orderCases: readonly ContractCase[] = [
       const [one, other] = [await stage.open(), await stage.open()];
       const older = change();
       const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
-      const early = stage.deliver(other, older);
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(other, older);
       newer.fail();
       await newer.rejects();
       const answer = await early.answers('processed', 'busy');
@@ -167,9 +165,7 @@ export const orderCases: readonly ContractCase[] = [
       const [one, other] = [await stage.open(), await stage.open()];
       const older = change();
       const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
-      const early = stage.deliver(other, older);
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(other, older);
       newer.complete();
       await newer.answers('processed');
       await early.answers('stale', 'busy');
@@ -243,9 +239,7 @@ export const staleCases: readonly ContractCase[] = [
       const [one, other] = [await stage.open(), await stage.open()];
       const older = change({ processStale });
       const newer = await stage.begin(one, change({ occurredAt: seconds(60), processStale }));
-      const early = stage.deliver(other, older);
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(other, older);
       newer.complete();
       await newer.answers('processed');
       const waited = (await early.answers('processed', 'busy')) === 'processed';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { InboxEvent } from '../../inbox.js';
-import { type ContractCase, createPayment, type Delivery, seconds } from '../stage.js';
+import { type ContractCase, createPayment, type Delivery, type Stage, seconds } from '../stage.js';
 
 /** One payment at a time, many payments at once. */
 export const overlapCases: readonly ContractCase[] = [
@@ -33,11 +33,8 @@ export const overlapCases: readonly ContractCase[] = [
       const first = await stage.begin(inbox, change());
       const early: Delivery[] = [];
       for (const event of [second, third]) {
-        const delivery = stage.deliver(await stage.open(), event);
-        early.push(delivery);
         // The store has it before the next.
-        await stage.pause();
-        delivery.assertHeldOff();
+        early.push(await stage.deliverHeldOff(await stage.open(), event));
       }
       first.complete();
       await first.answers('processed');
@@ -61,9 +58,7 @@ export const overlapCases: readonly ContractCase[] = [
       const holder = await stage.begin(one, event);
       for (let lease = 1; lease <= 3; lease += 1) {
         await stage.letLeasePass();
-        const early = stage.deliver(other, { ...event });
-        await stage.pause();
-        early.assertHeldOff();
+        await stage.deliverHeldOff(other, event);
       }
       holder.complete();
       await holder.answers('processed');
@@ -104,6 +99,15 @@ export const overlapCases: readonly ContractCase[] = [
   },
 ];
 
+/** A holder that has lost its event, as when its process dies, and two inboxes. */
+async function loseHolder(stage: Stage) {
+  const event = createPayment()();
+  const [one, other] = [await stage.open(), await stage.open()];
+  const late = await stage.begin(one, event);
+  await stage.loseClaim(event);
+  return { event, one, other, late };
+}
+
 // Within one process a store may admit no other delivery until the late holder's work has ended.
 async function holderAfter(heir: Delivery, begin: () => Promise<Delivery>): Promise<Delivery> {
   try {
@@ -121,10 +125,7 @@ export const crashCases: readonly ContractCase[] = [
     name: 'processes on another inbox what was held by a process that died',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, other } = await loseHolder(stage);
       await stage.deliver(other, { ...event }).answers('processed');
       await stage.deliver(other, event).answers('duplicate');
     },
@@ -133,10 +134,7 @@ export const crashCases: readonly ContractCase[] = [
     name: 'rejects for a holder that completes after another has processed the event',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, one, other, late } = await loseHolder(stage);
       await stage.deliver(other, { ...event }).answers('processed');
       late.complete();
       await late.rejects();
@@ -147,16 +145,11 @@ export const crashCases: readonly ContractCase[] = [
     name: 'does not mark an event as processed when a holder that has lost it completes',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, one, other, late } = await loseHolder(stage);
       const heir = await stage.begin(other, { ...event });
       late.complete();
       await late.rejects();
-      const early = stage.deliver(one, { ...event });
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(one, event);
       heir.fail();
       await heir.rejects();
       const answer = await early.answers('processed', 'busy');
@@ -167,16 +160,11 @@ export const crashCases: readonly ContractCase[] = [
     name: 'does not free an event when a holder that has lost it fails',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, one, other, late } = await loseHolder(stage);
       const heir = await stage.begin(other, { ...event });
       late.fail();
       await late.rejects();
-      const early = stage.deliver(one, { ...event });
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(one, event);
       heir.complete();
       await heir.answers('processed');
       await early.answers('duplicate', 'busy');
@@ -187,18 +175,13 @@ export const crashCases: readonly ContractCase[] = [
     name: 'does not mark an event as processed when a holder that lost it to its own process completes',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, one, other, late } = await loseHolder(stage);
       const heir = stage.hold(one, { ...event });
       await stage.pause();
       late.complete();
       await late.rejects();
       const holder = await holderAfter(heir, () => stage.begin(one, event));
-      const early = stage.deliver(other, { ...event });
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(other, event);
       holder.fail();
       await holder.rejects();
       const answer = await early.answers('processed', 'busy');
@@ -209,18 +192,13 @@ export const crashCases: readonly ContractCase[] = [
     name: 'does not free an event when a holder that lost it to its own process fails',
     needs: 'loseClaim',
     run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = await stage.begin(one, event);
-      await stage.loseClaim(event);
+      const { event, one, other, late } = await loseHolder(stage);
       const heir = stage.hold(one, { ...event });
       await stage.pause();
       late.fail();
       await late.rejects();
       const holder = await holderAfter(heir, () => stage.begin(one, event));
-      const early = stage.deliver(other, { ...event });
-      await stage.pause();
-      early.assertHeldOff();
+      const early = await stage.deliverHeldOff(other, event);
       holder.complete();
       await holder.answers('processed');
       await early.answers('duplicate', 'busy');

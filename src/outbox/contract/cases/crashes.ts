@@ -7,21 +7,16 @@ import {
   type ContractCase,
   collect,
   createInput,
+  own,
   rejectsWith,
   type Stage,
 } from '../stage.js';
 
-const own = { tx: undefined };
-
 /** A payment whose sender seems dead, and is waiting for its answer. */
 async function loseSender(stage: Stage, outbox: PaymentOutbox<unknown>) {
-  const input = createInput();
-  const reference = input.merchantPaymentReference;
-  const held = stage.service.hold(reference);
-  const call = stage.start(outbox.create(input));
-  await held.received;
-  await stage.loseLease(reference);
-  return { input, reference, held, call };
+  const sending = await stage.createHeld(outbox);
+  await stage.loseLease(sending.reference);
+  return sending;
 }
 
 /** A sender dies. */
@@ -34,7 +29,10 @@ export const crashCases: readonly ContractCase[] = [
       const outbox = await stage.open();
       assertPayment(await outbox.get(reference), { state: 'unresolved' });
       const listed = await collect(outbox.unresolved());
-      assert.ok(listed.some((one) => one.merchantPaymentReference === reference));
+      assert.ok(
+        listed.some((one) => one.merchantPaymentReference === reference),
+        'it is not listed',
+      );
       assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
       assertPayment(await outbox.send(reference), { state: 'unresolved', replayed: true });
       await rejectsWith(outbox.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
@@ -55,7 +53,7 @@ export const crashCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'takes the word of a sender that was taken for dead, as long as nobody knows better',
+    name: 'takes the word of a sender that was taken for dead, unless more is known by then',
     needs: 'loseLease',
     run: async (stage) => {
       const outbox = await stage.open();
@@ -111,7 +109,10 @@ export const crashCases: readonly ContractCase[] = [
       assertPayment(await call, { state: 'created', referenceNumber: first });
       const second = stage.service.paymentsOf(reference)[1];
       const listed = await collect(one.secondPayments());
-      assert.ok(listed.some(({ referenceNumber }) => referenceNumber === second));
+      assert.ok(
+        listed.some(({ referenceNumber }) => referenceNumber === second),
+        'it is not listed',
+      );
     },
   },
 ];

@@ -73,36 +73,30 @@ export const createCases: readonly ContractCase[] = [
   {
     name: 'refuses another payment while one is being sent under the reference',
     run: async (stage) => {
-      const input = createInput();
-      const held = stage.service.hold(input.merchantPaymentReference);
       const outbox = await stage.open();
-      const first = stage.start(outbox.create(input));
-      await held.received;
+      const { input, held, call } = await stage.createHeld(outbox);
       const other = { ...input, amount: 1 };
       await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
       await rejectsWith((await stage.open()).create(other), 'REFERENCE_CONFLICT');
       held.answer();
-      assertPayment(await first, { state: 'created', replayed: false });
+      assertPayment(await call, { state: 'created', replayed: false });
     },
   },
   {
     name: 'waits for a payment that is being sent, for as long as the call may take',
     run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const held = stage.service.hold(reference);
       const [one, other] = [await stage.open(), await stage.open()];
-      const first = stage.start(one.create(input));
-      await held.received;
+      const { input, reference, held, call } = await stage.createHeld(one);
       for (const outbox of [one, other]) {
         const impatient = await outbox.create(input, { timeoutMs: 1 });
         assertPayment(impatient, { state: 'sending', replayed: true });
       }
       const waiting = [one, other].map((outbox) => stage.start(outbox.create(input)));
       held.answer();
-      const [referenceNumber] = [(await first).payment?.referenceNumber];
-      for (const payment of await Promise.all(waiting)) {
-        assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
+      const { payment } = await call;
+      const referenceNumber = payment?.referenceNumber;
+      for (const one of await Promise.all(waiting)) {
+        assertPayment(one, { state: 'created', replayed: true, referenceNumber });
       }
       assert.equal(stage.service.requestsFor(reference).length, 1);
     },
@@ -213,7 +207,7 @@ export const createCases: readonly ContractCase[] = [
       const fine = { ...input, amount: 1 };
       await rejectsWith(outbox.create(fine, { timeoutMs: 0 }), 'INVALID_OPTION');
       await rejectsWith(outbox.create(fine, { signal: AbortSignal.abort() }), 'ABORTED');
-      assert.equal(await outbox.get(input.merchantPaymentReference), undefined);
+      assert.equal(await outbox.get(input.merchantPaymentReference), undefined, 'it is stored');
     },
   },
 ];
@@ -221,7 +215,7 @@ export const createCases: readonly ContractCase[] = [
 /** What is recorded is sent later. */
 export const recordCases: readonly ContractCase[] = [
   {
-    name: 'records a payment without sending it, and sends it when it is told to',
+    name: 'records a payment without sending it, and sends it when asked to',
     run: async (stage) => {
       const input = createInput();
       const { merchantPaymentReference: reference } = input;
@@ -262,7 +256,7 @@ export const recordCases: readonly ContractCase[] = [
         throw undone;
       });
       assert.equal(await call.catch((error: unknown) => error), undone);
-      assert.equal(await outbox.get(input.merchantPaymentReference), undefined);
+      assert.equal(await outbox.get(input.merchantPaymentReference), undefined, 'it is stored');
       await rejectsWith(outbox.send(input.merchantPaymentReference), 'UNKNOWN_REFERENCE');
     },
   },

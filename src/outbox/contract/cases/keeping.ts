@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { oddNames } from '../../../storage/contract/odd-names.js';
-import type { PaymentOutbox } from '../../outbox.js';
 import { recordOf } from '../service.js';
 import {
   assertPayment,
   type ContractCase,
   collect,
   createInput,
+  own,
   rejectsWith,
-  type Stage,
 } from '../stage.js';
-
-const own = { tx: undefined };
-
-async function createUnresolved(stage: Stage, outbox: PaymentOutbox<unknown>) {
-  const input = createInput();
-  stage.service.answer(input.merchantPaymentReference, 'answer-lost');
-  await outbox.create(input);
-  return { input, reference: input.merchantPaymentReference };
-}
 
 /** A person says what became of a payment. */
 export const resolveCases: readonly ContractCase[] = [
@@ -27,7 +17,7 @@ export const resolveCases: readonly ContractCase[] = [
     name: 'takes a payment for created that a person found',
     run: async (stage) => {
       const outbox = await stage.open();
-      const { input, reference } = await createUnresolved(stage, outbox);
+      const { input, reference } = await stage.createUnresolved(outbox);
       const [referenceNumber = ''] = stage.service.paymentsOf(reference);
       await outbox.resolve(reference, { created: { referenceNumber } });
       const payment = await (await stage.open()).create(input);
@@ -40,10 +30,10 @@ export const resolveCases: readonly ContractCase[] = [
     },
   },
   {
-    name: 'takes a payment for rejected that a person did not find, and sends it when told to',
+    name: 'takes a payment for rejected that a person did not find, and sends it when asked to',
     run: async (stage) => {
       const outbox = await stage.open();
-      const { input, reference } = await createUnresolved(stage, outbox);
+      const { input, reference } = await stage.createUnresolved(outbox);
       await outbox.resolve(reference, 'not-created');
       assertPayment(await outbox.get(reference), { state: 'rejected' });
       await outbox.recover();
@@ -92,7 +82,7 @@ export const listCases: readonly ContractCase[] = [
       const outbox = await stage.open();
       const mine: string[] = [];
       for (let count = 0; count < 5; count += 1) {
-        mine.push((await createUnresolved(stage, outbox)).reference);
+        mine.push((await stage.createUnresolved(outbox)).reference);
       }
       const all = await collect(outbox.unresolved());
       const references = all.map((payment) => payment.merchantPaymentReference);
@@ -104,14 +94,17 @@ export const listCases: readonly ContractCase[] = [
       assert.deepEqual(
         times,
         [...times].sort((one, other) => one - other),
+        'the oldest must be first',
       );
       for (const { state } of all) assert.equal(state, 'unresolved');
       const first = await collect(outbox.unresolved({ limit: 3 }));
       assert.deepEqual(
         first.map((payment) => payment.merchantPaymentReference),
         references.slice(0, 3),
+        'limit: 3 must give the first three',
       );
-      assert.deepEqual(await collect(outbox.unresolved({ olderThanMs: 3_600_000 })), []);
+      const old = await collect(outbox.unresolved({ olderThanMs: 3_600_000 }));
+      assert.deepEqual(old, [], 'nothing is as old as olderThanMs');
     },
   },
   {
@@ -119,7 +112,7 @@ export const listCases: readonly ContractCase[] = [
     run: async (stage) => {
       const outbox = await stage.open();
       const mine = new Set<string>();
-      const createOne = async () => mine.add((await createUnresolved(stage, outbox)).reference);
+      const createOne = async () => mine.add((await stage.createUnresolved(outbox)).reference);
       for (let round = 0; round < 13; round += 1) {
         await Promise.all(Array.from({ length: 10 }, createOne));
       }
@@ -159,11 +152,11 @@ export const pruneCases: readonly ContractCase[] = [
       stage.service.answer(rejected.merchantPaymentReference, 422);
       await rejectsWith(outbox.create(rejected), 'REFUSED');
       await stage.record(outbox, recorded);
-      const { reference: unresolved } = await createUnresolved(stage, outbox);
+      const { reference: unresolved } = await stage.createUnresolved(outbox);
       const second = { referenceNumber: randomUUID(), status: 'paid' };
       await outbox.settle(recordOf(created.merchantPaymentReference, second), own);
 
-      assert.equal(await outbox.prune(new Date(0)), 0);
+      assert.equal(await outbox.prune(new Date(0)), 0, 'prune forgot what is not old');
       assertPayment(await outbox.get(created.merchantPaymentReference), { state: 'created' });
       const pruned = await outbox.prune(new Date(Date.now() + 86_400_000));
       assert.ok(pruned >= 2, `prune forgot ${pruned}`);
@@ -171,7 +164,8 @@ export const pruneCases: readonly ContractCase[] = [
       assert.equal(await outbox.get(rejected.merchantPaymentReference), undefined);
       assertPayment(await outbox.get(recorded.merchantPaymentReference), { state: 'recorded' });
       assertPayment(await outbox.get(unresolved), { state: 'unresolved' });
-      assert.deepEqual(await collect(outbox.secondPayments()), []);
+      const seconds = await collect(outbox.secondPayments());
+      assert.deepEqual(seconds, [], 'the second payment is still listed');
     },
   },
 ];

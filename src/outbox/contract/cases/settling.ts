@@ -2,19 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PaymentOutbox } from '../../outbox.js';
 import { recordOf } from '../service.js';
-import { assertPayment, type ContractCase, collect, createInput, type Stage } from '../stage.js';
-
-const own = { tx: undefined };
-
-/** A payment that the service has, and nobody knows. */
-async function createUnresolved(stage: Stage, outbox: PaymentOutbox<unknown>) {
-  const input = createInput();
-  const reference = input.merchantPaymentReference;
-  stage.service.answer(reference, 'answer-lost');
-  await outbox.create(input);
-  const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-  return { input, reference, referenceNumber };
-}
+import { assertPayment, type ContractCase, collect, createInput, own } from '../stage.js';
 
 async function secondsOf(outbox: PaymentOutbox<unknown>, reference: string) {
   const all = await collect(outbox.secondPayments());
@@ -39,7 +27,7 @@ export const settleCases: readonly ContractCase[] = [
     name: 'settles an unresolved payment by its callback',
     run: async (stage) => {
       const outbox = await stage.open();
-      const { input, reference, referenceNumber } = await createUnresolved(stage, outbox);
+      const { input, reference, referenceNumber } = await stage.createUnresolved(outbox);
       const record = recordOf(reference, { referenceNumber, status: 'paid' });
       assert.equal(await outbox.settle(record, own), 'settled');
       const other = await stage.open();
@@ -47,19 +35,18 @@ export const settleCases: readonly ContractCase[] = [
       assertPayment(payment, { state: 'created', replayed: true });
       assert.deepEqual(payment.payment, record);
       const listed = await collect(other.unresolved());
-      assert.ok(!listed.some((one) => one.merchantPaymentReference === reference));
+      assert.ok(
+        !listed.some((one) => one.merchantPaymentReference === reference),
+        'it is still listed',
+      );
     },
   },
   {
     name: 'gives what the callback said when that came before the answer',
     run: async (stage) => {
       for (const kind of ['created', 'answer-lost', 422, 'refused'] as const) {
-        const input = createInput();
-        const reference = input.merchantPaymentReference;
-        const held = stage.service.hold(reference);
         const outbox = await stage.open();
-        const call = stage.start(outbox.create(input));
-        await held.received;
+        const { reference, held, call } = await stage.createHeld(outbox);
         const record = recordOf(reference, { referenceNumber: randomUUID(), status: 'paid' });
         assert.equal(await outbox.settle(record, own), 'settled');
         held.answer(kind);
@@ -132,12 +119,8 @@ export const settleCases: readonly ContractCase[] = [
   {
     name: 'lists as second the payment of an answer that names another than the callback did',
     run: async (stage) => {
-      const input = createInput();
-      const reference = input.merchantPaymentReference;
-      const held = stage.service.hold(reference);
       const outbox = await stage.open();
-      const call = stage.start(outbox.create(input));
-      await held.received;
+      const { reference, held, call } = await stage.createHeld(outbox);
       const referenceNumber = randomUUID();
       await outbox.settle(recordOf(reference, { referenceNumber, status: 'paid' }), own);
       held.answer('created');
@@ -146,6 +129,7 @@ export const settleCases: readonly ContractCase[] = [
       assert.deepEqual(
         seconds.map((second) => second.referenceNumber),
         stage.service.paymentsOf(reference),
+        'the payment of the answer is not listed',
       );
     },
   },
@@ -154,7 +138,7 @@ export const settleCases: readonly ContractCase[] = [
     needs: 'transaction',
     run: async (stage) => {
       const outbox = await stage.open();
-      const { reference, referenceNumber } = await createUnresolved(stage, outbox);
+      const { reference, referenceNumber } = await stage.createUnresolved(outbox);
       const record = recordOf(reference, { referenceNumber, status: 'paid' });
       const undone = new Error('the order was not updated');
       const call = stage.transaction(async (tx) => {

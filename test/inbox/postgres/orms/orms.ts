@@ -91,11 +91,11 @@ export const order = new EntitySchema<{ reference: string; status: string }>({
   },
 });
 
-export const overTypeOrm = (manager: EntityManager): OrmTransaction => ({
+export const overTypeOrm = (manager: EntityManager, failing = 'SELECT 1/0'): OrmTransaction => ({
   // Begins a transaction by itself.
   insert: (reference, status) => manager.save(order, { reference, status }),
-  fail: () => manager.query('SELECT 1/0'),
-  nested: (body) => manager.transaction((inner) => body(overTypeOrm(inner))),
+  fail: () => manager.query(failing),
+  nested: (body) => manager.transaction((inner) => body(overTypeOrm(inner, failing))),
 });
 
 const overPg = (tx: pg.PoolClient): OrmTransaction => ({

@@ -13,11 +13,19 @@ import {
   fromPrisma,
   fromTypeOrm,
   postgresInbox,
+  type TransactionProvider,
 } from '../../../../src/inbox/postgres/index.js';
 
 const pool = new pg.Pool();
 const kysely = new Kysely({ dialect: new PostgresDialect({ pool }) });
-const makers = { fromDrizzle, fromKnex, fromKysely, fromPostgresJs, fromPrisma, fromTypeOrm };
+const makers: Record<string, (value: never) => TransactionProvider<unknown>> = {
+  fromDrizzle,
+  fromKnex,
+  fromKysely,
+  fromPostgresJs,
+  fromPrisma,
+  fromTypeOrm,
+};
 const given: Record<string, unknown> = {
   nothing: undefined,
   'a pool': pool,

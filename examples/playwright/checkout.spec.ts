@@ -1,0 +1,16 @@
+import { expect, test } from './payment-service.js';
+
+test('a lost answer and a paid callback: the customer sees one paid order', async ({
+  page,
+  paymentService,
+}) => {
+  paymentService.faults.add({ on: 'request', type: 'lost-answer' });
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await expect(page.getByText('We are checking your payment')).toBeVisible();
+
+  const payments = paymentService.payments.list();
+  expect(payments).toHaveLength(1);
+  await paymentService.setStatus(payments[0]?.referenceNumber ?? '', 'paid');
+  await expect(page.getByText('Thank you, it is paid')).toBeVisible();
+});

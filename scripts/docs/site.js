@@ -1,0 +1,9 @@
+// What scrolls sideways can be reached and scrolled from the keyboard.
+const WIDE = 'pre > code, .tsd-typography table, .tsd-signature, .tsd-typography p:has(> img)';
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute('tabindex');
+  }
+});
+for (const element of document.querySelectorAll(WIDE)) sizes.observe(element);

@@ -1,0 +1,30 @@
+// Makes this commit that of a version, with the date of today: npm run release:version -- 1.2.3
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const [, , version = ''] = process.argv;
+if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) {
+  throw new Error(`The version must be like 1.2.3; received ${version || 'nothing'}`);
+}
+const changelog = readFileSync('CHANGELOG.md', 'utf8');
+const unreleased = `## ${version} - unreleased\n`;
+if (!changelog.includes(unreleased)) {
+  throw new Error(
+    `CHANGELOG.md has no heading "${unreleased.trim()}": write what changed below it`,
+  );
+}
+const today = new Date().toISOString().slice(0, 10);
+writeFileSync('CHANGELOG.md', changelog.replace(unreleased, `## ${version} - ${today}\n`));
+
+const npm = [
+  'version',
+  version,
+  '--no-git-tag-version',
+  '--allow-same-version',
+  '--ignore-scripts',
+];
+execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] });
+const file = 'src/protocol/version.ts';
+writeFileSync(file, readFileSync(file, 'utf8').replace(/'\d[^']*'/, `'${version}'`));
+console.log(`Commit this, then tag it v${version}: RELEASING.md.`);

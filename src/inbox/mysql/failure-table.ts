@@ -1,0 +1,193 @@
+import { literal } from '../../storage/mysql/literal.js';
+import type { MysqlTransactions } from '../../storage/mysql/mysql-transactions.js';
+import { ASSERT_BEGUN, NOW_US, type SessionLimits } from '../../storage/mysql/session.js';
+import { toStoredName } from '../../storage/stored-name.js';
+import type { KeptFailure, NewFailure } from '../attempt.js';
+import {
+  assertChangeId,
+  type ChangeId,
+  type FailedChange,
+  type FailedChangeStore,
+  type FailedChangesOptions,
+  resolveListOptions,
+} from '../failed-changes.js';
+import type { StoredEvent } from '../stored-event.js';
+import {
+  FAILURES_PAGE_SIZE,
+  type StoredFailure,
+  toFailedChange,
+  toFullNames,
+} from '../stored-failure.js';
+import type { QuotedTables, Timeouts } from './options.js';
+import { asStep } from './schema.js';
+import { forgetFailure, isUnprocessed } from './statements.js';
+
+type FailureTimeouts = SessionLimits & Pick<Timeouts, 'commandTimeoutMs'>;
+
+interface FailureTableOptions extends FailureTimeouts {
+  readonly keepBodies: boolean;
+}
+
+/** The table of failures. Each use of it is a short transaction. */
+export class FailureTable implements FailedChangeStore {
+  readonly #transactions: MysqlTransactions<unknown>;
+  readonly #tables: QuotedTables;
+  readonly #timeouts: FailureTimeouts;
+  readonly #keepBodies: boolean;
+
+  constructor(
+    transactions: MysqlTransactions<unknown>,
+    tables: QuotedTables,
+    { keepBodies, ...timeouts }: FailureTableOptions,
+  ) {
+    this.#transactions = transactions;
+    this.#tables = tables;
+    this.#timeouts = timeouts;
+    this.#keepBodies = keepBodies;
+  }
+
+  /** Undefined when the event was processed meanwhile. */
+  async keep(
+    event: StoredEvent,
+    names: ChangeId,
+    failure: NewFailure,
+  ): Promise<KeptFailure | undefined> {
+    const { events, failures } = this.#tables;
+    const isOwn = `${named(event)} AND ${isUnprocessed(events)}`;
+    const rows = await this.#ask([
+      this.#insert(event, names, failure),
+      `SELECT CONCAT(attempts, ' ', parked) FROM ${failures} AS failure WHERE ${isOwn}`,
+    ]);
+    const [attempts, parked] = rows[0]?.split(' ') ?? [];
+    return attempts === undefined
+      ? undefined
+      : { attempts: Number(attempts), parked: parked === '1' };
+  }
+
+  #insert(
+    event: StoredEvent,
+    names: ChangeId,
+    { ran, parkFrom, error, getRawBody }: NewFailure,
+  ): string {
+    const { events, failures } = this.#tables;
+    const rawBody = this.#keepBodies ? toHex(getRawBody()) : 'NULL';
+    const text = literal(toAscii(JSON.stringify(error)));
+    const fullNames = toFullNames(event, names);
+    const added = ran ? 1 : 0;
+    const isParked = (attempts: string): string =>
+      parkFrom === undefined ? 'FALSE' : `${attempts} >= ${parkFrom}`;
+    // Left to right, each with what is assigned before it; in one sql_mode of MariaDB with what was there.
+    return `INSERT INTO ${failures}
+    (payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, raw_body)
+  SELECT ${literal(event.reference)}, ${literal(event.key)}, ${fullNames === null ? 'NULL' : literal(toAscii(fullNames))}, ${event.occurredAtUs},
+    ${added}, ${NOW_US}, ${NOW_US}, ${isParked(String(added))}, ${text}, ${rawBody} FROM DUAL
+  WHERE NOT EXISTS (SELECT 1 FROM ${events} WHERE ${named(event)})
+  ON DUPLICATE KEY UPDATE
+    parked = parked OR ${isParked(`attempts + ${added}`)},
+    attempts = attempts + ${added},
+    last_failed_at_us = ${NOW_US},
+    error = ${text},
+    raw_body = COALESCE(${rawBody}, raw_body)`;
+  }
+
+  failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange> {
+    const { limit, paymentReference } = resolveListOptions(options);
+    return this.#read(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+  }
+
+  async discard(change: ChangeId): Promise<boolean> {
+    assertChangeId(change);
+    const stored = {
+      reference: toStoredName(change.paymentReference),
+      key: toStoredName(change.key),
+    };
+    // The statements run in this order, and the rows are those of the first.
+    const [found] = await this.#ask(
+      [`SELECT 'kept' FROM ${this.#tables.failures} WHERE ${named(stored)} FOR UPDATE`],
+      forgetFailure(this.#tables, {
+        reference: literal(stored.reference),
+        key: literal(stored.key),
+      }),
+    );
+    return found !== undefined;
+  }
+
+  async *#read(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
+    const conditions = [isUnprocessed(this.#tables.events)];
+    if (paymentReference !== undefined) {
+      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
+    }
+    let after: readonly string[] = [];
+    for (let left = limit; left > 0; ) {
+      const size = Math.min(left, FAILURES_PAGE_SIZE);
+      const rows = await this.#ask([this.#selectPage([...conditions, ...after], size)]);
+      const page = rows.map(parseRow);
+      for (const { failure } of page) yield toFailedChange(failure);
+      const last = page.at(-1);
+      if (last === undefined || page.length < size) return;
+      left -= page.length;
+      const { reference, storedKey } = last.failure;
+      const cursor = `${last.firstFailedAtUs}, ${literal(reference)}, ${literal(storedKey)}`;
+      after = [`(first_failed_at_us, payment_reference, event_key) > (${cursor})`];
+    }
+  }
+
+  #selectPage(conditions: readonly string[], size: number): string {
+    return `SELECT CONCAT_WS(' ', payment_reference, event_key, occurred_at_us, attempts, parked,
+    first_failed_at_us, last_failed_at_us, HEX(error), COALESCE(HEX(full_names), '-'), COALESCE(HEX(raw_body), '-'))
+  FROM ${this.#tables.failures} AS failure WHERE ${conditions.join(' AND ')}
+  ORDER BY first_failed_at_us, payment_reference, event_key LIMIT ${size}`;
+  }
+
+  /** Gives the rows of the last statement; what is to follow it is run besides. */
+  #ask(statements: readonly string[], ...toFollow: string[]): Promise<readonly string[]> {
+    const asking = this.#transactions.run<readonly string[]>(async (connection) => {
+      const { commandTimeoutMs } = this.#timeouts;
+      await connection.begin(this.#timeouts, commandTimeoutMs);
+      let result: readonly string[] = [];
+      for (const statement of statements)
+        result = await connection.ask(statement, commandTimeoutMs);
+      return { end: 'commit', result, statements: [...toFollow, ASSERT_BEGUN] };
+    });
+    return asStep(asking);
+  }
+}
+
+function named({ reference, key }: Pick<StoredEvent, 'reference' | 'key'>): string {
+  return `payment_reference = ${literal(reference)} AND event_key = ${literal(key)}`;
+}
+
+// Stored names have no blank.
+function parseRow(row: string) {
+  const [reference = '', storedKey = '', ...rest] = row.split(' ');
+  const [occurredAtUs = '', attempts, parked, first = '', last = '', ...hex] = rest;
+  const [error = '', fullNames = '-', rawBody = '-'] = hex;
+  const failure: StoredFailure = {
+    reference,
+    storedKey,
+    occurredAtUs,
+    attempts: Number(attempts),
+    parked: parked === '1',
+    firstFailedAt: Math.floor(Number(first) / 1000),
+    lastFailedAt: Math.floor(Number(last) / 1000),
+    error: fromHex(error),
+    fullNames: fullNames === '-' ? null : fromHex(fullNames),
+    rawBody: rawBody === '-' ? null : rawBody,
+  };
+  return { failure, firstFailedAtUs: first };
+}
+
+function fromHex(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('latin1');
+}
+
+function toHex(bytes: Uint8Array | undefined): string {
+  if (bytes === undefined) return 'NULL';
+  return `X'${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}'`;
+}
+
+/** JSON that means the same in every character set of the connection. */
+function toAscii(json: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replaceAll(/[\u0080-\uffff]/g, escaped);
+}

@@ -1,0 +1,89 @@
+import {
+  context,
+  type Meter,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace as traces,
+} from '@opentelemetry/api';
+import { runWithin } from '../protocol/tracing.js';
+import type { CallbackTrace } from '../receiver/observation.js';
+import {
+  createCodeLabels,
+  DURATION_BOUNDARIES,
+  HTTP,
+  knownMethod,
+  OWN,
+  present,
+} from './attributes.js';
+import { attempt, listen } from './subscription.js';
+
+/** Makes spans and metrics of the callbacks that receivers handle. */
+export function watchCallbacks(tracer: Tracer, meter: Meter): () => void {
+  const spans = new WeakMap<CallbackTrace, Span>();
+  const record = createCallbackRecorder(meter);
+  return listen<CallbackTrace>('merchant-payments:callback', {
+    start(callback) {
+      const parent = context.active();
+      const attributes = { [HTTP.method]: knownMethod(callback.method) };
+      const span = tracer.startSpan(
+        'payment callback',
+        { kind: hasServerSpan() ? SpanKind.INTERNAL : SpanKind.SERVER, attributes },
+        parent,
+      );
+      spans.set(callback, span);
+      runWithin(callback, (work) => context.with(traces.setSpan(parent, span), work));
+    },
+    end(callback) {
+      attempt(() => endSpan(spans.get(callback), callback));
+      record(callback);
+    },
+  });
+}
+
+/** Whether something in this process has a span for the request already, as HTTP instrumentation has. */
+function hasServerSpan(): boolean {
+  const active = traces.getActiveSpan()?.spanContext();
+  return active !== undefined && active.isRemote !== true;
+}
+
+function endSpan(span: Span | undefined, callback: CallbackTrace): void {
+  const { status = 0, outcome, code, key, merchantPaymentReference, skewSeconds } = callback;
+  const isError = status >= 500 || outcome === 'failed';
+  const attributes = present({
+    [HTTP.statusCode]: status,
+    [HTTP.errorType]: isError ? (code ?? String(status)) : undefined,
+    [OWN.outcome]: outcome,
+    [OWN.code]: code,
+    [OWN.key]: key,
+    [OWN.reference]: merchantPaymentReference,
+    [OWN.skewSeconds]: skewSeconds,
+  });
+  span?.setAttributes(attributes);
+  if (isError) span?.setStatus({ code: SpanStatusCode.ERROR, ...(code && { message: code }) });
+  span?.end();
+}
+
+function createCallbackRecorder(meter: Meter): (callback: CallbackTrace) => void {
+  // The error of a call in onPayment has the service's own code.
+  const toLabel = createCodeLabels();
+  const count = meter.createCounter('merchant_payments.callbacks', {
+    description: 'Requests to the callback endpoint that were answered',
+    unit: '{callback}',
+  });
+  const duration = meter.createHistogram('merchant_payments.callback.duration', {
+    description: 'Duration of callbacks, onPayment included',
+    unit: 's',
+    advice: { explicitBucketBoundaries: DURATION_BOUNDARIES },
+  });
+  return ({ status, outcome, code, durationMs = 0 }) => {
+    const labels = present({
+      [HTTP.statusCode]: status,
+      [OWN.outcome]: outcome,
+      [OWN.code]: toLabel(code),
+    });
+    attempt(() => count.add(1, labels));
+    attempt(() => duration.record(durationMs / 1_000, labels));
+  };
+}

@@ -1,0 +1,63 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import type { FailedChangeStore } from '../inbox/failed-changes.js';
+import type { PaymentOutbox } from '../outbox/outbox.js';
+import {
+  matching,
+  type OptionRules,
+  optional,
+  type Resolved,
+  withMethods,
+} from '../protocol/options.js';
+
+/** Options of `instrumentMerchantPayments`. */
+export interface InstrumentationOptions {
+  /**
+   * Makes the spans.
+   * @default the global one
+   */
+  tracerProvider?: TracerProvider | undefined;
+  /**
+   * Makes the metrics.
+   * @default the global one, which the SDK must have set before
+   */
+  meterProvider?: MeterProvider | undefined;
+  /**
+   * The outbox whose unresolved and second payments are counted, at each collection of metrics.
+   * @default none
+   */
+  outbox?: Pick<PaymentOutbox, 'unresolved' | 'secondPayments'> | undefined;
+  /**
+   * The inbox whose failed changes are counted, at each collection of metrics. One that keeps them: memory,
+   * Postgres, MySQL or SQLite.
+   * @default none
+   */
+  inbox?: Pick<FailedChangeStore, 'failedChanges'> | undefined;
+}
+
+/** What `instrumentMerchantPayments` returns. */
+export interface Instrumentation {
+  /** Stops making spans and metrics. Can be called more than once. */
+  disable(): void;
+}
+
+/** One rule for each option. */
+export const instrumentationRules = {
+  tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
+  meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),
+  outbox: optional(
+    withMethods<NonNullable<InstrumentationOptions['outbox']>>(
+      'an outbox',
+      'unresolved',
+      'secondPayments',
+    ),
+  ),
+  inbox: optional(
+    matching<NonNullable<InstrumentationOptions['inbox']>>(
+      'an inbox that keeps failed changes: postgresInbox, mysqlInbox, sqliteInbox or memoryInbox',
+      (inbox: Partial<FailedChangeStore> | null) => typeof inbox?.failedChanges === 'function',
+    ),
+  ),
+} satisfies OptionRules<InstrumentationOptions>;
+
+/** What is watched by default, and what is made of it. */
+export type ResolvedInstrumentation = Resolved<typeof instrumentationRules>;

@@ -1,0 +1,37 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+
+/** What is done at the two ends of what a channel tells of. */
+interface Listeners<Trace> {
+  start?(trace: Trace): void;
+  end(trace: Trace): void;
+}
+
+/**
+ * Listens to a tracing channel of this package.
+ *
+ * @returns stops it
+ */
+export function listen<Trace extends object>(
+  channelName: string,
+  { start = () => {}, end }: Listeners<Trace>,
+): () => void {
+  const channel = tracingChannel<unknown, Trace>(channelName);
+  const onStart = (trace: unknown): void => attempt(() => start(trace as Trace));
+  const onEnd = (trace: unknown): void => attempt(() => end(trace as Trace));
+  channel.start.subscribe(onStart);
+  channel.asyncEnd.subscribe(onEnd);
+  return () => {
+    channel.start.unsubscribe(onStart);
+    channel.asyncEnd.unsubscribe(onEnd);
+  };
+}
+
+/**
+ * Runs what an SDK is called in: a span processor, an exporter or a sampler may throw. Node would end the
+ * process for an error in a subscriber.
+ */
+export function attempt(run: () => void): void {
+  try {
+    run();
+  } catch {}
+}

@@ -1,0 +1,102 @@
+import { resolveOptions } from '../../protocol/options.js';
+import {
+  assertPool,
+  type MysqlPoolLike,
+  type MysqlQueryable,
+  type MysqlTransactionOf,
+} from '../../storage/mysql/pool.js';
+import { mysqlRunner, providedRunner } from '../../storage/mysql/runner.js';
+import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
+import { markDatabase } from '../../storage/shared-database.js';
+import { Engine } from '../engine.js';
+import { logOperations } from '../operation-log.js';
+import type { PaymentOutbox } from '../outbox.js';
+import { noStepInTime } from './failures.js';
+import { MysqlStore } from './mysql-store.js';
+import { type MysqlOutboxOptions, mysqlOutboxRules, quoteTables } from './options.js';
+
+/** An outbox in MySQL or MariaDB. */
+export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {
+  /**
+   * Makes the tables where they do not exist. Any number of processes may do so at once, and where they
+   * exist it changes nothing and needs no right to create. Where the application has no such right, let a
+   * migration run `mysqlOutboxSchema()`, or `merchant-payments/outbox/mysql/schema.sql`.
+   *
+   * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
+   */
+  setup(): Promise<void>;
+}
+
+/**
+ * An outbox in MySQL 8.0 or MariaDB 10.6, or later, for any number of processes.
+ *
+ * `record` and `settle` write through the `tx` that they are given: a connection of the pool on which your
+ * transaction is open, or that of a `mysqlInbox` of the same pool. Everything else is a short transaction on
+ * a connection of its own, which is given back before anything is sent: do not call `create` or `send` for a
+ * payment that a transaction of yours has recorded and not committed.
+ *
+ * @example
+ * ```ts
+ * import { PaymentClient } from 'merchant-payments';
+ * import { mysqlOutbox } from 'merchant-payments/outbox/mysql';
+ * import mysql from 'mysql2/promise';
+ *
+ * const pool = mysql.createPool(process.env.MYSQL_URL ?? '');
+ * const outbox = mysqlOutbox(pool, { client: PaymentClient.fromEnv() });
+ * await outbox.setup();
+ *
+ * const { state, payment } = await outbox.create({
+ *   merchantPaymentReference: 'order-1001',
+ *   amount: 2500,
+ *   currency: 'EUR',
+ * });
+ * console.log(state, payment?.referenceNumber);
+ * ```
+ *
+ * @param pool - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function mysqlOutbox<Pool extends MysqlPoolLike>(
+  pool: Pool,
+  options: MysqlOutboxOptions,
+): MysqlOutbox<MysqlTransactionOf<Pool>>;
+/**
+ * The same, with a `tx` of a type that you name.
+ *
+ * @param pool - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
+ * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
+ */
+export function mysqlOutbox<Tx extends MysqlQueryable>(
+  pool: MysqlPoolLike<Tx>,
+  options: MysqlOutboxOptions,
+): MysqlOutbox<Tx>;
+/**
+ * The same with an ORM, whose own transaction is `tx`.
+ *
+ * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm` gives
+ * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ */
+export function mysqlOutbox<Tx>(
+  provider: TransactionProvider<Tx>,
+  options: MysqlOutboxOptions,
+): MysqlOutbox<Tx>;
+export function mysqlOutbox(
+  pool: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
+  options: MysqlOutboxOptions,
+): MysqlOutbox {
+  assertPool(pool);
+  const { client, leaseMs, logger, logReferences, prefix, ...timeouts } = resolveOptions(
+    options,
+    mysqlOutboxRules,
+    { holds: 'client' },
+  );
+  const limits = { ...timeouts, createTimeout: noStepInTime };
+  const runner = isProvider(pool) ? providedRunner(pool, limits) : mysqlRunner(pool, limits);
+  const store = new MysqlStore(runner, quoteTables(prefix));
+  const engine = new Engine(store, { client, leaseMs });
+  logOperations(engine, { logger, logReferences });
+  const outbox = Object.assign(engine, {
+    setup: () => store.setup(),
+  });
+  return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
+}

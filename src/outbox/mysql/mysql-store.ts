@@ -1,0 +1,279 @@
+import { isMissingTable } from '../../storage/mysql/failures.js';
+import type { AskForTexts as Ask, MysqlRunner } from '../../storage/mysql/runner.js';
+import type { SettleOutcome } from '../outbox.js';
+import { type OwnedRow, parseOwnedRow, parseSecondPayments } from '../rows.js';
+import * as steps from '../steps.js';
+import type {
+  Claim,
+  Claimed,
+  Finding,
+  Intent,
+  Listed,
+  OutboxStore,
+  Page,
+  Result,
+  StoredPayment,
+  StoredSecondPayment,
+} from '../store.js';
+import { explain, isDeadlock, isUndone } from './failures.js';
+import type { QuotedTables } from './options.js';
+import { createTables } from './schema.js';
+import { Statements } from './statements.js';
+
+const MAX_DEADLOCKS = 10;
+const CHANGED_AT_ONCE = 200;
+
+type Step<Value> = (ask: Ask) => Promise<Value>;
+
+/**
+ * The tables of an outbox in MySQL. A step locks its row and decides by it in this process, as no UPDATE of
+ * MySQL gives what it has changed.
+ */
+export class MysqlStore<Tx> implements OutboxStore<Tx> {
+  readonly needsTransaction = true;
+  readonly #runner: MysqlRunner<Tx>;
+  readonly #tables: QuotedTables;
+  readonly #statements: Statements;
+
+  constructor(runner: MysqlRunner<Tx>, tables: QuotedTables) {
+    this.#runner = runner;
+    this.#tables = tables;
+    this.#statements = new Statements(tables);
+  }
+
+  setup(): Promise<void> {
+    return explained(async () => {
+      for (const [index, create] of createTables(this.#tables).entries()) {
+        const look = this.#statements.looks[index] as string;
+        // Asked first: a user without the right to create may not even say it.
+        const isThere = await this.#runner.run(look).catch((error) => {
+          if (!isMissingTable(error)) throw error;
+        });
+        if (isThere !== undefined) continue;
+        await this.#runner.run(create);
+        // Fails where there was a table of another version.
+        await this.#runner.run(look);
+      }
+    });
+  }
+
+  async claim(claim: Claim): Promise<Claimed> {
+    const { intent } = claim;
+    const isAdded = intent && (await this.#add(claim, intent));
+    return isAdded ? { granted: true, stored: steps.added(intent) } : this.#claimStored(claim);
+  }
+
+  #add(claim: Claim, intent: Intent): Promise<boolean | undefined> {
+    let isSent = false;
+    const adding = this.#changeAlone((session) => {
+      isSent = true;
+      return this.#statements.add(claim, intent, session);
+    });
+    adding.catch(() => (isSent ? this.#withdraw(claim) : undefined)).catch(() => undefined);
+    return adding;
+  }
+
+  /**
+   * MySQL goes on waiting for a transaction behind a connection that was closed, by whomever: a claim whose
+   * sender has given up would be granted when that is rolled back, and the payment never sent.
+   */
+  async #withdraw({ key, owner }: Claim): Promise<void> {
+    // Where that fails, as for a session that is over, the claim may have been granted since the look for it.
+    await this.#endWait(owner).catch(() => undefined);
+    await this.#finish(key, owner, { state: 'recorded', failure: undefined });
+  }
+
+  async #endWait(owner: string): Promise<void> {
+    for (const session of await this.#run(this.#statements.findClaim(owner))) {
+      await this.#run(`KILL ${Number(session)}`);
+    }
+  }
+
+  #claimStored({ key, ...wanted }: Claim): Promise<Claimed> {
+    return this.#step(undefined, async (ask) => {
+      if (wanted.intent !== undefined) await ask(this.#statements.insert(key, wanted.intent));
+      const found = await this.#lock(ask, key);
+      if (found === undefined) return { granted: false, stored: undefined };
+      const change = steps.claim(found.row, wanted, found.nowMs);
+      const stored = await this.#change(ask, found, change);
+      return { granted: change?.state === 'sending', stored };
+    });
+  }
+
+  record(key: string, intent: Intent, tx: Tx): Promise<StoredPayment | undefined> {
+    return this.#step(tx, async (ask) => {
+      await ask(this.#statements.insert(key, intent));
+      const found = (await this.#lock(ask, key)) as OwnedRow;
+      const stored = await this.#change(ask, found, steps.record(found.row, intent));
+      const isStored = stored.state === 'recorded' && stored.digest === intent.digest;
+      return isStored ? undefined : stored;
+    });
+  }
+
+  async finish(
+    key: string,
+    owner: string,
+    result: Result,
+    claimed: StoredPayment | undefined,
+  ): Promise<StoredPayment | undefined> {
+    if (claimed === undefined) return this.#finish(key, owner, result);
+    const isFinished = await this.#changeAlone(() =>
+      this.#statements.finish(key, owner, steps.end(result)),
+    );
+    if (isFinished === undefined) return this.#finish(key, owner, result);
+    return isFinished ? steps.finished(claimed, result) : undefined;
+  }
+
+  #finish(key: string, owner: string, result: Result): Promise<StoredPayment | undefined> {
+    return this.#step(undefined, async (ask) => {
+      const found = await this.#lock(ask, key);
+      if (found?.row.owner !== owner) return undefined;
+      return this.#change(ask, found, steps.end(result));
+    });
+  }
+
+  settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome> {
+    return this.#step(tx, async (ask) => {
+      const found = await this.#lock(ask, key);
+      if (found === undefined) return 'not-ours';
+      const { outcome, change } = steps.settle(found.row, finding);
+      await this.#change(ask, found, change);
+      if (outcome === 'second-payment') {
+        await ask(this.#statements.addSecond(key, found.row.body, finding));
+      }
+      return outcome;
+    });
+  }
+
+  resolve(key: string, result: Result): Promise<boolean> {
+    return this.#step(undefined, async (ask) => {
+      const found = await this.#lock(ask, key);
+      if (found === undefined || toStored(found).state !== 'unresolved') return false;
+      await this.#change(ask, found, steps.end(result));
+      return true;
+    });
+  }
+
+  async read(key: string): Promise<StoredPayment | undefined> {
+    const [found] = await this.#list(this.#statements.read(key));
+    return found?.stored;
+  }
+
+  expire(): Promise<number> {
+    return this.#inBatches(
+      (limit) => this.#statements.lockExpired(limit),
+      (keys) => this.#statements.expire(keys),
+    );
+  }
+
+  listRecorded(page: Page): Promise<readonly Listed[]> {
+    return this.#list(this.#statements.listRecorded(page));
+  }
+
+  listUnresolved(page: Page): Promise<readonly Listed[]> {
+    return this.#list(this.#statements.listUnresolved(page));
+  }
+
+  async listSecondPayments({
+    after,
+    limit,
+  }: {
+    after: StoredSecondPayment | undefined;
+    limit: number;
+  }): Promise<readonly StoredSecondPayment[]> {
+    const rows = await this.#run(this.#statements.listSecondPayments(after, limit));
+    return parseSecondPayments(`[${rows.join(',')}]`);
+  }
+
+  async prune(olderThan: Date): Promise<number> {
+    const beforeMs = olderThan.getTime();
+    await this.#step(undefined, (ask) => ask(this.#statements.pruneSeconds(beforeMs)));
+    return this.#inBatches(
+      (limit) => this.#statements.lockOld(beforeMs, limit),
+      (keys) => this.#statements.delete(keys),
+    );
+  }
+
+  /** Undefined where there is nothing. */
+  async #lock(ask: Ask, key: string): Promise<OwnedRow | undefined> {
+    const [json] = await ask(this.#statements.lock(key));
+    return json === undefined ? undefined : parseOwnedRow(json);
+  }
+
+  /** Gives what is stored then. */
+  async #change(
+    ask: Ask,
+    { key, row, nowMs }: OwnedRow,
+    change: steps.Change | undefined,
+  ): Promise<StoredPayment> {
+    if (change === undefined) return steps.visible(row, nowMs);
+    const changed = { ...change, changedAtMs: nowMs };
+    await ask(this.#statements.change(key, changed));
+    return steps.visible({ ...row, ...changed }, nowMs);
+  }
+
+  async #inBatches(
+    lock: (limit: number) => string,
+    change: (keys: readonly string[]) => string,
+  ): Promise<number> {
+    for (let total = 0; ; ) {
+      const count = await this.#step(undefined, async (ask) => {
+        const keys = await ask(lock(CHANGED_AT_ONCE));
+        if (keys.length > 0) await ask(change(keys));
+        return keys.length;
+      });
+      total += count;
+      if (count < CHANGED_AT_ONCE) return total;
+    }
+  }
+
+  async #list(statement: string): Promise<readonly Listed[]> {
+    const rows = await this.#run(statement);
+    return rows.map(parseOwnedRow).map((found) => ({ key: found.key, stored: toStored(found) }));
+  }
+
+  /**
+   * The usual case of a step in one statement, by itself. Gives whether it has changed a row; undefined, with
+   * nothing changed, where the step has to be taken in a transaction.
+   */
+  async #changeAlone(statement: (session: number) => string): Promise<boolean | undefined> {
+    const { change } = this.#runner;
+    if (change === undefined) return undefined;
+    return explained(() =>
+      change(statement).catch((error) => {
+        if (isUndone(error)) return undefined;
+        throw error;
+      }),
+    );
+  }
+
+  #run(statement: string): Promise<readonly string[]> {
+    return explained(() => this.#runner.run(statement));
+  }
+
+  #step<Value>(tx: Tx | undefined, step: Step<Value>): Promise<Value> {
+    return explained(async () => {
+      if (tx !== undefined && tx !== null) return this.#runner.runIn(tx, step);
+      for (let count = 1; ; count += 1) {
+        try {
+          return await this.#runner.runTogether(step);
+        } catch (error) {
+          // It is undone, as a whole.
+          if (!isDeadlock(error) || count === MAX_DEADLOCKS) throw error;
+        }
+      }
+    });
+  }
+}
+
+function toStored({ row, nowMs }: OwnedRow): StoredPayment {
+  return steps.visible(row, nowMs);
+}
+
+async function explained<Value>(act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (error) {
+    throw explain(error);
+  }
+}

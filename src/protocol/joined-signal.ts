@@ -1,0 +1,34 @@
+/**
+ * A signal that is aborted with any of the given ones, or when the time is over. Not AbortSignal.any: on
+ * Node 20 its signals are collected while they are waited for, and the time is never over.
+ */
+export class JoinedSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #sources: readonly AbortSignal[];
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #abort = (): void => this.#controller.abort();
+  /** Whether the time ended it. */
+  isOver = false;
+
+  constructor(sources: readonly AbortSignal[], timeoutMs?: number) {
+    this.#sources = sources;
+    for (const source of sources) {
+      if (source.aborted) this.#abort();
+      source.addEventListener('abort', this.#abort);
+    }
+    if (timeoutMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.isOver = !this.signal.aborted;
+      this.#abort();
+    }, timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    for (const source of this.#sources) source.removeEventListener('abort', this.#abort);
+  }
+}

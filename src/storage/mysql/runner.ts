@@ -1,0 +1,239 @@
+import { InvalidOptionError } from '../../errors.js';
+import { describeValue } from '../../protocol/describe-value.js';
+import { Loss, toError } from '../loss.js';
+import { hasMethods, type TransactionProvider } from '../providers/provider.js';
+import { type Ask, type RunnerOptions, runnerOfProvider, TransactionOpen } from '../runner.js';
+import {
+  databaseErrorOf,
+  errnoOf,
+  losesConnection,
+  NO_SAVEPOINT,
+  READ_ONLY_TRANSACTION,
+  spoilsConnection,
+  UNSUPPORTED_IN_PREPARED,
+  withoutStatement,
+} from './failures.js';
+import { giveBack, serverClosed, takeConnection } from './mysql-transactions.js';
+import type { MysqlPoolLike, MysqlQueryable } from './pool.js';
+import { asRows, changedAnswer, send, statusOf, textsOf } from './rows.js';
+import { COMMIT, READ_COMMITTED, ROLLBACK, START } from './session.js';
+
+type Send = Ask<unknown>;
+/** Runs one statement. Gives the text that each of its rows has. */
+export type AskForTexts = Ask<readonly string[]>;
+
+/** Runs statements and short transactions: what pools and ORMs are reduced to. */
+export interface MysqlRunner<Tx> {
+  /**
+   * Runs one statement by itself.
+   *
+   * @throws the driver's error, or that of a deadline; whether the statement was run is then not known
+   */
+  run(statement: string): Promise<readonly string[]>;
+  /**
+   * Runs an INSERT or UPDATE by itself.
+   *
+   * @param statement gives it, for the number that the driver has of the session
+   * @returns whether it has changed a row; undefined, with nothing changed, where the pool has its sessions
+   * begin transactions of their own accord, or read only, or hides what the server says of a session
+   * @throws as `run` does
+   */
+  readonly change?: (statement: (session: number) => string) => Promise<boolean | undefined>;
+  /** Runs `body` in one transaction at READ COMMITTED, which is rolled back when it rejects. */
+  runTogether<Value>(body: (ask: AskForTexts) => Promise<Value>): Promise<Value>;
+  /**
+   * Runs `body` in somebody's transaction.
+   *
+   * @throws {InvalidOptionError} when `tx` has none open
+   */
+  runIn<Value>(tx: Tx, body: (ask: AskForTexts) => Promise<Value>): Promise<Value>;
+}
+
+/** On connections of a pool. */
+export function mysqlRunner<Tx extends MysqlQueryable>(
+  pool: MysqlPoolLike<Tx>,
+  { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
+): MysqlRunner<Tx> {
+  let tellsStatus: boolean | undefined;
+  const onConnection = async <Value>(
+    body: (send: Send, connection: Tx) => Promise<Value>,
+  ): Promise<Value> => {
+    const loss = new Loss();
+    const onLost = (error?: Error) => loss.report(error ?? serverClosed());
+    const connection = await takeConnection(pool, acquireTimeoutMs, onLost);
+    const timer = setTimeout(() => loss.report(createTimeout(commandTimeoutMs)), commandTimeoutMs);
+    try {
+      return await loss.orSettled(body((sql) => sendScrubbed(connection, sql), connection));
+    } catch (error) {
+      // There is no knowing what the connection's next answer will be to, or it will be the same.
+      if (losesConnection(error) || spoilsConnection(error)) loss.report(toError(error));
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      giveBack(connection, onLost, loss.reason !== undefined);
+    }
+  };
+  return {
+    run: (statement) => onConnection((ask) => runAlone(ask, statement)),
+    change: (statement) =>
+      onConnection(async (ask, connection) => {
+        // Asked once: behind a change that stands it is too late to find out.
+        tellsStatus ??= statusOf(await ask('DO 0')) !== undefined;
+        return tellsStatus ? changeAlone(ask, statement(sessionOf(connection))) : undefined;
+      }),
+    runTogether: (body) => onConnection((ask) => runTogether(ask, body)),
+    runIn,
+  };
+}
+
+/** On what an ORM gives. */
+export function providedRunner<Tx>(
+  provider: TransactionProvider<Tx>,
+  options: RunnerOptions,
+): MysqlRunner<Tx> {
+  const { run, runTogether, runIn } = runnerOfProvider(provider, options, databaseErrorOf);
+  return {
+    run: forTexts(run),
+    runTogether: (body) => runTogether((ask) => body(forTexts(ask))),
+    async runIn(tx, body) {
+      const ask = forTexts((statement) => runIn(tx, statement));
+      await assertOpen(ask, provider.orm);
+      return body(ask);
+    },
+  };
+}
+
+/**
+ * After a deadlock the server has rolled back, and takes each statement for a transaction of its own, which no
+ * ORM notices; nor does each notice that its transaction is over. A savepoint lasts as long as a transaction.
+ */
+async function assertOpen(ask: AskForTexts, orm: string): Promise<void> {
+  try {
+    await ask('SAVEPOINT merchant_payments_step');
+    await ask('RELEASE SAVEPOINT merchant_payments_step');
+  } catch (error) {
+    const errno = errnoOf(databaseErrorOf(error));
+    // What is sent as a prepared statement can't be one: in a transaction the isolation can't be set either.
+    if (errno === UNSUPPORTED_IN_PREPARED && (await isRefusedInTransaction(ask))) return;
+    if (errno !== NO_SAVEPOINT && errno !== UNSUPPORTED_IN_PREPARED) throw error;
+    throw new InvalidOptionError(
+      'tx',
+      `tx must be a transaction of ${orm} that is open; received one that is over, as after a deadlock: let that error through, and run the transaction again`,
+    );
+  }
+}
+
+async function isRefusedInTransaction(ask: AskForTexts): Promise<boolean> {
+  try {
+    await ask(READ_COMMITTED);
+    return false;
+  } catch (error) {
+    if (errnoOf(databaseErrorOf(error)) === IN_TRANSACTION) return true;
+    throw error;
+  }
+}
+
+function forTexts(ask: Ask): AskForTexts {
+  return async (statement) => textsOf(await ask(statement));
+}
+
+function forTextsOf(ask: Send): AskForTexts {
+  return forTexts(async (statement) => asRows(await ask(statement)));
+}
+
+async function sendScrubbed(connection: MysqlQueryable, sql: string): Promise<unknown> {
+  try {
+    return await send(connection, sql);
+  } catch (error) {
+    // It has the statement, and that the body.
+    throw withoutStatement(error);
+  }
+}
+
+/** In a transaction that somebody forgot to end, the statement would be undone with it. */
+async function runAlone(ask: Send, statement: string): Promise<readonly string[]> {
+  // Only an answer without rows tells. A read may be one of an old snapshot, so it is asked before.
+  const isRead = /^\s*SELECT\b/i.test(statement);
+  const before = isRead ? statusOf(await ask('DO 0')) : undefined;
+  if (before?.isInTransaction) throw new TransactionOpen();
+  const answer = await ask(statement);
+  const status = before ?? statusOf(answer);
+  if (status !== undefined && !status.isAutocommit) await ask(COMMIT);
+  else if (status?.isInTransaction) throw new TransactionOpen();
+  return textsOf(asRows(answer));
+}
+
+/** Not a number where a wrapper of the pool hides it. */
+function sessionOf(connection: object): number {
+  return Number((connection as { readonly threadId?: unknown }).threadId);
+}
+
+async function changeAlone(ask: Send, statement: string): Promise<boolean | undefined> {
+  let answer: unknown;
+  try {
+    answer = await ask(statement);
+  } catch (error) {
+    // Without autocommit it has begun a transaction.
+    if (!losesConnection(error)) await ask(ROLLBACK);
+    if (errnoOf(error) === READ_ONLY_TRANSACTION) return undefined;
+    throw error;
+  }
+  const { isAutocommit, isInTransaction } = statusOf(answer) ?? {};
+  const { affectedRows } = (answer ?? {}) as { affectedRows?: unknown };
+  if (isAutocommit === undefined || typeof affectedRows !== 'number') throw changedAnswer();
+  if (!isAutocommit) {
+    await ask(ROLLBACK);
+    return undefined;
+  }
+  // The connection is closed, and the statement undone with what somebody forgot to end.
+  if (isInTransaction) throw new TransactionOpen();
+  return affectedRows > 0;
+}
+
+// ER_CANT_CHANGE_TX_CHARACTERISTICS.
+const IN_TRANSACTION = 1568;
+
+async function runTogether<Value>(
+  ask: Send,
+  body: (ask: AskForTexts) => Promise<Value>,
+): Promise<Value> {
+  // To begin another one would commit what somebody forgot to end.
+  await ask(READ_COMMITTED).catch((error) => {
+    throw errnoOf(error) === IN_TRANSACTION ? new TransactionOpen() : error;
+  });
+  try {
+    await ask(START);
+    const value = await body(forTextsOf(ask));
+    await ask(COMMIT);
+    return value;
+  } catch (error) {
+    if (!losesConnection(error)) await ask(ROLLBACK);
+    throw error;
+  }
+}
+
+async function runIn<Tx extends MysqlQueryable, Value>(
+  tx: Tx,
+  body: (ask: AskForTexts) => Promise<Value>,
+): Promise<Value> {
+  const ask: Send = (statement) => sendScrubbed(tx, statement);
+  await assertTransaction(tx, ask);
+  return body(forTextsOf(ask));
+}
+
+async function assertTransaction(tx: unknown, ask: Send): Promise<void> {
+  // A pool has query() as well, and writes by it stand alone.
+  const isConnection =
+    hasMethods(tx, ['query', 'beginTransaction']) && !hasMethods(tx, ['promise']);
+  if (!isConnection) throw invalidTx(describeValue(tx));
+  const { isInTransaction, isAutocommit } = statusOf(await ask('DO 0')) ?? {};
+  // Without autocommit the first statement begins one.
+  if (!isInTransaction && isAutocommit !== false) throw invalidTx('one without a transaction');
+}
+
+function invalidTx(received: string): InvalidOptionError {
+  return new InvalidOptionError(
+    'tx',
+    `tx must be a connection of the pool of mysql2/promise with your transaction open, or the tx of an inbox of the same pool; received ${received}`,
+  );
+}

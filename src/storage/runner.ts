@@ -1,0 +1,93 @@
+import { invalidOption, LONGEST_TIMER_MS } from '../protocol/options.js';
+import { Loss } from './loss.js';
+import type { TransactionProvider } from './providers/provider.js';
+
+/** A row as a driver gives it: an object, or an array where the pool is set so. */
+export type Row = object;
+
+/** Runs statements that are transactions of their own: what pools and ORMs are reduced to. */
+export interface Runner<Tx> {
+  /**
+   * Runs one statement by itself.
+   *
+   * @throws the driver's error, or that of a deadline; whether the statement was run is then not known
+   */
+  run(statement: string): Promise<readonly Row[]>;
+  /** Runs several in one transaction. Gives the rows of the last. */
+  runAll(statements: readonly string[]): Promise<readonly Row[]>;
+  /** Runs one statement in somebody's transaction. */
+  runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
+  /** Whether {@link runIn} refuses one that is over, in which the statement would stand alone. */
+  readonly refusesEnded: boolean;
+}
+
+export interface RunnerOptions {
+  readonly acquireTimeoutMs: number;
+  readonly commandTimeoutMs: number;
+  /** The error for a statement that was not answered in time. */
+  readonly createTimeout: (timeoutMs: number) => Error;
+}
+
+/** Runs one statement where the asker is. */
+export type Ask<Answer = readonly Row[]> = (statement: string) => Promise<Answer>;
+
+/**
+ * On what an ORM gives, which keeps to its own deadlines besides.
+ *
+ * @param databaseErrorOf gives the server's error in that of an ORM
+ */
+export function runnerOfProvider<Tx>(
+  provider: TransactionProvider<Tx>,
+  { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
+  databaseErrorOf: (error: unknown) => unknown,
+): Runner<Tx> & {
+  /** Runs `body` in one transaction, which is rolled back when it rejects. */
+  runTogether<Value>(body: (ask: Ask) => Promise<Value>): Promise<Value>;
+} {
+  const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
+  const inTime = async <Value>(running: Promise<Value>): Promise<Value> => {
+    const loss = new Loss();
+    const timer = setTimeout(() => loss.report(createTimeout(timeoutMs)), timeoutMs);
+    return loss.orSettled(running).finally(() => clearTimeout(timer));
+  };
+  const explained = (error: unknown): never => {
+    throw databaseErrorOf(error);
+  };
+  const runTogether = async <Value>(body: (ask: Ask) => Promise<Value>): Promise<Value> => {
+    let value: Value | undefined;
+    const inTransaction = async (tx: Tx): Promise<void> => {
+      value = await body((statement) => provider.query(tx, statement));
+    };
+    const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
+    await inTime(provider.transaction(inTransaction, limits)).catch(explained);
+    return value as Value;
+  };
+  return {
+    run: (statement) => inTime(provider.query(provider.database, statement)).catch(explained),
+    runTogether,
+    runAll: (statements) =>
+      runTogether(async (ask) => {
+        let rows: readonly Row[] = [];
+        for (const statement of statements) rows = await ask(statement);
+        return rows;
+      }),
+    // Not every ORM does.
+    refusesEnded: false,
+    async runIn(tx, statement) {
+      if (!provider.isTransaction(tx ?? {})) {
+        const expected = `a transaction of ${provider.orm}: the one that it, or an inbox on it, gives to your code`;
+        throw invalidOption('tx', expected, tx);
+      }
+      return provider.query(tx, statement);
+    },
+  };
+}
+
+/** A connection was released with its transaction open. */
+export class TransactionOpen extends Error {
+  constructor() {
+    super(
+      'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
+    );
+  }
+}

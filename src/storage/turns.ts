@@ -1,0 +1,75 @@
+/**
+ * Runs actions of the same name one at a time, in the order of arrival.
+ *
+ * Without it ten deliveries of one slow change would hold ten connections, nine of them only to
+ * wait for the first, and other payments would find the pool empty.
+ */
+export class Turns {
+  readonly #queues = new Map<string, (() => void)[]>();
+
+  /**
+   * Runs `action` when its turn comes, with what is left of `timeoutMs` (1 at least). Its turn is over when
+   * it settles, or when it calls `leave` before. Gives undefined, without having run it, when the turn does
+   * not come in time.
+   */
+  take<Result>(
+    name: string,
+    timeoutMs: number,
+    action: (leftMs: number, leave: () => void) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const queue = this.#queues.get(name);
+    if (queue !== undefined) return this.#takeAfter(queue, name, timeoutMs, action);
+    this.#queues.set(name, []);
+    return this.#run(name, timeoutMs, action);
+  }
+
+  async #takeAfter<Result>(
+    queue: (() => void)[],
+    name: string,
+    timeoutMs: number,
+    action: (leftMs: number, leave: () => void) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const cameAtMs = performance.now();
+    if (!(await enter(queue, timeoutMs))) return undefined;
+    const waitedMs = Math.ceil(performance.now() - cameAtMs);
+    return this.#run(name, Math.max(1, timeoutMs - waitedMs), action);
+  }
+
+  async #run<Result>(
+    name: string,
+    leftMs: number,
+    action: (leftMs: number, leave: () => void) => Promise<Result>,
+  ): Promise<Result> {
+    let isOver = false;
+    const leave = (): void => {
+      if (!isOver) this.#leave(name);
+      isOver = true;
+    };
+    try {
+      return await action(leftMs, leave);
+    } finally {
+      leave();
+    }
+  }
+
+  #leave(name: string): void {
+    const next = this.#queues.get(name)?.shift();
+    if (next === undefined) this.#queues.delete(name);
+    else next();
+  }
+}
+
+function enter(queue: (() => void)[], timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const come = (): void => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    const giveUp = (): void => {
+      queue.splice(queue.indexOf(come), 1);
+      resolve(false);
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
+    queue.push(come);
+  });
+}

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { type OrderChange, takeTime } from './merchant-work.js';
+
+/** Two writes, in the transaction of the inbox where it has one. */
+export async function writeToPostgres(
+  tx: pg.Pool | pg.PoolClient,
+  { key, reference, status, stale }: OrderChange,
+): Promise<void> {
+  const { rows } = await tx.query(
+    `INSERT INTO effects (key, reference, status, stale, began_at_ms)
+VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+    [key, reference, status, stale, Date.now()],
+  );
+  await takeTime(key);
+  if (!stale) {
+    await tx.query(
+      `INSERT INTO orders (reference, status) VALUES ($1, $2)
+ON CONFLICT (reference) DO UPDATE SET status = excluded.status`,
+      [reference, status],
+    );
+  }
+  await tx.query('UPDATE effects SET done_at_ms = $2 WHERE id = $1', [rows[0].id, Date.now()]);
+}

@@ -1,0 +1,153 @@
+import mysql, { type PoolConnection, type RowDataPacket } from 'mysql2/promise';
+import pg from 'pg';
+import type { PaymentClient } from '../../src/client/payment-client.js';
+import type { CallbackInbox } from '../../src/inbox/inbox.js';
+import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
+import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import { mysqlOutbox } from '../../src/outbox/mysql/mysql-outbox.js';
+import type { PaymentOutbox } from '../../src/outbox/outbox.js';
+import { postgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
+import { sqliteOutbox } from '../../src/outbox/sqlite/sqlite-outbox.js';
+import { failSometimes, type OrderChange, takeTime } from './merchant-work.js';
+import { writeToMysql } from './mysql-merchant.js';
+import { writeToPostgres } from './postgres-merchant.js';
+import { isRecorded, orderOf, type ShopKind } from './shop-config.js';
+import { openSqliteMerchant } from './sqlite-merchant.js';
+import { LEASE_MS, LOCK_TIMEOUT_MS } from './timing.js';
+
+/** Inbox, outbox and orders in one database, as each process of a shop has them. */
+export interface Shop<Tx = unknown> {
+  readonly inbox: CallbackInbox<Tx>;
+  readonly outbox: PaymentOutbox<Tx> & { setup(): unknown };
+  /** Stores an order where there is none; in the same transaction its payment, where that is to be recorded. */
+  placeOrder(reference: string): Promise<void>;
+  /** Writes what a callback changes, in the inbox's transaction where it has one. */
+  changeOrder(tx: Tx, change: OrderChange): Promise<void>;
+  /** The orders that, at one moment, were not what the outbox had of them: what one transaction excludes. */
+  findTorn(): Promise<string[]>;
+  close(): unknown;
+}
+
+export function openShop(kind: ShopKind, url: string, client: PaymentClient): Shop {
+  // Each takes the transactions of its own inbox only.
+  return OPEN[kind](url, client) as Shop;
+}
+
+const OPEN = { postgres: openOnPostgres, mysql: openOnMysql, sqlite: openOnSqlite };
+
+const ignore = (): void => {};
+
+const HALF_RECORDED = `o.reference IS NULL OR (p.reference IS NULL AND o.reference LIKE 'recorded-%')`;
+const FIND_TORN = (status: string) => `SELECT coalesce(o.reference, p.reference) AS reference
+FROM orders o FULL JOIN payment_outbox_payments p ON p.reference = o.reference
+WHERE ${HALF_RECORDED} OR o.status <> ${status}`;
+
+function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient> {
+  const pool = new pg.Pool({ connectionString: url, max: 5 });
+  // The server also ends idle connections.
+  pool.on('error', ignore);
+  const outbox = postgresOutbox<pg.PoolClient>(pool, { client, leaseMs: LEASE_MS });
+  return {
+    inbox: postgresInbox<pg.PoolClient>(pool, {
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+      acquireTimeoutMs: 2_000,
+    }),
+    outbox,
+    async placeOrder(reference) {
+      const tx = await pool.connect();
+      // Without it, a connection that breaks here would end the process: the pool listens to idle ones.
+      tx.on('error', ignore);
+      try {
+        await tx.query('BEGIN');
+        await tx.query(`INSERT INTO orders VALUES ($1, 'created') ON CONFLICT DO NOTHING`, [
+          reference,
+        ]);
+        if (isRecorded(reference)) await outbox.record(orderOf(reference), { tx });
+        await takeTime(reference);
+        await tx.query('COMMIT');
+      } catch (error) {
+        await tx.query('ROLLBACK').catch(ignore);
+        throw error;
+      } finally {
+        tx.off('error', ignore);
+        tx.release();
+      }
+    },
+    changeOrder: writeToPostgres,
+    async findTorn() {
+      const status = `coalesce(p.payment::json ->> 'status', 'created')`;
+      const { rows } = await pool.query<{ reference: string }>(FIND_TORN(status));
+      return rows.map(({ reference }) => reference);
+    },
+    close: () => pool.end(),
+  };
+}
+
+// It has no FULL JOIN.
+const FIND_TORN_IN_MYSQL = `SELECT o.reference
+FROM orders o LEFT JOIN payment_outbox_payments p ON p.reference = o.reference
+WHERE (p.reference IS NULL AND o.reference LIKE 'recorded-%')
+  OR o.status <> coalesce(json_unquote(json_extract(p.payment, '$.status')), 'created')
+UNION ALL SELECT p.reference
+FROM payment_outbox_payments p LEFT JOIN orders o ON o.reference = p.reference
+WHERE o.reference IS NULL`;
+
+function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
+  const pool = mysql.createPool({ uri: url, connectionLimit: 5 });
+  const outbox = mysqlOutbox<PoolConnection>(pool, { client, leaseMs: LEASE_MS });
+  return {
+    inbox: mysqlInbox<PoolConnection>(pool, {
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+      acquireTimeoutMs: 2_000,
+    }),
+    outbox,
+    async placeOrder(reference) {
+      const tx = await pool.getConnection();
+      tx.on('error', ignore);
+      try {
+        await tx.beginTransaction();
+        await tx.query(`INSERT IGNORE INTO orders VALUES (?, 'created')`, [reference]);
+        if (isRecorded(reference)) await outbox.record(orderOf(reference), { tx });
+        await takeTime(reference);
+        await tx.commit();
+      } catch (error) {
+        await tx.rollback().catch(() => tx.destroy());
+        throw error;
+      } finally {
+        tx.off('error', ignore);
+        tx.release();
+      }
+    },
+    changeOrder: writeToMysql,
+    async findTorn() {
+      const [rows] = await pool.query<RowDataPacket[]>(FIND_TORN_IN_MYSQL);
+      return rows.map(({ reference }) => reference);
+    },
+    close: () => pool.end(),
+  };
+}
+
+function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
+  const { database, inbox, write } = openSqliteMerchant(url);
+  const outbox = sqliteOutbox(database, { client, leaseMs: LEASE_MS });
+  const insertOrder = database.prepare(
+    `INSERT OR IGNORE INTO orders (reference, status) VALUES (?, 'created')`,
+  );
+  const place = database.transaction((reference: string) => {
+    insertOrder.run(reference);
+    if (isRecorded(reference)) outbox.recordNow(orderOf(reference));
+    failSometimes(0.05);
+  });
+  return {
+    inbox,
+    outbox,
+    placeOrder: async (reference) => place.immediate(reference),
+    changeOrder: (_, change) => write(change),
+    async findTorn() {
+      // Its inbox has no transaction in which a payment could be settled.
+      const rows = database.prepare(FIND_TORN('o.status')).all() as { reference: string }[];
+      return rows.map(({ reference }) => reference);
+    },
+    close: () => database.close(),
+  };
+}

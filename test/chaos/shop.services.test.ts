@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { hasMariadb } from '../services/start-mariadb.js';
+import { hasPostgres } from '../services/start-postgres.js';
+import { runShopTest, type ShopRunOptions } from './shop-run.js';
+import { hasSqlite } from './sqlite-file.js';
+
+// The full size is `npm run test:chaos -- outbox`, and `-- shop`.
+const TIMEOUT_MS = 150_000;
+
+async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks'>): Promise<void> {
+  const report = await runShopTest({ ...options, orders: 80, processes: 4, killEveryMs: 200 });
+  console.log(report.text);
+  const { mistakes, counts } = report;
+  expect(mistakes).toEqual([]);
+  expect(counts['kills']).toBeGreaterThan(0);
+  expect(counts['looks for torn orders']).toBeGreaterThan(0);
+  expect(counts['at the end: created']).toBeGreaterThan(0);
+  expect(counts['changes without effect']).toBe(0);
+  if (options.callbacks === 'meanwhile') {
+    expect(counts['effects run as stale']).toBeGreaterThan(0);
+    expect(counts['store down (ms)']).toBeGreaterThan(0);
+  } else {
+    expect(counts['before the callbacks: unresolved']).toBeGreaterThan(0);
+  }
+}
+
+describe('processes of a shop that are killed while they create payments', () => {
+  it.skipIf(!hasPostgres)(
+    'leave no order with two payments on Postgres',
+    () => expectNoMistake({ kind: 'postgres', callbacks: 'afterwards' }),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(!hasMariadb)(
+    'leave no order with two payments on MariaDB',
+    () => expectNoMistake({ kind: 'mysql', callbacks: 'afterwards' }),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(!hasSqlite)(
+    'leave no order with two payments on SQLite',
+    () => expectNoMistake({ kind: 'sqlite', callbacks: 'afterwards' }),
+    TIMEOUT_MS,
+  );
+});
+
+describe('processes of a shop that are killed while callbacks of its payments arrive', () => {
+  it.skipIf(!hasPostgres)(
+    'leave each order as its payment is, and each change done once, on Postgres',
+    () => expectNoMistake({ kind: 'postgres', callbacks: 'meanwhile' }),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(!hasMariadb)(
+    'leave each order as its payment is, and each change done once, on MariaDB',
+    () => expectNoMistake({ kind: 'mysql', callbacks: 'meanwhile' }),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(!hasSqlite)(
+    'leave each order as its payment is, and goods shipped once, on SQLite',
+    () => expectNoMistake({ kind: 'sqlite', callbacks: 'meanwhile' }),
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import { sha1Of, toRedisName } from '../../../src/inbox/redis/digests.js';
+import { toStoredName } from '../../../src/storage/stored-name.js';
+
+test.each([
+  'payment-1',
+  '',
+  'with blanks',
+  '{braces}',
+  'sha256:looks like a digest',
+  'x'.repeat(128),
+  'x'.repeat(129),
+  'ünï\u0000',
+  '\ud800',
+  '\udfff',
+  ...Array.from({ length: 50 }, (_, index) => `one of many, for + and / ${index}`),
+])('a name is stored as by every other store: %j', async (name) => {
+  expect(await toRedisName(name)).toBe(toStoredName(name));
+});
+
+test.each(['', 'return 1', 'ü'])('the digest of the script %j is that of Redis', async (source) => {
+  expect(await sha1Of(source)).toBe(createHash('sha1').update(source).digest('hex'));
+});
+
+test('the inbox runs without any module of Node', async () => {
+  const { metafile } = await build({
+    entryPoints: ['src/inbox/redis/index.ts'],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'silent',
+  });
+  const [output] = Object.values(metafile.outputs);
+  expect(output?.imports).toEqual([]);
+});

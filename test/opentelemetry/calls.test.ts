@@ -1,0 +1,267 @@
+import diagnostics from 'node:diagnostics_channel';
+import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Histogram } from '@opentelemetry/sdk-metrics';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createClient,
+  created,
+  failureOf,
+  httpAnswer,
+  order,
+  refusedPort,
+  startRawServer,
+} from '../client/raw-server.js';
+import { startTelemetry } from './telemetry.js';
+
+// Not without jitter: the identifiers of spans are random, too.
+const tooMany = httpAnswer(429, '', { 'retry-after': '0' });
+
+const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
+
+describe('the span of a call', () => {
+  it('is one for three requests, below the span of its caller', async () => {
+    const { tracer, spans } = startTelemetry();
+    const answers = [tooMany, tooMany, httpAnswer(201, { requestId })];
+    const server = await startRawServer({ answer: (_request, index) => answers[index] });
+    const client = createClient(`${server.url}/v2`);
+    const parent = tracer.startSpan('checkout');
+    await context.with(trace.setSpan(context.active(), parent), () =>
+      client.payments.create(order),
+    );
+    expect(spans()).toHaveLength(1);
+    const [span] = spans();
+    expect(span).toMatchObject({
+      name: 'POST /v2/api/payments',
+      kind: SpanKind.CLIENT,
+      parentSpanContext: { spanId: parent.spanContext().spanId },
+      status: { code: SpanStatusCode.UNSET },
+      instrumentationScope: { schemaUrl: 'https://opentelemetry.io/schemas/1.45.0' },
+    });
+    expect(span?.spanContext().traceId).toBe(parent.spanContext().traceId);
+    expect(span?.attributes).toStrictEqual({
+      'http.request.method': 'POST',
+      'http.request.resend_count': 2,
+      'http.response.status_code': 201,
+      'server.address': '127.0.0.1',
+      'server.port': server.port,
+      'url.full': `${server.url}/v2/api/payments`,
+      'merchant_payments.operation': 'payments.create',
+      'merchant_payments.outcome': 'accepted',
+      'merchant_payments.request_id': requestId,
+    });
+    expect(span?.events.map(({ name, attributes }) => [name, attributes])).toStrictEqual(
+      [429, 429, 201].map((status, index) => [
+        'merchant_payments.request',
+        {
+          'merchant_payments.attempt': index + 1,
+          'http.response.status_code': status,
+          'merchant_payments.outcome': status === 201 ? 'accepted' : 'rejected',
+          ...(status === 201 && { 'merchant_payments.request_id': requestId }),
+        },
+      ]),
+    );
+  });
+
+  it('is its own of each of 600 calls in flight, and so are those that its requests are made in', async () => {
+    const { tracer, spans } = startTelemetry();
+    const activeAtRequests: (Span | undefined)[] = [];
+    const noteActive = () => void activeAtRequests.push(trace.getActiveSpan());
+    diagnostics.subscribe('undici:request:create', noteActive);
+    onTestFinished(() => void diagnostics.unsubscribe('undici:request:create', noteActive));
+    // Nothing is answered before the client has all the requests under way that it can have at once.
+    const held: (() => void)[] = [];
+    const attempts = new Map<string, number>();
+    const server = await startRawServer({
+      answer({ body, socket }, index) {
+        const { merchantPaymentReference: reference } = JSON.parse(body);
+        const attempt = (attempts.get(reference) ?? 0) + 1;
+        attempts.set(reference, attempt);
+        const reply = attempt < 3 ? tooMany : created;
+        if (index >= 256) return reply;
+        held.push(() => socket.write(reply));
+        if (index === 255) for (const answer of held) answer();
+        return undefined;
+      },
+    });
+    const client = createClient(server.url, { logReferences: true });
+    const parents = new Map<string, string>();
+    const calls = Array.from({ length: 600 }, (_, index) => {
+      const merchantPaymentReference = `order-${index}`;
+      const parent = tracer.startSpan(`checkout ${index}`);
+      parents.set(merchantPaymentReference, parent.spanContext().spanId);
+      return context.with(trace.setSpan(context.active(), parent), () =>
+        client.payments.create({ ...order, merchantPaymentReference }),
+      );
+    });
+    await Promise.all(calls);
+    const ended = spans();
+    expect(ended).toHaveLength(600);
+    for (const { attributes, parentSpanContext, events } of ended) {
+      const reference = attributes['merchant_payments.merchant_payment_reference'] as string;
+      expect(parentSpanContext?.spanId).toBe(parents.get(reference));
+      parents.delete(reference);
+      expect(attributes['http.request.resend_count']).toBe(2);
+      expect(events).toHaveLength(3);
+    }
+    expect(parents.size).toBe(0);
+    const counts = new Map(ended.map((span) => [span.spanContext().spanId, 0]));
+    for (const span of activeAtRequests) {
+      const id = span?.spanContext().spanId ?? 'none';
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    expect([...counts.values()]).toStrictEqual(Array(600).fill(3));
+  });
+
+  it('is named by its method alone where the path is the caller’s', async () => {
+    const { spans } = startTelemetry();
+    const server = await startRawServer({ answer: () => created });
+    await createClient(server.url).request({ method: 'GET', path: '/payments/7?of=hunter2' });
+    expect(spans()[0]).toMatchObject({ name: 'GET' });
+    expect(spans()[0]?.attributes).toMatchObject({ 'url.full': `${server.url}/payments/7` });
+    expect(spans()[0]?.attributes).not.toHaveProperty(['http.request.resend_count']);
+  });
+
+  it('has the code of an answer that is an error, and its status as error.type', async () => {
+    const { spans } = startTelemetry();
+    const server = await startRawServer({ answer: () => httpAnswer(422, { code: 'NO_SHOP' }) });
+    await failureOf(createClient(server.url).payments.create(order));
+    expect(spans()[0]?.attributes).toMatchObject({
+      'http.response.status_code': 422,
+      'error.type': '422',
+      'merchant_payments.code': 'NO_SHOP',
+      'merchant_payments.outcome': 'rejected',
+    });
+    expect(spans()[0]?.status).toStrictEqual({ code: SpanStatusCode.ERROR, message: 'NO_SHOP' });
+  });
+
+  it('has the code as error.type where there was no answer', async () => {
+    const { spans } = startTelemetry();
+    const client = createClient(`http://127.0.0.1:${await refusedPort()}`, { maxRetries: 0 });
+    await failureOf(client.payments.create(order));
+    expect(spans()[0]?.attributes).toMatchObject({
+      'error.type': 'CONNECTION_FAILED',
+      'merchant_payments.outcome': 'not-sent',
+    });
+    expect(spans()[0]?.attributes).not.toHaveProperty(['http.response.status_code']);
+  });
+
+  it('has the code as error.type where a 2xx can’t be used', async () => {
+    const { spans } = startTelemetry();
+    const validate = () => ({ issues: [{ message: 'no' }] });
+    const responseSchema = { '~standard': { version: 1, vendor: 'own', validate } } as const;
+    const server = await startRawServer({ answer: () => created });
+    await failureOf(createClient(server.url).payments.create(order, { responseSchema }));
+    expect(spans()[0]?.attributes).toMatchObject({
+      'http.response.status_code': 201,
+      'error.type': 'RESPONSE_UNUSABLE',
+      'merchant_payments.outcome': 'accepted',
+    });
+  });
+
+  it('has the reference and the caller’s own fields where they are turned on', async () => {
+    const { spans } = startTelemetry();
+    const server = await startRawServer({ answer: () => created });
+    const logContext = { tenant: 'shop-7', job: 12 };
+    await createClient(server.url).payments.create(order);
+    const client = createClient(server.url, { logReferences: true });
+    await client.payments.create(order, { logContext });
+    const shown = {
+      'merchant_payments.merchant_payment_reference': 'order-1001',
+      'merchant_payments.context.tenant': 'shop-7',
+      'merchant_payments.context.job': 12,
+    };
+    expect(Object.keys(spans()[0]?.attributes ?? {})).not.toContain(Object.keys(shown)[0]);
+    expect(spans()[1]?.attributes).toMatchObject(shown);
+  });
+
+  it('is left out after disable()', async () => {
+    const { spans, disable, metrics } = startTelemetry();
+    disable();
+    const server = await startRawServer({ answer: () => created });
+    await createClient(server.url).payments.create(order);
+    expect(spans()).toStrictEqual([]);
+    expect(await metrics()).toStrictEqual({});
+  });
+});
+
+describe('the metrics of calls', () => {
+  it('count them and their requests by outcome and code, without references', async () => {
+    const { metrics } = startTelemetry();
+    const answers = [created, tooMany, created, httpAnswer(422, { code: 'NO_SHOP' })];
+    const server = await startRawServer({ answer: (_request, index) => answers[index] });
+    const client = createClient(server.url, { logReferences: true });
+    const logContext = { tenant: 'shop-7' };
+    await client.payments.create(order, { logContext });
+    await client.payments.create(order, { logContext });
+    await failureOf(client.payments.create(order, { logContext }));
+    const {
+      'merchant_payments.calls': calls = [],
+      'merchant_payments.call.duration': durations = [],
+      'merchant_payments.request.duration': requests = [],
+    } = await metrics();
+    const common = {
+      'merchant_payments.operation': 'payments.create',
+      'server.address': '127.0.0.1',
+    };
+    const accepted = { ...common, 'merchant_payments.outcome': 'accepted' };
+    const refused = {
+      ...common,
+      'merchant_payments.outcome': 'rejected',
+      'merchant_payments.code': 'NO_SHOP',
+    };
+    expect(calls.map(({ attributes, value }) => [attributes, value])).toStrictEqual([
+      [accepted, 2],
+      [refused, 1],
+    ]);
+    expect(durations).toMatchObject([
+      { attributes: accepted, value: { count: 2, sum: expect.any(Number) } },
+      { attributes: refused, value: { count: 1 } },
+    ]);
+    const ofRequests = { 'http.request.method': 'POST', 'server.address': '127.0.0.1' };
+    const count = (status: number, outcome: string, times: number) => ({
+      attributes: {
+        ...ofRequests,
+        'http.response.status_code': status,
+        'merchant_payments.outcome': outcome,
+      },
+      value: { count: times },
+    });
+    expect(requests).toMatchObject([
+      count(201, 'accepted', 2),
+      count(429, 'rejected', 1),
+      count(422, 'rejected', 1),
+    ]);
+    expect(Object.keys(calls[0]?.attributes ?? {})).toHaveLength(3);
+    expect(JSON.stringify(await metrics())).not.toMatch(/order-1001|shop-7/);
+  });
+
+  it('are in seconds', async () => {
+    const { metrics } = startTelemetry();
+    const server = await startRawServer({ answer: () => created });
+    const startedAtMs = performance.now();
+    await createClient(server.url).payments.create(order);
+    const tookSeconds = (performance.now() - startedAtMs) / 1_000;
+    const { 'merchant_payments.call.duration': points = [] } = await metrics();
+    const sums = points.map(({ value }) => (value as Histogram).sum);
+    expect(sums).toHaveLength(1);
+    expect(sums[0]).toBeGreaterThan(0);
+    // It is to the microsecond.
+    expect(sums[0]).toBeLessThanOrEqual(tookSeconds + 0.000_001);
+  });
+
+  it('have a label for a hundred codes of the service, and one for the rest', async () => {
+    const { metrics } = startTelemetry();
+    const codes = Array.from({ length: 150 }, (_, index) => `CODE_${index}`);
+    const server = await startRawServer({
+      answer: (_request, index) => httpAnswer(422, { code: codes[index] }),
+    });
+    const client = createClient(server.url);
+    for (const _ of codes) await failureOf(client.payments.create(order));
+    const points = (await metrics())['merchant_payments.calls'] ?? [];
+    expect(points).toHaveLength(101);
+    expect(points.at(-1)).toMatchObject({
+      attributes: { 'merchant_payments.code': '_OTHER' },
+      value: 50,
+    });
+  });
+});

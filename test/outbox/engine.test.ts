@@ -1,0 +1,500 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PaymentClient } from '../../src/client/payment-client.js';
+import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
+import { ContractService } from '../../src/outbox/contract/service.js';
+import { Engine } from '../../src/outbox/engine.js';
+import { MemoryStore } from '../../src/outbox/memory-store.js';
+import type { PaymentOutbox } from '../../src/outbox/outbox.js';
+import type { Claim } from '../../src/outbox/store.js';
+import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import { order } from './settling-scene.js';
+
+/** A store that keeps the claims, and can be shared by outboxes. */
+class ObservedStore extends MemoryStore {
+  readonly claims: Claim[] = [];
+  readonly reads: string[] = [];
+  constructor() {
+    super({ now: Date.now, maxEntries: 1_000 });
+  }
+  override async claim(claim: Claim) {
+    this.claims.push(claim);
+    return super.claim(claim);
+  }
+  override read(key: string) {
+    this.reads.push(key);
+    return super.read(key);
+  }
+}
+
+function open({
+  leaseMs,
+  store = new ObservedStore(),
+}: {
+  leaseMs?: number;
+  store?: ObservedStore;
+} = {}) {
+  const service = new ContractService();
+  const outbox: PaymentOutbox<unknown> = new Engine(store, { client: service.client, leaseMs });
+  return { service, store, outbox };
+}
+
+describe('what is asked of an outbox', () => {
+  it.each<[string, (outbox: PaymentOutbox<unknown>) => Promise<unknown>, string, string]>([
+    [
+      'record without a context',
+      (outbox) => outbox.record(order('order-1'), undefined as never),
+      'context',
+      'context is missing; it must be an object with tx, as in record(payment, { tx })',
+    ],
+    [
+      'record with something else',
+      (outbox) => outbox.record(order('order-1'), { transaction: 1 } as never),
+      'context.transaction',
+      'the options are tx, extraBody',
+    ],
+    [
+      'send with extraBody',
+      (outbox) => outbox.send('order-1', { extraBody: {} }),
+      'extraBody',
+      'extraBody must be left out: what is sent is what was recorded; pass it to record()',
+    ],
+    [
+      'send with an option that is invalid',
+      (outbox) => outbox.send('order-1', { timeoutMs: 0 }),
+      'timeoutMs',
+      'from 1 to',
+    ],
+    ['send without a reference', (outbox) => outbox.send(''), 'merchantPaymentReference', 'empty'],
+    ['get without a reference', (outbox) => outbox.get(''), 'merchantPaymentReference', 'empty'],
+    [
+      'resolve without a resolution',
+      (outbox) => outbox.resolve('order-1', undefined as never),
+      'resolution',
+      "resolution is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() behind the reference",
+    ],
+    [
+      'resolve with nothing found',
+      (outbox) => outbox.resolve('order-1', { created: null } as never),
+      'resolution',
+      'received an object',
+    ],
+    [
+      'resolve with a number alone',
+      (outbox) => outbox.resolve('order-1', { created: 'PAY-1' } as never),
+      'resolution',
+      'received an object',
+    ],
+    [
+      'resolve without a number',
+      (outbox) => outbox.resolve('order-1', { created: {} } as never),
+      'resolution.created.referenceNumber',
+      'is missing',
+    ],
+    [
+      'settle of nothing',
+      (outbox) => outbox.settle(undefined as never, { tx: undefined }),
+      'payment.merchantPaymentReference',
+      'is missing; it must be a string that is not empty',
+    ],
+    [
+      'settle without a reference',
+      (outbox) => outbox.settle({ merchantPaymentReference: '' } as never, { tx: undefined }),
+      'payment.merchantPaymentReference',
+      'received an empty string',
+    ],
+    [
+      'settle without a number',
+      (outbox) => outbox.settle({ merchantPaymentReference: 'a' } as never, { tx: undefined }),
+      'payment.referenceNumber',
+      'is missing; it must be a string that is not empty',
+    ],
+    [
+      'prune without a date',
+      (outbox) => outbox.prune('yesterday' as never),
+      'olderThan',
+      'olderThan must be a valid Date',
+    ],
+  ])('is refused where it is %s', async (_, ask, option, message) => {
+    await expect(ask(open().outbox)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('is refused of a client that sends again what may exist', async () => {
+    const client = new PaymentClient({
+      baseUrl: 'https://payments.invalid',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      retryUnknownOutcome: true,
+    });
+    const outbox = new Engine(new ObservedStore(), { client, leaseMs: undefined });
+    for (const call of [outbox.create(order('order-1')), outbox.send('order-1')]) {
+      await expect(call).rejects.toMatchObject({
+        option: 'client',
+        message: expect.stringMatching(
+          /^client must not have retryUnknownOutcome: .+ client of its own$/,
+        ),
+      });
+    }
+  });
+});
+
+describe('a call', () => {
+  it('claims the payment for ten seconds more than it may take', async () => {
+    const { outbox, store } = open();
+    await outbox.create(order('order-1'), { timeoutMs: 7_000 });
+    await outbox.create(order('order-2'));
+    expect(store.claims.map(({ leaseMs }) => leaseMs)).toEqual([17_000, 40_000]);
+  });
+
+  it('gets half of leaseMs at most', async () => {
+    const { outbox, store, service } = open({ leaseMs: 301 });
+    service.hold('order-1');
+    expect(await outbox.create(order('order-1'))).toMatchObject({
+      state: 'unresolved',
+      error: { code: 'TIMEOUT', message: expect.stringContaining('150 ms') },
+    });
+    expect(store.claims).toMatchObject([{ leaseMs: 301 }]);
+  });
+
+  it('with a signal that was aborted before sends nothing', async () => {
+    const { outbox, store } = open();
+    const call = outbox.create(order('order-1'), { signal: AbortSignal.abort() });
+    await expect(call).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'The payment was not sent: its signal was aborted before.',
+      requestOutcome: 'not-sent',
+      safeToRetry: true,
+    });
+    expect(store.claims).toEqual([]);
+  });
+
+  it.each(['the same process', 'another process'])(
+    'that waits for one in %s ends when its signal aborts',
+    async (where) => {
+      const { outbox, store, service } = open();
+      const held = service.hold('order-1');
+      const first = outbox.create(order('order-1'));
+      await held.received;
+      const waiting = where === 'the same process' ? outbox : open({ store }).outbox;
+      const controller = new AbortController();
+      const second = waiting.create(order('order-1'), { signal: controller.signal });
+      controller.abort();
+      await expect(second).rejects.toMatchObject({
+        code: 'ABORTED',
+        message:
+          'The call was aborted by its signal while another call was sending the payment. This one sent nothing.',
+        requestOutcome: 'unknown',
+      });
+      held.answer();
+      expect(await first).toMatchObject({ state: 'created', replayed: false });
+      expect(service.requestsFor('order-1')).toHaveLength(1);
+    },
+  );
+
+  it('that waits for one which was aborted before it sent sends the payment itself', async () => {
+    const { outbox, service } = open();
+    const controller = new AbortController();
+    const first = outbox.create(order('order-1'), { signal: controller.signal });
+    const second = outbox.create(order('order-1'));
+    controller.abort();
+    await expect(first).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
+    expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('that waits for one which the service did not accept gets its error', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 422);
+    const calls = [outbox.create(order('order-1')), outbox.send('order-1')];
+    const [first, second] = await Promise.allSettled(calls);
+    expect(first).toMatchObject({ status: 'rejected', reason: { code: 'REFUSED' } });
+    expect(second).toEqual(first);
+    expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('gives no error of another call', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 'answer-lost');
+    const calls = [outbox.create(order('order-1')), outbox.create(order('order-1'))];
+    const [first, second] = await Promise.all(calls);
+    expect(first).toMatchObject({ state: 'unresolved', replayed: false, error: {} });
+    expect(second).toMatchObject({ state: 'unresolved', replayed: true });
+    expect(second).not.toHaveProperty('error');
+  });
+});
+
+describe('what a person says', () => {
+  it('may be said again by its callback, but not another number', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await outbox.create(order('order-1'));
+    const [referenceNumber = ''] = service.paymentsOf('order-1');
+    const payment = { merchantPaymentReference: 'order-1', referenceNumber };
+    await outbox.settle(payment as never, { tx: undefined });
+    await outbox.resolve('order-1', { created: { referenceNumber } });
+    for (const resolution of [
+      { created: { referenceNumber: 'another' } },
+      'not-created',
+    ] as const) {
+      await expect(outbox.resolve('order-1', resolution)).rejects.toMatchObject({
+        code: 'OUTBOX_STATE',
+        message: expect.stringContaining("The payment is 'created', and only an 'unresolved' one"),
+      });
+    }
+  });
+
+  it('is kept as the record of a payment, which any record of the service replaces', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await outbox.create(order('order-1'));
+    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } });
+    expect((await outbox.get('order-1'))?.payment).toEqual({
+      merchantPaymentReference: 'order-1',
+      referenceNumber: 'PAY-1',
+    });
+  });
+});
+
+describe('the errors of an outbox', () => {
+  it('say what to do', async () => {
+    const { outbox } = open();
+    await outbox.create(order('order-1'));
+    await expect(outbox.create({ ...order('order-1'), amount: 1 })).rejects.toThrow(
+      'Another payment is stored under this merchantPaymentReference: its amount, currency or extraBody differ. Nothing was sent.',
+    );
+    await expect(outbox.send('order-2')).rejects.toThrow(
+      'The outbox has no payment with this merchantPaymentReference. Record it first',
+    );
+  });
+});
+
+describe('recover', () => {
+  it('leaves to a call of the same process what that is sending, and waits for it', async () => {
+    const { outbox, service } = open();
+    const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    for (const reference of references) await outbox.record(order(reference), { tx: undefined });
+    const held = references.map((reference) => service.hold(reference));
+    let isOver = false;
+    const recovery = outbox.recover().finally(() => {
+      isOver = true;
+    });
+    await Promise.all(held.slice(0, 8).map(({ received }) => received));
+    const sending = outbox.send('order-8');
+    await held[8]?.received;
+    for (const { answer } of held.slice(0, 8)) answer();
+    for (const reference of references.slice(0, 8)) {
+      await expect.poll(async () => (await outbox.get(reference))?.state).toBe('created');
+    }
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    held[8]?.answer();
+    expect(await sending).toMatchObject({ state: 'created', replayed: false });
+    expect(await recovery).toEqual({ resent: 8, unresolved: 0 });
+  });
+});
+
+describe('a call that waits for another of the same process', () => {
+  const notSent = { requestOutcome: 'not-sent', safeToRetry: true } as const;
+  const rejected = { requestOutcome: 'rejected', safeToRetry: false } as const;
+  const foreign = Object.assign(new Error('foreign'), { code: 'ABORTED', ...notSent });
+
+  /** Two calls, of which the first one's request ends with an error. */
+  async function callTwice(error: Error) {
+    const { service, store } = open();
+    const errors = [error];
+    const client = {
+      [PREPARE_CREATION](...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) {
+        const prepared = service.client[PREPARE_CREATION](...args);
+        const failure = errors.shift();
+        return failure === undefined
+          ? prepared
+          : { ...prepared, send: () => Promise.reject(failure) };
+      },
+    } as PaymentClient;
+    const outbox = new Engine(store, { client, leaseMs: undefined });
+    return Promise.allSettled([outbox.create(order('order-1')), outbox.create(order('order-1'))]);
+  }
+
+  it.each([
+    ['aborted', new RequestAbortedError('aborted', notSent)],
+    ['too late', new RequestTimeoutError('too late', notSent)],
+  ])('sends by itself when that one was %s before it sent', async (_, error) => {
+    const [first, second] = await callTwice(error);
+    expect(first).toMatchObject({ status: 'rejected', reason: error });
+    expect(second).toMatchObject({ value: { state: 'created', replayed: false, attempts: 2 } });
+  });
+
+  it.each([
+    ['no connection', new ConnectionError('no connection', notSent)],
+    ['an answer', new RequestAbortedError('aborted', rejected)],
+    ['an error that is not of the client', foreign],
+  ])('gets the error when that one ended with %s', async (_, error) => {
+    const [first, second] = await callTwice(error);
+    expect(first).toMatchObject({ status: 'rejected', reason: error });
+    expect(second).toEqual(first);
+  });
+
+  it('does not take a send for another payment', async () => {
+    const { outbox, service } = open();
+    await outbox.record(order('order-1'), { tx: undefined });
+    const held = service.hold('order-1');
+    const first = outbox.send('order-1');
+    await held.received;
+    const second = outbox.create(order('order-1'));
+    held.answer();
+    expect(await first).toMatchObject({ state: 'created', replayed: false });
+    expect(await second).toMatchObject({ state: 'created', replayed: true });
+  });
+});
+
+describe('a call that waits for another process', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  async function startWaiting() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { outbox, store, service } = open();
+    const held = service.hold('order-1');
+    const first = outbox.create(order('order-1'));
+    await held.received;
+    const waiting = open({ store });
+    const second = waiting.outbox.create(order('order-1'));
+    await new Promise(setImmediate);
+    store.reads.length = 0;
+    return { store, held, first, second, waiting };
+  }
+
+  it('looks after 20 ms, then after twice as long each time, and every second', async () => {
+    const { store, held, first, second } = await startWaiting();
+    const lookedAfter: number[] = [];
+    for (let ms = 1; ms <= 3_300; ms += 1) {
+      await vi.advanceTimersByTimeAsync(1);
+      if (store.reads.splice(0).length > 0) lookedAfter.push(ms);
+    }
+    expect(lookedAfter).toEqual([20, 60, 140, 300, 620, 1_260, 2_260, 3_260]);
+    expect(store.claims).toHaveLength(2);
+    held.answer();
+    await first;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await second).toMatchObject({ state: 'created', replayed: true });
+  });
+
+  it('sends by itself what that one gave up, with as much time as any other call', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { outbox, store, service } = open();
+    const held = service.hold('order-1');
+    const first = outbox.create(order('order-1'));
+    await held.received;
+    const waiting = open({ store });
+    const { client } = waiting.service;
+    const prepare = client[PREPARE_CREATION].bind(client);
+    const given: number[] = [];
+    vi.spyOn(client, PREPARE_CREATION).mockImplementation((...args) => {
+      const { send, ...prepared } = prepare(...args);
+      const observed = (timeoutMs: number) => {
+        given.push(timeoutMs);
+        return send(timeoutMs);
+      };
+      return { ...prepared, send: observed };
+    });
+    const second = waiting.outbox.create(order('order-1'), { timeoutMs: 30_000 });
+    await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(29_500);
+    held.answer('refused');
+    await expect(first).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await second).toMatchObject({ state: 'created', replayed: false, attempts: 2 });
+    expect(given).toEqual([30_000]);
+    expect(store.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
+  });
+
+  it('sends by itself what was forgotten meanwhile', async () => {
+    const { store, held, first, second, waiting } = await startWaiting();
+    const finding = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
+    await store.settle('order-1', finding);
+    await store.prune(new Date(Date.now() + 1_000));
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await second).toMatchObject({ state: 'created', replayed: false });
+    expect(waiting.service.requestsFor('order-1')).toHaveLength(1);
+    held.answer('refused');
+    expect(await first).toMatchObject({ state: 'created' });
+  });
+});
+
+describe('a store that does not grant what is free', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  class GrudgingStore extends ObservedStore {
+    refusals = 1;
+    override async claim(claim: Claim) {
+      if (this.refusals > 0) {
+        this.claims.push(claim);
+        this.refusals -= 1;
+        return { granted: false, stored: await this.read(claim.key) };
+      }
+      return super.claim(claim);
+    }
+  }
+
+  it('is asked again, by send too', async () => {
+    const { outbox } = open({ store: new GrudgingStore() });
+    await outbox.record(order('order-1'), { tx: undefined });
+    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+  });
+
+  it('is asked after longer and longer pauses, until the time of the call is over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const store = new GrudgingStore();
+    store.refusals = Number.POSITIVE_INFINITY;
+    const { outbox, service } = open({ store });
+    await outbox.record(order('order-1'), { tx: undefined });
+    let isOver = false;
+    const call = outbox.send('order-1', { timeoutMs: 2_000 }).finally(() => {
+      isOver = true;
+    });
+    const refused = expect(call).rejects.toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+      message: expect.stringMatching(
+        /^The payment was not sent: .+ test it with outboxContract\(\)$/,
+      ),
+    });
+    const askedAfter: number[] = [];
+    for (let ms = 0; !isOver; ms += 1) {
+      store.claims.length = 0;
+      await vi.advanceTimersByTimeAsync(ms === 0 ? 0 : 1);
+      if (store.claims.length > 0) askedAfter.push(ms);
+    }
+    expect(askedAfter).toEqual([0, 20, 60, 140, 300, 620, 1_260, 2_000]);
+    await refused;
+    expect(service.requestsFor('order-1')).toEqual([]);
+  });
+
+  it('is asked no more when the signal of the call aborts', async () => {
+    const store = new GrudgingStore();
+    store.refusals = Number.POSITIVE_INFINITY;
+    const { outbox } = open({ store });
+    await outbox.record(order('order-1'), { tx: undefined });
+    const call = outbox.send('order-1', { signal: AbortSignal.timeout(30) });
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+});
+
+it('sends again what was rejected, when asked to', async () => {
+  const { outbox, service } = open();
+  service.answer('order-1', 422);
+  await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ code: 'REFUSED' });
+  expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected', replayed: true });
+  expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+});
+
+it('settles without a context, in a transaction of its own', async () => {
+  const { outbox, service } = open();
+  await outbox.create(order('order-1'));
+  const [referenceNumber = ''] = service.paymentsOf('order-1');
+  const payment = { merchantPaymentReference: 'order-1', referenceNumber } as never;
+  expect(await outbox.settle(payment, undefined as never)).toBe('known');
+});

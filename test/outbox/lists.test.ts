@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { collect } from '../../src/outbox/contract/stage.js';
+import { listSecondPayments, listUnresolved } from '../../src/outbox/lists.js';
+import { memoryOutbox } from '../../src/outbox/memory.js';
+import { MemoryStore } from '../../src/outbox/memory-store.js';
+import type { Page } from '../../src/outbox/store.js';
+import { expectToListWhatLiesAhead } from './clock-set-back.js';
+
+class ObservedStore extends MemoryStore {
+  readonly limits: number[] = [];
+  constructor() {
+    super({ now: () => 1_000, maxEntries: 1_000 });
+  }
+  override listUnresolved(page: Page) {
+    this.limits.push(page.limit);
+    return super.listUnresolved(page);
+  }
+}
+
+async function unresolvedStore(count: number): Promise<ObservedStore> {
+  const store = new ObservedStore();
+  for (let index = 0; index < count; index += 1) {
+    const intent = { body: '{}', digest: '' };
+    const key = `order-${index}`;
+    const claim = { key, intent, owner: 'one', allowsRejected: true, leaseMs: 1 };
+    await store.claim(claim);
+    await store.finish(key, 'one', { state: 'unresolved', failure: undefined });
+  }
+  return store;
+}
+
+it.each([
+  { count: 250, limit: undefined, given: 250, limits: [100, 100, 100] },
+  { count: 200, limit: undefined, given: 200, limits: [100, 100, 100] },
+  { count: 250, limit: 150, given: 150, limits: [100, 50] },
+  { count: 250, limit: 100, given: 100, limits: [100] },
+  { count: 3, limit: 5, given: 3, limits: [5] },
+])('lists $given of $count in pages of $limits', async ({ count, limit, given, limits }) => {
+  const store = await unresolvedStore(count);
+  const listed = await collect(listUnresolved(store, { limit }));
+  expect(listed).toHaveLength(given);
+  expect(new Set(listed).size).toBe(given);
+  expect(store.limits).toEqual(limits);
+});
+
+it('lists payments that no call has sent', async () => {
+  const [listed] = await collect(listUnresolved(await unresolvedStore(1)));
+  expect(listed).toMatchObject({ state: 'unresolved', replayed: true });
+});
+
+it('refuses a wrong option at once', () => {
+  const store = new ObservedStore();
+  expect(() => listUnresolved(store, { olderThanMs: -1 })).toThrow(
+    'olderThanMs must be a whole number of milliseconds from 0',
+  );
+  for (const list of [listUnresolved, listSecondPayments]) {
+    expect(() => list(store, { limit: 0 })).toThrow(
+      'limit must be a whole number of payments from 1',
+    );
+  }
+});
+
+it('lists and sends what was stored before its clock was set back', async () => {
+  let nowMs = 7_200_000;
+  await expectToListWhatLiesAhead(
+    (client) => memoryOutbox({ client, now: () => nowMs }),
+    () => {
+      nowMs = 3_600_000;
+    },
+  );
+});

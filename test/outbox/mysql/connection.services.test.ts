@@ -1,0 +1,270 @@
+import type { Pool, PoolConnection } from 'mysql2/promise';
+import { describe, expect, it } from 'vitest';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { ContractService } from '../../../src/outbox/contract/service.js';
+import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
+import { startSwallowingProxy } from '../../inbox/postgres/swallowing-proxy.js';
+import { inDatabase } from '../../services/mysql-url.js';
+import { expectToListWhatLiesAhead } from '../clock-set-back.js';
+import { order } from '../settling-scene.js';
+import { unusedClient } from '../unused-client.js';
+import { useDatabase } from './server.js';
+
+describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () => {
+  const database = 'outbox_connections';
+  const { openPool, observer, query, waitForBlocked, transaction } = useDatabase(database);
+
+  /** A pool whose one connection was released with its transaction open. */
+  const openForgetful = async (): Promise<Pool> => {
+    const pool = openPool({ connectionLimit: 1 });
+    const connection = await pool.getConnection();
+    await connection.beginTransaction();
+    await connection.query("INSERT INTO orders VALUES ('forgotten', 'new')");
+    connection.release();
+    return pool;
+  };
+
+  it('sends nothing on one that was released with its transaction open, and closes it', async () => {
+    const service = new ContractService();
+    const outbox = mysqlOutbox(await openForgetful(), { client: service.client });
+    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { message: expect.stringContaining('a transaction is open') },
+    });
+    expect(service.requestsFor('order-1')).toEqual([]);
+    expect(await query('SELECT * FROM orders')).toEqual([]);
+    expect(await outbox.create(order('order-1'))).toMatchObject({ state: 'created' });
+    expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('reads nothing on such a one: what it sees is old', async () => {
+    const outbox = mysqlOutbox(await openForgetful(), { client: unusedClient });
+    await expect(outbox.get('order-1')).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'created' });
+  });
+
+  it('records in no transaction but one that is open', async () => {
+    const pool = openPool({ connectionLimit: 2 });
+    const outbox = mysqlOutbox<PoolConnection>(pool, { client: unusedClient });
+    const connection = await pool.getConnection();
+    const recording = (tx: unknown) =>
+      outbox.record(order('order-2'), { tx: tx as PoolConnection });
+    for (const tx of [undefined, null, pool, connection, 'BEGIN']) {
+      await expect(recording(tx)).rejects.toMatchObject({
+        option: 'tx',
+        message: expect.stringMatching(/^tx (?:is missing|must be)/),
+      });
+    }
+    expect(await outbox.get('order-2')).toBeUndefined();
+    await connection.query('SET autocommit = 0');
+    await recording(connection);
+    await connection.query('COMMIT');
+    expect(await outbox.get('order-2')).toMatchObject({ state: 'recorded' });
+    connection.destroy();
+  });
+
+  it('records neighbours in transactions that are open together, whatever their isolation', async () => {
+    const outbox = mysqlOutbox<PoolConnection>(observer, { client: unusedClient });
+    await transaction(async (one) => {
+      await outbox.record(order('neighbour-1'), { tx: one });
+      await transaction(async (other) => {
+        await outbox.record(order('neighbour-2'), { tx: other });
+        await outbox.record(order('neighbour-0'), { tx: one });
+        await outbox.record(order('neighbour-3'), { tx: other });
+      });
+    });
+    expect(await outbox.get('neighbour-3')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('closes the connection of a step that waits for too long', async () => {
+    const service = new ContractService();
+    const pool = openPool({ connectionLimit: 1 });
+    const { client } = service;
+    const outbox = mysqlOutbox<PoolConnection>(pool, { client, commandTimeoutMs: 500 });
+    await transaction(async (tx) => {
+      await outbox.record(order('order-3'), { tx });
+      await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
+        code: 'OUTBOX_TIMEOUT',
+        message: expect.stringContaining('commandTimeoutMs (500 ms)'),
+      });
+    });
+    expect(service.requestsFor('order-3')).toEqual([]);
+    expect(await outbox.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
+  });
+
+  it('takes back a claim that waited for too long, which MySQL would grant later to no sender', async () => {
+    const service = new ContractService();
+    const { client } = service;
+    const outbox = mysqlOutbox<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
+    const claims = `SELECT id FROM information_schema.processlist WHERE db = '${database}' AND info LIKE '/*%INSERT%'`;
+    const undone = new Error('the order was not stored');
+    const call = transaction(async (tx) => {
+      await outbox.record(order('order-7'), { tx });
+      await expect(outbox.create(order('order-7'))).rejects.toMatchObject({
+        code: 'OUTBOX_TIMEOUT',
+      });
+      // Those of MySQL that wait are not told that their connection is closed.
+      await expect.poll(() => query(claims), { timeout: 20_000 }).toEqual([]);
+      throw undone;
+    });
+    await expect(call).rejects.toBe(undone);
+    expect(await outbox.get('order-7')).toBeUndefined();
+    expect(await outbox.create(order('order-7'))).toMatchObject({ state: 'created', attempts: 1 });
+    expect(service.requestsFor('order-7')).toHaveLength(1);
+  });
+
+  it('says what to do when the server ends the wait', async () => {
+    const pool = openPool({}, ['SET SESSION innodb_lock_wait_timeout = 1']);
+    const outbox = mysqlOutbox<PoolConnection>(pool, { client: unusedClient });
+    await transaction(async (tx) => {
+      await outbox.record(order('order-4'), { tx });
+      await expect(outbox.create(order('order-4'))).rejects.toMatchObject({
+        code: 'OUTBOX_TIMEOUT',
+        message: expect.stringContaining('innodb_lock_wait_timeout'),
+      });
+    });
+  });
+
+  it('waits for no connection for ever', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const outbox = mysqlOutbox(pool, { client: unusedClient, acquireTimeoutMs: 50 });
+    const taken = await pool.getConnection();
+    await expect(outbox.get('order-1')).rejects.toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+      message: expect.stringContaining('acquireTimeoutMs'),
+    });
+    taken.release();
+  });
+
+  it('takes a step again that a deadlock has undone', async () => {
+    const service = new ContractService();
+    const outbox = mysqlOutbox<PoolConnection>(openPool(), { client: service.client });
+    // Those who wait for an INSERT that is undone meet a deadlock.
+    const created: Promise<unknown>[] = [];
+    const recording = transaction(async (tx) => {
+      await outbox.record(order('order-5'), { tx });
+      for (let count = 0; count < 4; count += 1) {
+        const other = mysqlOutbox(openPool(), { client: service.client });
+        created.push(other.create(order('order-5')));
+      }
+      await waitForBlocked(4);
+      throw new Error('undone');
+    });
+    await expect(recording).rejects.toThrow('undone');
+    for (const payment of await Promise.all(created)) {
+      expect(payment).toMatchObject({ state: 'created' });
+    }
+    expect(service.requestsFor('order-5')).toHaveLength(1);
+  });
+
+  it('says that its tables are missing, and shows nothing of what was sent', async () => {
+    const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'other_' });
+    await expect(outbox.create(order('order-6'))).rejects.toMatchObject({
+      code: 'MISSING_TABLES',
+      message: expect.stringContaining('setup()'),
+      cause: { errno: 1146, message: expect.not.stringContaining('order-6') },
+    });
+    await outbox.setup();
+    await outbox.setup();
+    expect(await outbox.get('order-6')).toBeUndefined();
+  });
+
+  it('sends nothing over a network that swallows the claim, and is as good as new behind it', async () => {
+    const proxy = await startSwallowingProxy(inDatabase(process.env['MYSQL_URL'] ?? '', database));
+    const pool = openPool({ uri: proxy.url, connectionLimit: 1 });
+    const service = new ContractService();
+    const { client } = service;
+    const outbox = mysqlOutbox(pool, { client, commandTimeoutMs: 300, acquireTimeoutMs: 5_000 });
+    await outbox.get('order-7');
+    proxy.swallow();
+    await expect(outbox.create(order('order-7'))).rejects.toMatchObject({ code: 'OUTBOX_TIMEOUT' });
+    expect(service.requestsFor('order-7')).toEqual([]);
+    proxy.heal();
+    expect(await outbox.create(order('order-7'))).toMatchObject({ state: 'created' });
+    // Before the pool ends, which waits for those that were swallowed.
+    await proxy.close();
+  });
+
+  it('uses no connection again whose server has become read-only', async () => {
+    const service = new ContractService();
+    const pool = openPool({ connectionLimit: 1 });
+    await query(`CREATE TRIGGER read_only BEFORE INSERT ON payment_outbox_payments FOR EACH ROW
+      IF @is_replica THEN
+        SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only';
+      END IF`);
+    try {
+      await pool.query('SET @is_replica = TRUE');
+      const outbox = mysqlOutbox(pool, { client: service.client });
+      await expect(outbox.create(order('order-10'))).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { errno: 1290 },
+      });
+      expect(await outbox.create(order('order-10'))).toMatchObject({ state: 'created' });
+    } finally {
+      await query('DROP TRIGGER read_only');
+    }
+  });
+
+  it('creates on one that was released with tables locked', async () => {
+    const service = new ContractService();
+    const pool = openPool({ connectionLimit: 1 });
+    await pool.query('LOCK TABLES orders READ');
+    const outbox = mysqlOutbox(pool, { client: service.client });
+    try {
+      expect(await outbox.create(order('order-11'))).toMatchObject({ state: 'created' });
+    } finally {
+      await pool.query('UNLOCK TABLES');
+    }
+  });
+
+  it('creates on a wrapped pool that hides what the server says of a session', async () => {
+    const service = new ContractService();
+    const pool = openPool();
+    const wrapped = {
+      async getConnection() {
+        const connection = await pool.getConnection();
+        return {
+          async query(sql: string): Promise<[unknown, unknown]> {
+            const [given, fields] = await connection.query(sql);
+            const { affectedRows } = given as { affectedRows?: number };
+            return [Array.isArray(given) ? given : { affectedRows }, fields];
+          },
+          release: () => connection.release(),
+          destroy: () => connection.destroy(),
+          on: () => undefined,
+          removeListener: () => undefined,
+        };
+      },
+    };
+    const outbox = mysqlOutbox(wrapped, { client: service.client });
+    expect(await outbox.create(order('order-12'))).toMatchObject({ state: 'created', attempts: 1 });
+    expect(service.requestsFor('order-12')).toHaveLength(1);
+  });
+
+  it('says that a session with sql_mode ORACLE has another language', async ({ skip }) => {
+    const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
+    skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
+    const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
+    const outbox = mysqlOutbox(pool, { client: unusedClient });
+    const inbox = mysqlInbox(pool, { prefix: 'oracle_' });
+    const refused = {
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('Take ORACLE out of sql_mode'),
+      cause: expect.objectContaining({ errno: 1064 }),
+    };
+    for (const step of [outbox.create(order('order-9')), inbox.setup()]) {
+      await expect(step).rejects.toMatchObject(refused);
+    }
+    expect(await mysqlOutbox(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
+  });
+
+  it('lists and sends what was stored before its clock was set back', async () => {
+    await expectToListWhatLiesAhead(
+      (client) => mysqlOutbox(observer, { client }),
+      () =>
+        query(
+          'UPDATE payment_outbox_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
+        ),
+    );
+  });
+});

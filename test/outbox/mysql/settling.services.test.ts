@@ -1,0 +1,50 @@
+import type { PoolConnection } from 'mysql2/promise';
+import { describe, expect, it } from 'vitest';
+import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
+import { order, startScene } from '../settling-scene.js';
+import { useDatabase } from './server.js';
+
+describe.skipIf(!process.env['MYSQL_URL'])('a receiver with inbox and outbox in MySQL', () => {
+  const { openPool, query, transaction } = useDatabase('outbox_settling');
+
+  it('settles in the transaction of the inbox, before onPayment', async () => {
+    let shouldFail = true;
+    const states: unknown[] = [];
+    const pool = openPool();
+    await using scene = await startScene<PoolConnection>({
+      createOutbox: (client) => mysqlOutbox<PoolConnection>(pool, { client }),
+      inbox: mysqlInbox<PoolConnection>(pool),
+      async onPayment({ payment }, { tx }) {
+        const [rows] = await tx.query('SELECT state FROM payment_outbox_payments');
+        states.push(rows);
+        const { status, merchantPaymentReference } = payment;
+        const values = [status, merchantPaymentReference];
+        await tx.query('UPDATE orders SET status = ? WHERE reference = ?', values);
+        if (shouldFail) throw new Error('not yet');
+      },
+      onError: () => {},
+    });
+    const { mock, outbox } = scene;
+    await transaction(async (tx) => {
+      await tx.query(`INSERT INTO orders VALUES ('order-1', 'new')`);
+      await outbox.record(order('order-1'), { tx });
+    });
+    mock.faults.add({ on: 'request', type: 'lost-answer' });
+    expect(await outbox.send('order-1')).toMatchObject({ state: 'unresolved' });
+    const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
+
+    const stored = () =>
+      query(
+        `SELECT orders.status, state FROM orders
+         JOIN payment_outbox_payments AS payments ON payments.reference = orders.reference`,
+      );
+    const failed = await mock.setStatus(referenceNumber, 'paid');
+    expect(failed.attempts[0]?.response?.status).toBe(500);
+    expect(states).toEqual([[{ state: 'created' }]]);
+    expect(await stored()).toEqual([{ status: 'new', state: 'unresolved' }]);
+    shouldFail = false;
+    await mock.setStatus(referenceNumber, 'paid');
+    expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
+  });
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readBody, toFinding, toIntent, toOutboxPayment } from '../../src/outbox/records.js';
+import type { StoredPayment } from '../../src/outbox/store.js';
+import { order } from './settling-scene.js';
+
+const STORED: StoredPayment = {
+  body: JSON.stringify(order('order-1')),
+  digest: '',
+  state: 'recorded',
+  attempts: 0,
+  recordedAtMs: 1,
+  sentAtMs: undefined,
+  changedAtMs: 2,
+  referenceNumber: undefined,
+  payment: undefined,
+  failure: undefined,
+};
+
+describe('what is stored of a payment', () => {
+  it('is its body with the keys in order, and the SHA-256 of that', () => {
+    const known = '"merchantPaymentReference":"order-1","amount":1,"currency":"EUR"';
+    const body = `{${known},"a":[{"x":1,"y":2}],"b":null,"c":{"d":1,"e":2}}`;
+    const digest = createHash('sha256').update(body).digest('base64url');
+    const json = `{"c":{"e":2,"d":1},"a":[{"y":2,"x":1}],"b":null,${known}}`;
+    expect(toIntent(json, {})).toEqual({ body, digest });
+  });
+
+  it('is the same without fields of its own as with none that JSON has', () => {
+    const body = JSON.stringify(order('order-1'));
+    expect(toIntent(body, undefined)).toEqual(toIntent(body, { absent: undefined }));
+  });
+
+  it('has extraBody only where there is one', () => {
+    expect(Object.keys(readBody(STORED.body))).toEqual(['input']);
+    expect(readBody('{"a":1}').extraBody).toEqual({ a: 1 });
+  });
+});
+
+describe('what is found of a payment', () => {
+  it('has its time in microseconds', () => {
+    const at = (updatedAt: unknown) => toFinding({ updatedAt: updatedAt as string }).updatedAtUs;
+    expect(at('1970-01-01T00:00:01.000123Z')).toBe(1_000_123);
+    expect(at('yesterday')).toBeUndefined();
+    expect(at(7)).toBeUndefined();
+  });
+
+  it.each(['', undefined, 7, {}])('has no number when that is %j', (referenceNumber) => {
+    expect(toFinding({ referenceNumber: referenceNumber as string }).referenceNumber).toBe(
+      undefined,
+    );
+  });
+
+  it('is no record when nothing is known', () => {
+    expect(toFinding({})).toEqual({});
+    expect(toFinding({ status: 'paid' }).payment).toBe('{"status":"paid"}');
+  });
+});
+
+describe('what is given of a stored payment', () => {
+  it('has no field of which nothing is known', () => {
+    expect(Object.keys(toOutboxPayment(STORED, { replayed: true }))).toEqual([
+      'merchantPaymentReference',
+      'state',
+      'replayed',
+      'input',
+      'attempts',
+      'recordedAt',
+      'changedAt',
+    ]);
+  });
+
+  it('has its times as dates', () => {
+    const given = toOutboxPayment({ ...STORED, sentAtMs: 3 }, { replayed: true });
+    expect(given).toMatchObject({
+      recordedAt: new Date(1),
+      sentAt: new Date(3),
+      changedAt: new Date(2),
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError, OutboxError, RequestTimeoutError } from '../../src/errors.js';
+import { MemoryStore } from '../../src/outbox/memory-store.js';
+import { recover } from '../../src/outbox/recover.js';
+import type { Turn } from '../../src/outbox/sending.js';
+import type { Page, StoredPayment } from '../../src/outbox/store.js';
+
+class CountingStore extends MemoryStore {
+  pages = 0;
+  constructor() {
+    super({ now: Date.now, maxEntries: 1_000 });
+  }
+  override listRecorded(page: Page) {
+    this.pages += 1;
+    return super.listRecorded(page);
+  }
+}
+
+/** Recovers so many recorded payments, with what is thrown or given for each. */
+async function recoverMany(count: number, resend: (stored: StoredPayment) => Turn) {
+  const store = new CountingStore();
+  for (let index = 0; index < count; index += 1) {
+    await store.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+  }
+  const bodies: string[] = [];
+  const recovery = await recover(store, async (stored) => {
+    bodies.push(stored.body);
+    return resend(stored);
+  }).catch((error: unknown) => error);
+  return { recovery, bodies, pages: store.pages };
+}
+
+const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
+const apiError = (httpStatus: number) =>
+  new ApiError('not accepted', { ...details, httpStatus, code: 'API_ERROR' });
+const throwing = (error: Error) => () => {
+  throw error;
+};
+
+describe('a pass over what is recorded', () => {
+  it('takes each of 250 payments once, also when they stay recorded', async () => {
+    const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({
+      stored,
+      replayed: true,
+    }));
+    expect(new Set(bodies).size).toBe(250);
+    expect(bodies).toHaveLength(250);
+    expect(pages).toBe(3);
+    expect(recovery).toEqual({ resent: 0, unresolved: 0 });
+  });
+
+  it('reads no page behind one that is not full', async () => {
+    expect(await recoverMany(99, (stored) => ({ stored, replayed: true }))).toMatchObject({
+      pages: 1,
+    });
+  });
+
+  it('counts what was sent, and of that what is unresolved now', async () => {
+    const { recovery } = await recoverMany(4, (stored) => {
+      if (stored.body === 'body 0') return { stored: undefined, replayed: false };
+      const state = stored.body === 'body 1' ? 'unresolved' : 'created';
+      return { stored: { ...stored, state }, replayed: stored.body === 'body 2' };
+    });
+    expect(recovery).toEqual({ resent: 3, unresolved: 1 });
+  });
+
+  it('goes on after a payment that was not accepted', async () => {
+    const { recovery, bodies } = await recoverMany(20, throwing(apiError(422)));
+    expect(bodies).toHaveLength(20);
+    expect(recovery).toEqual({ resent: 20, unresolved: 0 });
+  });
+
+  // Eight are under way at once.
+  it.each([
+    ['a 429', apiError(429), { resent: 8, unresolved: 0 }],
+    ['no connection', new ConnectionError('no connection', details), { resent: 0, unresolved: 0 }],
+    ['a timeout', new RequestTimeoutError('too late', details), { resent: 0, unresolved: 0 }],
+  ])(
+    'sends no more after %s, and leaves the rest for the next pass',
+    async (_, error, expected) => {
+      const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
+      expect(recovery).toEqual(expected);
+      expect(bodies).toHaveLength(8);
+      expect(pages).toBe(1);
+    },
+  );
+
+  it.each([
+    ['a 401', apiError(401)],
+    ['a failure of the store', new OutboxError('STORE_FAILED', 'no database')],
+  ])('throws %s, and sends no more', async (_, error) => {
+    const { recovery, bodies } = await recoverMany(150, throwing(error));
+    expect(recovery).toBe(error);
+    await new Promise(setImmediate);
+    expect(bodies).toHaveLength(8);
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { PaymentClient } from '../../src/client/payment-client.js';
+import { OutboxError } from '../../src/errors.js';
+import { ContractService } from '../../src/outbox/contract/service.js';
+import { Engine } from '../../src/outbox/engine.js';
+import { MemoryStore } from '../../src/outbox/memory-store.js';
+import type { Claim, Finding, Result } from '../../src/outbox/store.js';
+import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import { order } from './settling-scene.js';
+
+/** A store that fails, or is slow, as told. */
+class FailingStore extends MemoryStore {
+  /** What is thrown by the next claims, after they were granted. */
+  readonly claimFailures: Error[] = [];
+  /** What is thrown by the next ends, before anything is stored. */
+  readonly finishFailures: Error[] = [];
+  /** How long each claim takes, in milliseconds. */
+  claimMs = 0;
+  readonly claims: Claim[] = [];
+  readonly ends: { owner: string; result: Result }[] = [];
+  readonly findings: Finding[] = [];
+
+  constructor() {
+    super({ now: Date.now, maxEntries: 1_000 });
+  }
+  override async claim(claim: Claim) {
+    this.claims.push(claim);
+    const claimed = await super.claim(claim);
+    if (this.claimMs > 0) vi.advanceTimersByTime(this.claimMs);
+    const failure = this.claimFailures.shift();
+    if (failure !== undefined) throw failure;
+    return claimed;
+  }
+  override async finish(key: string, owner: string, result: Result) {
+    this.ends.push({ owner, result });
+    const failure = this.finishFailures.shift();
+    if (failure !== undefined) throw failure;
+    return super.finish(key, owner, result);
+  }
+  override settle(key: string, finding: Finding) {
+    this.findings.push(finding);
+    return super.settle(key, finding);
+  }
+}
+
+function open() {
+  const service = new ContractService();
+  const store = new FailingStore();
+  const outbox = new Engine(store, { client: service.client, leaseMs: undefined });
+  return { service, store, outbox };
+}
+
+const failures = (count: number) => Array.from({ length: count }, () => new Error('no database'));
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a claim whose answer was lost', () => {
+  it('is given back, and nothing is sent', async () => {
+    const { service, store, outbox } = open();
+    const failure = new Error('no database');
+    store.claimFailures.push(failure);
+    await expect(outbox.create(order('order-1'))).rejects.toBe(failure);
+    expect(store.ends).toEqual([
+      { owner: store.claims[0]?.owner, result: { state: 'recorded', failure: undefined } },
+    ]);
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+    expect(service.requestsFor('order-1')).toEqual([]);
+    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+  });
+
+  it('throws the error of the claim when it can not be given back', async () => {
+    const { store, outbox } = open();
+    store.claimFailures.push(...failures(1));
+    store.finishFailures.push(new Error('still no database'));
+    await expect(outbox.create(order('order-1'))).rejects.toThrow('no database');
+    await new Promise(setImmediate);
+  });
+});
+
+describe('a process that was stopped while it claimed', () => {
+  it('claims again, and gives up after five times', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { service, store, outbox } = open();
+    // The lease is ten seconds longer than the call.
+    store.claimMs = 10_001;
+    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+      message: expect.stringContaining('took longer than the lease. It stays recorded.'),
+    });
+    expect(new Set(store.claims.map(({ owner }) => owner)).size).toBe(5);
+    expect(store.ends).toHaveLength(5);
+    expect(service.requestsFor('order-1')).toEqual([]);
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded', attempts: 5 });
+    store.claimMs = 10_000;
+    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', attempts: 6 });
+  });
+});
+
+describe('an outcome that can not be stored', () => {
+  // Node's own, which the fake ones do not include.
+  const settled = () => new Promise(setImmediate);
+
+  it('is stored once the database is back', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { store, outbox } = open();
+    store.finishFailures.push(...failures(3));
+    const call = outbox.create(order('order-1'));
+    const triesAfter: [number, number][] = [];
+    for (const ms of [0, 99, 1, 399, 1, 1_599, 1]) {
+      await vi.advanceTimersByTimeAsync(ms);
+      await settled();
+      triesAfter.push([ms, store.ends.length]);
+    }
+    expect(triesAfter).toEqual([
+      [0, 1],
+      [99, 1],
+      [1, 2],
+      [399, 2],
+      [1, 3],
+      [1_599, 3],
+      [1, 4],
+    ]);
+    expect(await call).toMatchObject({ state: 'created', replayed: false });
+  });
+
+  it.each([
+    ['created', 'it was created'],
+    [422, 'then rejected'],
+    ['answer-lost', 'then unresolved'],
+  ] as const)('is said in the error, with its cause: %s', async (kind, said) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { service, store, outbox } = open();
+    service.answer('order-1', kind);
+    const failure = new Error('still no database');
+    store.finishFailures.push(...failures(3), failure);
+    const call = outbox.create(order('order-1')).catch((error: unknown) => error);
+    while (vi.getTimerCount() > 0 || store.ends.length < 4) {
+      await settled();
+      await vi.advanceTimersToNextTimerAsync();
+    }
+    const error = (await call) as OutboxError;
+    expect(error).toBeInstanceOf(OutboxError);
+    expect(error).toMatchObject({ code: 'STORE_FAILED', cause: failure });
+    expect(error.message).toContain(
+      `The payment was sent (${said}), but that could not be stored.`,
+    );
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'sending' });
+  });
+
+  it('is not stored when the payment was forgotten meanwhile', async () => {
+    const { service, store, outbox } = open();
+    const held = service.hold('order-1');
+    const call = outbox.create(order('order-1'));
+    await held.received;
+    await store.settle('order-1', {
+      referenceNumber: 'PAY-1',
+      payment: '{}',
+      updatedAtUs: undefined,
+    });
+    await outbox.prune(new Date(Date.now() + 1_000));
+    held.answer('answer-lost');
+    const error = await call.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'STORE_FAILED' });
+    expect(error).not.toHaveProperty('cause');
+  });
+});
+
+describe('what a late sender says', () => {
+  it.each([
+    ['created', 2],
+    ['refused', 1],
+    ['answer-lost', 1],
+  ] as const)('is noted where it is that the payment exists: %s', async (kind, count) => {
+    const { service, store, outbox } = open();
+    const held = service.hold('order-1');
+    const call = outbox.create(order('order-1'));
+    await held.received;
+    await store.settle('order-1', {
+      referenceNumber: 'PAY-1',
+      payment: '{"referenceNumber":"PAY-1"}',
+      updatedAtUs: undefined,
+    });
+    held.answer(kind);
+    expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
+    expect(store.findings).toHaveLength(count);
+  });
+});
+
+describe('the failure that is stored', () => {
+  it('has the code, the outcome and the status', async () => {
+    const { service, outbox } = open();
+    for (const [kind, failure] of [
+      [500, { code: 'REFUSED', requestOutcome: 'unknown', httpStatus: 500 }],
+      ['answer-lost', { code: 'CONNECTION_FAILED', requestOutcome: 'unknown' }],
+      ['body-lost', { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' }],
+    ] as const) {
+      const reference = `order-${kind}`;
+      service.answer(reference, kind);
+      expect((await outbox.create(order(reference))).failure).toEqual(failure);
+    }
+  });
+
+  it('is of a client that throws something else: the payment may exist', async () => {
+    const { service, store } = open();
+    const failure = new TypeError('a broken client');
+    const client = {
+      [PREPARE_CREATION]: (...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) => ({
+        ...service.client[PREPARE_CREATION](...args),
+        send: () => Promise.reject(failure),
+      }),
+    } as unknown as PaymentClient;
+    const outbox = new Engine(store, { client, leaseMs: undefined });
+    await expect(outbox.create(order('order-1'))).rejects.toBe(failure);
+    expect(await store.read('order-1')).toMatchObject({
+      state: 'unresolved',
+      failure: '{"code":"UNKNOWN","requestOutcome":"unknown"}',
+    });
+  });
+});

@@ -1,0 +1,168 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { PaymentClient } from 'merchant-payments';
+import { memoryInbox } from 'merchant-payments/inbox';
+import { callbackHandler } from 'merchant-payments/node';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { findFreePort } from '../services/throwaway-server.js';
+
+// The recipe of the image and the compose file: by Docker where it answers, and everywhere by their
+// commands, in an empty folder.
+
+const run = promisify(execFile);
+const tarball = process.env['PACKED_TARBALL'] ?? '';
+const folder = mkdtempSync(path.join(tmpdir(), 'image-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const recipe = readFileSync('examples/docker/Dockerfile', 'utf8').replaceAll('\\\n', '');
+const instruction = (name: string) =>
+  new RegExp(`^${name} (.*)$`, 'm').exec(recipe)?.[1] ?? expect.fail(`no ${name}`);
+const entrypoint: readonly string[] = JSON.parse(instruction('ENTRYPOINT'));
+const health: readonly string[] = JSON.parse(
+  /CMD (.*)$/.exec(instruction('HEALTHCHECK'))?.[1] ?? '',
+);
+const port = instruction('EXPOSE');
+
+const order = { merchantPaymentReference: 'order-1001', amount: 2500, currency: 'EUR' };
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly port: number;
+}
+
+describe('the commands of the image', () => {
+  const env = { ...process.env, PATH: `${path.join(folder, 'bin')}:${process.env['PATH']}` };
+
+  /** Runs it as the container does, on a free port of this machine. */
+  async function startContainer(args: readonly string[]): Promise<Running> {
+    const free = await findFreePort();
+    const [command = '', ...rest] = entrypoint;
+    const child = spawn(command, [...rest, ...args, '--port', String(free)], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return { child, port: free };
+  }
+
+  function isHealthy({ port: mapped }: Pick<Running, 'port'>): boolean {
+    const [command = '', ...args] = health;
+    const MERCHANT_PAYMENTS_MOCK_URL = `http://127.0.0.1:${mapped}`;
+    const { status } = spawnSync(command, args, { env: { ...env, MERCHANT_PAYMENTS_MOCK_URL } });
+    return status === 0;
+  }
+
+  beforeAll(async () => {
+    const PACKAGE = tarball;
+    await run('sh', ['-c', instruction('RUN')], {
+      env: { ...env, PACKAGE, npm_config_prefix: folder },
+    });
+  });
+
+  test('are healthy once the mock answers, and end as docker stop asks', async () => {
+    expect(isHealthy({ port: await findFreePort() })).toBe(false);
+    const container = await startContainer([]);
+    while (!isHealthy(container)) expect(container.child.exitCode).toBeNull();
+    const client = new PaymentClient({
+      baseUrl: `http://127.0.0.1:${container.port}`,
+      apiKey: 'mock_api_key',
+      apiSecret: 'mock_api_secret',
+    });
+    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'created' });
+    await client.close();
+    container.child.kill('SIGTERM');
+    expect(await once(container.child, 'exit')).toEqual([0, null]);
+  });
+
+  test('of the compose file pay the orders of the shop', async () => {
+    const { services } = parse(readFileSync('examples/docker/compose.yaml', 'utf8'));
+    const { 'payment-service': mock, shop } = services;
+    expect(shop.network_mode).toBe('service:payment-service');
+    expect(shop.depends_on).toEqual({ 'payment-service': { condition: 'service_healthy' } });
+    expect(mock.ports).toContain(`127.0.0.1:${port}:${port}`);
+    expect(mock.ports).toContain(`127.0.0.1:${shop.environment.PORT}:${shop.environment.PORT}`);
+
+    let tell = (_status: string): void => {};
+    const paid = new Promise<string>((resolve) => {
+      tell = resolve;
+    });
+    const handler = callbackHandler({
+      signingSecret: shop.environment.MERCHANT_PAYMENTS_SIGNING_SECRET,
+      inbox: memoryInbox(),
+      onPayment: ({ payment }) => tell(payment.status),
+    });
+    const server = createServer(handler).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const shopPort = String((server.address() as AddressInfo).port);
+    const args: string[] = mock.command.map((word: string) =>
+      word.replace(`:${shop.environment.PORT}/`, `:${shopPort}/`),
+    );
+    const container = await startContainer(args);
+    while (!isHealthy(container)) expect(container.child.exitCode).toBeNull();
+    const environment = {
+      ...shop.environment,
+      MERCHANT_PAYMENTS_BASE_URL: shop.environment.MERCHANT_PAYMENTS_BASE_URL.replace(
+        `:${port}`,
+        `:${container.port}`,
+      ),
+    };
+    await using client = PaymentClient.fromEnv({}, environment);
+    await client.payments.create(order);
+    expect(await paid).toBe('paid');
+  });
+});
+
+const hasDocker = spawnSync('docker', ['version', '--format', '{{.Server.Version}}']).status === 0;
+if (!hasDocker)
+  console.log('No Docker answers: the image is not built, its commands are run alone.');
+
+describe.runIf(hasDocker)('the image', () => {
+  const docker = async (...args: string[]) => (await run('docker', args)).stdout.trim();
+
+  test('is built, gets healthy, creates a payment, and stops by itself', async () => {
+    const server = createServer((_request, answer) => answer.end(readFileSync(tarball)));
+    server.listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const packed = `http://127.0.0.1:${(server.address() as AddressInfo).port}/package.tgz`;
+    const build = ['build', '--network', 'host', '--build-arg', `PACKAGE=${packed}`, '--quiet'];
+    const image = await docker(...build, 'examples/docker');
+    const id = await docker('run', '--detach', '--publish', `127.0.0.1::${port}`, image);
+    onTestFinished(async () => void (await docker('rm', '--force', id)));
+    const inspect = (field: string) => docker('inspect', '--format', `{{.State.${field}}}`, id);
+    while ((await inspect('Health.Status')) !== 'healthy') {
+      expect(await inspect('Status')).toBe('running');
+    }
+    await using client = new PaymentClient({
+      baseUrl: `http://${await docker('port', id, port)}`,
+      apiKey: 'mock_api_key',
+      apiSecret: 'mock_api_secret',
+    });
+    expect((await client.payments.create(order)).payment).toMatchObject({ status: 'created' });
+    await docker('stop', id);
+    expect(await inspect('ExitCode')).toBe('0');
+  });
+});
+
+test('the example for Testcontainers compiles', async () => {
+  const cwd = path.join(folder, 'testcontainers');
+  mkdirSync(cwd);
+  writeFileSync(path.join(cwd, 'package.json'), '{ "private": true, "type": "module" }');
+  cpSync('examples/docker/testcontainers.ts', path.join(cwd, 'testcontainers.ts'));
+  const packages = [tarball, 'testcontainers@11', '@types/node@20'];
+  const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
+  await run('npm', ['install', ...quiet, ...packages], { cwd });
+  const tsc = path.resolve('node_modules/typescript/bin/tsc');
+  const options = '--strict --noEmit --skipLibCheck --target es2022 --module nodenext --types node';
+  await run(process.execPath, [tsc, ...options.split(' '), 'testcontainers.ts'], { cwd }).catch(
+    ({ stdout }) => expect.fail(stdout),
+  );
+});

@@ -1,0 +1,239 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { type MockServer, type RequestFault, startMockServer } from 'merchant-payments/mock-server';
+import { postgresOutbox } from 'merchant-payments/outbox/postgres';
+import { checkCallbackEndpoint } from 'merchant-payments/testing';
+import pg from 'pg';
+import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest';
+import { unusedClient } from '../outbox/unused-client.js';
+
+// Follows skills/merchant-payments/SKILL.md to the letter, in an empty folder with the tarball, and judges
+// the shop that comes out: by check, by faults, and while its process is killed.
+
+const skill = readFileSync('skills/merchant-payments/SKILL.md', 'utf8');
+
+/** What the steps write and run, in their order. The last one starts the shop. */
+const steps = [...skill.matchAll(/^(?:`([\w.]+)`:\n\n)?```(?:ts|sh)\n([\s\S]*?)^```$/gm)].map(
+  ([, file, text = '']) => ({ file, text }),
+);
+const start = steps.pop()?.text ?? '';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'skill-'));
+const schema = `skill_${randomUUID().replaceAll('-', '')}`;
+const databaseUrl = new URL(process.env['DATABASE_URL'] ?? 'postgresql://none.invalid');
+databaseUrl.searchParams.set('options', `-c search_path=${schema}`);
+const env = { ...process.env, DATABASE_URL: databaseUrl.href };
+
+/** Runs a step to its end. */
+async function shell(script: string): Promise<void> {
+  const run = promisify(execFile)('bash', ['-ec', script], { cwd: folder, env });
+  await run.catch(({ stdout, stderr }) => {
+    throw new Error(`${script} failed:\n${stdout}\n${stderr}`);
+  });
+}
+
+let pool: pg.Pool;
+let service: MockServer;
+let shop: ChildProcess;
+let shopUrl = 'http://127.0.0.1:0';
+
+async function startShop(): Promise<void> {
+  shop = spawn('bash', ['-c', `exec ${start}`], {
+    cwd: folder,
+    env: {
+      ...env,
+      PORT: new URL(shopUrl).port || '0',
+      MERCHANT_PAYMENTS_BASE_URL: service.url,
+      MERCHANT_PAYMENTS_API_KEY: service.apiKey,
+      MERCHANT_PAYMENTS_API_SECRET: service.apiSecret,
+      MERCHANT_PAYMENTS_SIGNING_SECRET: service.signingSecret,
+    },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  assert(shop.stdout);
+  [shopUrl] = await once(createInterface({ input: shop.stdout }), 'line');
+  service.callbackUrl = `${shopUrl}/callbacks/payments`;
+}
+
+async function restartShop(): Promise<void> {
+  shop.kill('SIGKILL');
+  await once(shop, 'exit');
+  await startShop();
+}
+
+/** A click on "Pay": the state that the shop answers with; nothing when it was killed meanwhile. */
+const click = (reference: string) =>
+  fetch(`${shopUrl}/orders/${reference}`, { method: 'POST' }).then(
+    (answer) => answer.text(),
+    () => undefined,
+  );
+
+const paymentsOf = (reference: string) =>
+  service.payments.list().filter((one) => one.merchantPaymentReference === reference);
+
+async function query(sql: string, reference: string): Promise<Record<string, unknown>[]> {
+  return (await pool.query(sql, [reference])).rows;
+}
+async function store(reference: string): Promise<void> {
+  await query('INSERT INTO orders (reference) VALUES ($1)', reference);
+}
+const countShipments = async (reference: string) =>
+  (await query('SELECT FROM shipments WHERE reference = $1', reference)).length;
+
+/** Lets the customer pay, and waits until the shop has acknowledged it. */
+async function pay(reference: string): Promise<void> {
+  const { referenceNumber = '' } = paymentsOf(reference)[0] ?? {};
+  const [delivery] = await Promise.all([
+    service.waitForDelivery(
+      { referenceNumber, status: 'paid', acknowledged: true },
+      { timeoutMs: 60_000 },
+    ),
+    service.setStatus(referenceNumber, 'paid'),
+  ]);
+  expect(delivery.response?.status).toBe(200);
+}
+
+async function expectOneShipment(reference: string): Promise<void> {
+  expect(paymentsOf(reference)).toHaveLength(1);
+  expect(await countShipments(reference)).toBe(1);
+  // Sends nothing any more.
+  expect(await click(reference)).toBe('created');
+  expect(paymentsOf(reference)).toHaveLength(1);
+}
+
+describe.skipIf(process.env['DATABASE_URL'] === undefined)('the shop of the skill', () => {
+  beforeAll(async () => {
+    pool = new pg.Pool({ connectionString: databaseUrl.href });
+    await pool.query(`CREATE SCHEMA ${schema}`);
+    service = await startMockServer({ retryScheduleMs: Array(100).fill(100) });
+    const tarball = process.env['PACKED_TARBALL'] ?? '';
+    for (const { file, text } of steps) {
+      if (file !== undefined) writeFileSync(path.join(folder, file), text);
+      // Its own test is among them.
+      else await shell(text.replace(/(?<=npm install )merchant-payments/, tarball));
+    }
+    await startShop();
+  });
+  afterAll(async () => {
+    shop?.kill('SIGKILL');
+    await service.close();
+    await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+    await pool.end();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('passes every check of its endpoint', async () => {
+    const { checks } = await checkCallbackEndpoint(service.callbackUrl ?? '', {
+      signingSecret: service.signingSecret,
+      merchantPaymentReference: async () => {
+        const reference = randomUUID();
+        await store(reference);
+        return reference;
+      },
+      overtaking: ({ merchantPaymentReference }) => store(merchantPaymentReference),
+      countEffects: async ({ merchantPaymentReference: reference }) => {
+        const [order] = await query('SELECT status FROM orders WHERE reference = $1', reference);
+        return {
+          effects: await countShipments(reference),
+          status: (order?.['status'] ?? undefined) as string | undefined,
+        };
+      },
+      effectCounts: 'paid',
+    });
+    const open = checks.filter(({ outcome }) => outcome !== 'passed');
+    // A shop that ships an order once makes nothing of a second payment: the outbox reports it.
+    expect(open.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ['second-payment-effect', 'skipped'],
+    ]);
+  });
+
+  test.each<{ payments: number; fault: RequestFault }>([
+    { payments: 1, fault: { on: 'request', type: 'unauthorized' } },
+    { payments: 1, fault: { on: 'request', type: 'rate-limit', retryAfterSeconds: 0 } },
+    { payments: 1, fault: { on: 'request', type: 'client-error', status: 422 } },
+    { payments: 1, fault: { on: 'request', type: 'malformed-json' } },
+    { payments: 1, fault: { on: 'request', type: 'reset-in-body' } },
+    { payments: 1, fault: { on: 'request', type: 'lost-answer' } },
+    // Whether the service has it is not known: a person looks it up.
+    { payments: 0, fault: { on: 'request', type: 'server-error' } },
+    { payments: 0, fault: { on: 'request', type: 'reset-before-headers' } },
+  ])(
+    'has one payment at most after $fault.type and three clicks, and ships it once',
+    async ({ payments, fault }) => {
+      const reference = randomUUID();
+      service.faults.add(fault);
+      await click(reference);
+      await Promise.all([click(reference), click(reference)]);
+      expect(service.faults.pending()).toEqual([]);
+      expect(paymentsOf(reference)).toHaveLength(payments);
+      if (payments === 0) return expect(await click(reference)).toBe('unresolved');
+      service.faults.add({ on: 'callback', type: 'drop' });
+      service.faults.add({ on: 'callback', type: 'duplicate', mode: 'at-once' });
+      await pay(reference);
+      return expectOneShipment(reference);
+    },
+  );
+
+  test('makes no second payment after a crash while the service answers', async () => {
+    const reference = randomUUID();
+    service.faults.add({ on: 'request', type: 'late-answer', delayMs: 3_600_000 });
+    const clicked = click(reference);
+    await service.waitForRequest({ merchantPaymentReference: reference });
+    await restartShop();
+    expect(await clicked).toBeUndefined();
+    await pay(reference);
+    await expectOneShipment(reference);
+  });
+
+  test('ships once after a crash within onPayment', async () => {
+    const reference = randomUUID();
+    expect(await click(reference)).toBe('created');
+    const lock = await pool.connect();
+    await lock.query('BEGIN; LOCK TABLE shipments IN EXCLUSIVE MODE');
+    const paid = pay(reference);
+    const waits = 'SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
+    while ((await query(waits, 'shipments')).length === 0);
+    const restarted = restartShop();
+    await lock.query('ROLLBACK');
+    lock.release();
+    await restarted;
+    await paid;
+    await expectOneShipment(reference);
+  });
+
+  test('loses no order, and doubles none, when it crashes among twenty', async () => {
+    const references = Array.from({ length: 20 }, () => randomUUID());
+    const before = service.requests.length;
+    const tenth = new Promise<void>((resolve) => {
+      const unsubscribe = service.subscribe(() => {
+        if (service.requests.length < before + 10) return;
+        unsubscribe();
+        resolve();
+      });
+    });
+    const clicks = references.map(click);
+    await tenth;
+    await restartShop();
+    await Promise.all(clicks);
+    const outbox = postgresOutbox(pool, { client: unusedClient });
+    for (const reference of references) {
+      if (paymentsOf(reference).length > 0) continue;
+      // Listed for a person, once its lease has run out.
+      if ((await outbox.get(reference))?.state === 'sending') continue;
+      // Not stored before the crash, or not sent: the customer clicks again.
+      expect(await click(reference)).toBe('created');
+    }
+    const existing = references.filter((reference) => paymentsOf(reference).length > 0);
+    expect(existing).not.toEqual([]);
+    const paid = existing.map(pay);
+    await restartShop();
+    await Promise.all(paid);
+    for (const reference of existing) await expectOneShipment(reference);
+  });
+});

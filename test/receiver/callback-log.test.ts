@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from 'vitest';
+import { callbackKey } from '../../src/callback/verify.js';
+import { RetryLaterError } from '../../src/errors.js';
+import { OTHER_SECRET, sampleRecord } from '../callback/sample-callback.js';
+import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
+import { createScene, post } from './scene.js';
+
+const key = callbackKey(sampleRecord());
+const refused = () => post({}, { secret: OTHER_SECRET });
+
+describe('the logger of a receiver', () => {
+  it('gets one line at debug for what was processed, now or before', async () => {
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger });
+    await scene.receive(post());
+    await scene.receive(post());
+    const fields = { method: 'POST', status: 200, key, durationMs: expect.any(Number) };
+    expect(lines).toEqual([
+      {
+        level: 'debug',
+        message: 'merchant-payments: callback processed',
+        fields: { ...fields, outcome: 'processed' },
+      },
+      {
+        level: 'debug',
+        message: 'merchant-payments: callback was processed before',
+        fields: { ...fields, outcome: 'duplicate' },
+      },
+    ]);
+  });
+
+  it('gets an older change that is acknowledged at debug', async () => {
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger, onStale: 'acknowledge' });
+    await scene.receive(post({ updatedAt: '2026-01-31T12:00:05Z' }));
+    await scene.receive(post({ updatedAt: '2026-01-31T12:00:04Z', status: 'earlier' }));
+    expect(lines[1]).toMatchObject({ level: 'debug', fields: { outcome: 'stale' } });
+  });
+
+  it('gets what the service is to retry at info, and what failed at error', async () => {
+    const { lines, logger } = recordLines();
+    for (const reason of [new RetryLaterError('not stored'), new Error('order-1001 is locked')]) {
+      const onPayment = () => Promise.reject(reason);
+      await createScene({ logger, onPayment }).receive(post());
+    }
+    expect(lines).toMatchObject([
+      { level: 'info', fields: { status: 503, outcome: 'busy', code: 'RETRY_LATER', key } },
+      { level: 'error', fields: { status: 500, outcome: 'failed', key } },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('order-1001');
+  });
+
+  it('gets refused ones at warn once a minute for each code, and at debug meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger });
+    for (let count = 0; count < 3; count += 1) await scene.receive(refused());
+    await scene.receive({ ...post(), headers: {} });
+    await scene.receive({ ...post(), method: 'GET' });
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(refused());
+    vi.useRealTimers();
+    expect(lines.map(({ level, fields }) => [level, fields['code'], fields['skipped']])).toEqual([
+      ['warn', 'SIGNATURE_MISMATCH', 0],
+      ['debug', 'SIGNATURE_MISMATCH', undefined],
+      ['debug', 'SIGNATURE_MISMATCH', undefined],
+      ['warn', 'MISSING_TIMESTAMP', 0],
+      ['warn', undefined, 0],
+      ['warn', 'SIGNATURE_MISMATCH', 2],
+    ]);
+    expect(new Set(lines.map(({ message }) => message))).toEqual(
+      new Set(['merchant-payments: callback rejected']),
+    );
+  });
+
+  it('stands for the console where callbacks are refused and there is no onRejected', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await createScene({ logger: recordLines().logger, onRejected: undefined }).receive(refused());
+    expect(warn).not.toHaveBeenCalled();
+    await createScene({ onRejected: undefined }).receive(refused());
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('shows the reference where that is turned on, of verified callbacks alone', async () => {
+    const { lines, logger } = recordLines();
+    const scene = createScene({ logger, logReferences: true });
+    await scene.receive(post());
+    await scene.receive(refused());
+    await createScene({ logger }).receive(post());
+    expect(lines.map(({ fields }) => fields['merchantPaymentReference'])).toEqual([
+      sampleRecord().merchantPaymentReference,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it.each(failingLoggers)('changes no reply when it $how', async ({ logger }) => {
+    const scene = createScene({ logger });
+    expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'processed' });
+    expect(await scene.receive(refused())).toMatchObject({ status: 401 });
+  });
+
+  it('must have four methods', () => {
+    const logger = { debug: () => {} };
+    expect(() => createScene({ logger: logger as never })).toThrow(
+      /logger must be a logger like console \(with debug, info, warn, error\)/,
+    );
+  });
+});

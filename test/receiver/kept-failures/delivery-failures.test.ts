@@ -1,0 +1,69 @@
+import { createSecretKey } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { memoryInbox } from '../../../src/inbox/memory.js';
+import { DeliveryFailures, findKept, keepsFailures } from '../../../src/receiver/kept-failures.js';
+import { createScene, post } from '../scene.js';
+
+const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
+
+function describeWith(getSecrets: () => readonly unknown[] | undefined, error: Error) {
+  const settings = { parkAfter: undefined, blockParked: false, getSecrets };
+  return JSON.stringify(new DeliveryFailures(settings, '{}').describeError(error));
+}
+
+describe('the text of a kept error', () => {
+  const bytes = Buffer.from(SECRET_TEXT);
+
+  it.each([
+    ['a text', SECRET_TEXT],
+    ['bytes', bytes],
+    ['a KeyObject', createSecretKey(bytes)],
+  ])('has no spelling of a signing secret that is %s', (_, secret) => {
+    const spellings = [SECRET_TEXT];
+    if (typeof secret !== 'string')
+      spellings.push(bytes.toString('hex'), bytes.toString('base64url'));
+    const kept = describeWith(() => [secret], new Error(`order 7: ${spellings.join(' ')}`));
+    expect(kept).toContain('order 7');
+    for (const spelling of spellings) expect(kept).not.toContain(spelling);
+  });
+
+  it.each([undefined, null, 7, {}, { export: () => 'no bytes' }])(
+    'stays where a secret is %o, which can not be read',
+    (secret) => {
+      expect(describeWith(() => [secret], new Error('order 7'))).toContain('order 7');
+    },
+  );
+
+  it('is left out where the secrets are not known', () => {
+    expect(describeWith(() => undefined, new Error('order 7'))).not.toContain('order 7');
+    const failing = () => {
+      throw new Error('no secrets');
+    };
+    expect(describeWith(failing, new Error('order 7'))).toMatch(/redacted/i);
+  });
+});
+
+describe('an inbox that keeps failures', () => {
+  const { process, failedChanges, discard } = memoryInbox();
+
+  it('has both methods', () => {
+    expect(keepsFailures({ process, failedChanges, discard } as never)).toBe(true);
+    expect(keepsFailures({ process, failedChanges } as never)).toBe(false);
+    expect(keepsFailures({ process, discard } as never)).toBe(false);
+  });
+
+  it('is asked for the change of this key and payment alone', async () => {
+    const inbox = memoryInbox({ keepBodies: true });
+    const onPayment = () => Promise.reject(new Error('broken'));
+    const scene = createScene({ inbox, onPayment });
+    await scene.receive(post({ status: 'pending' }));
+    await scene.receive(post({ status: 'paid' }));
+    const [first, second] = scene.handled;
+    const paymentReference = first?.payment.referenceNumber ?? '';
+    for (const callback of [first, second]) {
+      const key = callback?.key ?? '';
+      expect(await findKept(inbox, { key, paymentReference })).toMatchObject({ key });
+      expect(await findKept(inbox, { key, paymentReference: 'another' })).toBeUndefined();
+    }
+  });
+});

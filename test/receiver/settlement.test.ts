@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureKeepingInbox } from '../../src/inbox/inbox.js';
+import { memoryInbox } from '../../src/inbox/memory.js';
+import { memoryOutbox } from '../../src/outbox/memory.js';
+import type { SettleOutcome } from '../../src/outbox/outbox.js';
+import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
+import { markDatabase } from '../../src/storage/shared-database.js';
+import { unusedClient } from '../outbox/unused-client.js';
+import { createScene, post } from './scene.js';
+
+const TX = 'the transaction of the inbox';
+
+interface SettlingOptions extends Partial<CallbackReceiverOptions<unknown>> {
+  /** Whether inbox and outbox were made from one database. */
+  readonly isShared: boolean;
+  /** What each call of `settle` answers, or throws. */
+  readonly outcomes?: (SettleOutcome | Error)[];
+}
+
+/** A receiver, and the transactions in which it has the outbox settle. */
+function createSettling({ isShared, outcomes = [], ...options }: SettlingOptions) {
+  const transactions: unknown[] = [];
+  const database = {};
+  const memory = memoryInbox();
+  const inbox: FailureKeepingInbox<unknown> = {
+    ...memory,
+    process: (event, work) => memory.process(event, (context) => work({ ...context, tx: TX })),
+  };
+  const outbox = memoryOutbox({ client: unusedClient });
+  outbox.settle = async (_, { tx }) => {
+    transactions.push(tx);
+    const outcome = outcomes.shift() ?? 'known';
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  };
+  markDatabase(inbox, database);
+  markDatabase(outbox, isShared ? database : {});
+  return { scene: createScene<unknown>({ inbox, outbox, ...options }), transactions };
+}
+
+describe('an outbox of the database of the inbox', () => {
+  it('is settled in its transaction, once for each change', async () => {
+    const { scene, transactions } = createSettling({ isShared: true });
+    expect(await scene.receive(post())).toMatchObject({ outcome: 'processed' });
+    expect(await scene.receive(post())).toMatchObject({ outcome: 'duplicate' });
+    expect(transactions).toEqual([TX]);
+  });
+
+  it('is settled by itself for a change that is parked, whose transaction was rolled back', async () => {
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      parkAfter: 1,
+      onPayment: () => Promise.reject(new Error('broken')),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'failed' });
+    expect(transactions).toEqual([TX, undefined]);
+  });
+
+  it('has a parked change retried that could not be settled', async () => {
+    const failure = new Error('no database');
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      parkAfter: 1,
+      outcomes: ['known', failure],
+      onPayment: () => Promise.reject(new Error('broken')),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(transactions).toEqual([TX, undefined]);
+    expect(scene.reports.map(({ error }) => error)).toContain(failure);
+  });
+});
+
+describe('an outbox of another database', () => {
+  it('is settled before the inbox, by each delivery', async () => {
+    const { scene, transactions } = createSettling({ isShared: false });
+    expect(await scene.receive(post())).toMatchObject({ outcome: 'processed' });
+    expect(await scene.receive(post())).toMatchObject({ outcome: 'duplicate' });
+    expect(transactions).toEqual([undefined, undefined]);
+  });
+
+  it('is not settled twice for a change that is parked', async () => {
+    const { scene, transactions } = createSettling({
+      isShared: false,
+      parkAfter: 1,
+      onPayment: () => Promise.reject(new Error('broken')),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 200, outcome: 'failed' });
+    expect(transactions).toEqual([undefined]);
+  });
+});
+
+describe.each([true, false])('a second payment, with one database: %s', (isShared) => {
+  it('is reported with what to do, before onPayment', async () => {
+    const { scene } = createSettling({ isShared, outcomes: ['second-payment'] });
+    await scene.receive(post());
+    expect(scene.reports).toMatchObject([
+      {
+        error: {
+          code: 'SECOND_PAYMENT',
+          message: expect.stringMatching(
+            /^The service has a second payment .+ refund one of the two/,
+          ),
+        },
+        callback: scene.handled[0],
+      },
+    ]);
+  });
+
+  it('is handed to onSecondPayment in place of the report', async () => {
+    const handed: unknown[] = [];
+    const { scene } = createSettling({
+      isShared,
+      outcomes: ['second-payment'],
+      onSecondPayment: (callback, { tx, secondPayment }) =>
+        void handed.push({ callback, tx, secondPayment }),
+    });
+    await scene.receive(post());
+    expect(handed).toEqual([{ callback: scene.handled[0], tx: TX, secondPayment: true }]);
+    expect(scene.reports).toEqual([]);
+  });
+
+  it.each<SettleOutcome>(['settled', 'known', 'not-ours'])('is not %s', async (outcome) => {
+    const contexts: boolean[] = [];
+    const { scene } = createSettling({
+      isShared,
+      outcomes: [outcome],
+      onPayment: (_, { secondPayment }) => void contexts.push(secondPayment),
+    });
+    await scene.receive(post());
+    expect(contexts).toEqual([false]);
+    expect(scene.reports).toEqual([]);
+  });
+});
+
+describe('the options of settling', () => {
+  it('refuse onSecondPayment without an outbox', () => {
+    expect(() => createScene({ onSecondPayment: () => undefined })).toThrow(
+      expect.objectContaining({
+        option: 'onSecondPayment',
+        message: expect.stringContaining('needs outbox'),
+      }),
+    );
+  });
+
+  it.each([null, {}, 'outbox', { settle: true }])('refuse %o as an outbox', (outbox) => {
+    expect(() => createScene({ outbox: outbox as never })).toThrow(
+      expect.objectContaining({ option: 'outbox' }),
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+
+interface Ran {
+  readonly status: number;
+  readonly output: string;
+}
+
+/** Runs one of the scripts of a release in a folder. */
+async function run(script: string, cwd: string, ...args: string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [path.resolve('scripts', script), ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, npm_config_cache: path.join(cwd, '.cache') },
+  });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { status, output: stdout + stderr };
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-release-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a version', () => {
+  const entries = (breaking = '') =>
+    `# Changelog\n\n## 2.5.0 - unreleased\n\n${breaking}- What is new.\n\n## 0.1.0 - 2026-01-31\n\n### Breaking\n`;
+
+  function repository(changelog: string): string {
+    const made = mkdtempSync(path.join(folder, 'repository-'));
+    mkdirSync(path.join(made, 'src/protocol'), { recursive: true });
+    mkdirSync(path.join(made, 'docs'));
+    for (const file of ['package.json', 'package-lock.json', 'src/protocol/version.ts']) {
+      cpSync(file, path.join(made, file));
+    }
+    writeFileSync(path.join(made, 'CHANGELOG.md'), changelog);
+    return made;
+  }
+
+  it('is written into every file that has it, with the date, and is ready then', async () => {
+    const made = repository(entries());
+    expect(await run('check-release.mjs', made, 'v2.5.0')).toMatchObject({ status: 1 });
+    expect(await run('set-version.mjs', made, '2.5.0')).toMatchObject({ status: 0 });
+    expect(readFileSync(path.join(made, 'CHANGELOG.md'), 'utf8')).toMatch(
+      /\n## 2\.5\.0 - \d{4}-\d{2}-\d{2}\n/,
+    );
+    expect(await run('check-release.mjs', made, 'v2.5.0')).toEqual({
+      status: 0,
+      output: 'v2.5.0 is ready to be released.\n',
+    });
+    expect((await run('check-release.mjs', made, 'v2.5.1')).output).toContain('the tag is v2.5.1');
+  });
+
+  it.each(['', '2.5', 'v2.5.0', '2.5.0 '])('%j is refused', async (version) => {
+    const { status, output } = await run('set-version.mjs', repository(entries()), version);
+    expect(status).toBe(1);
+    expect(output).toContain('The version must be like 1.2.3');
+  });
+
+  it('without an entry is refused, and nothing is written', async () => {
+    const made = repository(entries());
+    const { status, output } = await run('set-version.mjs', made, '2.6.0');
+    expect(status).toBe(1);
+    expect(output).toContain('no heading "## 2.6.0 - unreleased"');
+    expect(readFileSync(path.join(made, 'package.json'), 'utf8')).toBe(
+      readFileSync('package.json', 'utf8'),
+    );
+  });
+
+  it('that breaks something needs its migration page', async () => {
+    const made = repository(entries('### Breaking\n\n'));
+    await run('set-version.mjs', made, '2.5.0');
+    const { status, output } = await run('check-release.mjs', made, 'v2.5.0');
+    expect(status).toBe(1);
+    expect(output).toContain('there is no docs/migrate-to-2.5.md');
+    writeFileSync(path.join(made, 'docs/migrate-to-2.5.md'), '# To 2.5');
+    expect(await run('check-release.mjs', made, 'v2.5.0')).toMatchObject({ status: 0 });
+  });
+});
+
+describe('known vulnerabilities', () => {
+  const packages = {
+    '': {
+      name: 'audited',
+      version: '1.0.0',
+      dependencies: { used: '1' },
+      devDependencies: { tool: '1' },
+    },
+    'node_modules/used': { version: '1.0.0' },
+    'node_modules/tool': { version: '1.0.0', dev: true },
+  };
+
+  /** What npm audit asks a registry, answered with the severity of each package. */
+  async function audit(severities: Record<string, string> | undefined): Promise<Ran> {
+    const registry = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      if (severities === undefined) return response.writeHead(405).end();
+      if (!request.url?.endsWith('/advisories/bulk')) return response.writeHead(404).end('{}');
+      const body = Buffer.concat(chunks);
+      const isPacked = request.headers['content-encoding'] === 'gzip';
+      const asked = Object.keys(JSON.parse(String(isPacked ? gunzipSync(body) : body)));
+      const advisories = asked.flatMap((name) => {
+        const severity = severities[name];
+        const range = { vulnerable_versions: '*', cwe: [], cvss: { score: 0 } };
+        const one = {
+          id: 1,
+          url: 'https://advisories.example',
+          title: 'A hole',
+          severity,
+          ...range,
+        };
+        return severity === undefined ? [] : [[name, [one]]];
+      });
+      return response.end(JSON.stringify(Object.fromEntries(advisories)));
+    });
+    registry.listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    onTestFinished(() => void registry.close());
+    const made = mkdtempSync(path.join(folder, 'audited-'));
+    const { port } = registry.address() as AddressInfo;
+    writeFileSync(path.join(made, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
+    writeFileSync(path.join(made, 'package.json'), JSON.stringify(packages['']));
+    const lock = {
+      name: 'audited',
+      version: '1.0.0',
+      lockfileVersion: 3,
+      requires: true,
+      packages,
+    };
+    writeFileSync(path.join(made, 'package-lock.json'), JSON.stringify(lock));
+    return run('check-audit.mjs', made);
+  }
+
+  it.each([
+    ['none', {}, 0],
+    ['a low one in what users install', { used: 'low' }, 1],
+    ['a moderate one in a tool', { tool: 'moderate' }, 0],
+    ['a high one in a tool', { tool: 'high' }, 1],
+  ])('%s', async (_, severities, status) => {
+    const ran = await audit(severities);
+    expect(ran.output).not.toContain('NOT AUDITED');
+    expect(ran.status).toBe(status);
+    for (const [name, severity] of Object.entries(severities)) {
+      expect(ran.output).toContain(`${severity}: ${name}: A hole`);
+    }
+  });
+
+  it('fail nothing where the registry serves no audits, which is said', async () => {
+    const { status, output } = await audit(undefined);
+    expect(status).toBe(0);
+    expect(output.match(/^NOT AUDITED: the registry serves no audits \(405\)/gm)).toHaveLength(2);
+  });
+});
