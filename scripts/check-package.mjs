@@ -5,9 +5,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { rolldown } from 'rolldown';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
+
+// What runs where there is no module of Node's, with the files that the build shares.
+const PORTABLE = ['callback/web', 'fetch', 'inbox', 'inbox/redis'];
 
 const ALLOWED = [
   /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
@@ -47,6 +51,13 @@ try {
   const missing = targets.filter((target) => !files.has(target));
   if (missing.length > 0) throw new Error(`Exported, but not in the tarball: ${missing}`);
 
+  for (const subpath of PORTABLE) {
+    const imported = await importsOf(`dist/${subpath}/index.js`);
+    if (imported.length > 0) {
+      throw new Error(`${subpath} must run without Node, but imports ${imported.join(', ')}`);
+    }
+  }
+
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
   // Files to read, not modules.
@@ -62,4 +73,12 @@ try {
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** What a bundle of this module leaves to the runtime. */
+async function importsOf(input) {
+  const build = await rolldown({ input, external: [/^node:/], treeshake: false });
+  const { output } = await build.generate();
+  await build.close();
+  return output.flatMap(({ imports }) => imports);
 }
