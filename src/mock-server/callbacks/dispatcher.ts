@@ -54,12 +54,66 @@ interface LiveDelivery extends EditableDelivery {
 
 /**
  * A delivery that waits for a retry and is no longer among the recent ones. The object is made again
- * when the retry is due, unless somebody still has it: 100,000 may be waiting.
+ * when the retry is due, unless somebody still has it. 100,000 may be waiting, so this is one small
+ * object, the reference included.
  */
-interface ParkedDelivery extends Pick<EditableDelivery, 'id' | 'edit'>, PastPayment {
+class ParkedDelivery extends WeakRef<LiveDelivery> implements PastPayment {
+  readonly place: number;
+  readonly status: string;
+  readonly atMs: number;
   readonly url: string;
+  readonly edit: CallbackEdit | undefined;
   readonly firstSignedAtMs: number | undefined;
-  readonly object: WeakRef<LiveDelivery>;
+  readonly retry: MockTimer | undefined;
+
+  constructor(
+    delivery: LiveDelivery,
+    { place, status, atMs }: PastPayment,
+    retry: MockTimer | undefined,
+  ) {
+    super(delivery);
+    this.retry = retry;
+    this.place = place;
+    this.status = status;
+    this.atMs = atMs;
+    this.url = delivery.url;
+    this.edit = delivery.edit;
+    this.firstSignedAtMs = delivery.firstSignedAtMs;
+  }
+}
+
+/**
+ * Which deliveries wait for attempts of one number. They have the same delay, so they fall due in the order in
+ * which they began to wait, and one function runs them all.
+ */
+class RetryQueue {
+  #ids: string[] = [];
+  /** Where the first is. */
+  #start = 0;
+  /** Runs the delivery that has waited longest. */
+  readonly runFirst: () => unknown;
+
+  constructor(run: (id: string) => unknown) {
+    this.runFirst = () => {
+      const id = this.#take();
+      return id === undefined ? undefined : run(id);
+    };
+  }
+
+  add(id: string): void {
+    this.#ids.push(id);
+  }
+
+  #take(): string | undefined {
+    const id = this.#ids[this.#start];
+    this.#start += 1;
+    // A shift() each time would move them all.
+    if (2 * this.#start > this.#ids.length) {
+      this.#ids = this.#ids.slice(this.#start);
+      this.#start = 0;
+    }
+    return id;
+  }
 }
 
 /** An attempt with its copies: the last one to end decides the state of the delivery. */
@@ -84,13 +138,16 @@ interface Dispatch {
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
-  readonly #retries = new Set<MockTimer>();
+  /** Of recent deliveries, by id: a parked one has its own. */
+  readonly #retries = new Map<string, MockTimer>();
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
   /** By id, oldest first. */
   readonly #recent = new Map<string, LiveDelivery>();
   /** Deliveries that are not done, by id: held, being sent, waiting for a retry. */
   readonly #unfinished = new Map<string, LiveDelivery | ParkedDelivery>();
+  /** What waits for a retry, by the number of the attempt. */
+  readonly #queues = new Map<number, RetryQueue>();
   /** Deliveries with attempts in the log, by id. */
   readonly #logged = new Map<string, LiveDelivery>();
   #whenIdle: (() => void)[] = [];
@@ -175,26 +232,28 @@ export class CallbackDispatcher {
   /** What is still pending, for the message of a wait that ran out of time. */
   describePending(): string[] {
     const held = this.#listHeld().length;
+    const parked = [...this.#unfinished.values()].filter(isParked).length;
+    const waiting = this.#retries.size + parked;
     const lines: string[] = [];
     if (this.#sending > 0) lines.push(`${this.#sending} under way`);
     if (held > 0) lines.push(`${held} held by a reorder fault until the payment's next change`);
-    if (this.#retries.size > 0) {
-      lines.push(`${this.#retries.size} waiting for a retry on the service's clock`);
-    }
+    if (waiting > 0) lines.push(`${waiting} waiting for a retry on the service's clock`);
     return lines;
   }
 
   /** Cancels retries, forgets held deliveries, aborts attempts that are under way. */
   cancel(): void {
     this.#generation += 1;
-    for (const timer of this.#retries) timer.cancel();
+    for (const timer of this.#retries.values()) timer.cancel();
     // Reported now, since later results are ignored.
-    for (const unfinished of this.#unfinished.values()) {
-      const delivery = this.#unpark(unfinished);
+    for (const [id, unfinished] of this.#unfinished) {
+      if (isParked(unfinished)) unfinished.retry?.cancel();
+      const delivery = this.#unpark(id, unfinished);
       if (delivery !== undefined) this.#move(delivery, 'cancelled');
     }
     this.#unfinished.clear();
     this.#retries.clear();
+    this.#queues.clear();
     this.#held.clear();
     this.#recent.clear();
     this.#logged.clear();
@@ -211,16 +270,11 @@ export class CallbackDispatcher {
   }
 
   #park(delivery: LiveDelivery): void {
-    const { id, url, edit, firstSignedAtMs, payment, state } = delivery;
+    const { id, payment, state } = delivery;
     if (state !== 'retrying' || this.#recent.has(id)) return;
-    this.#unfinished.set(id, {
-      id,
-      url,
-      edit,
-      firstSignedAtMs,
-      ...this.#options.payments.remember(payment),
-      object: new WeakRef(delivery),
-    });
+    const past = this.#options.payments.remember(payment);
+    this.#unfinished.set(id, new ParkedDelivery(delivery, past, this.#retries.get(id)));
+    this.#retries.delete(id);
   }
 
   #hold(delivery: LiveDelivery): void {
@@ -260,32 +314,30 @@ export class CallbackDispatcher {
   ): Promise<void> {
     if (fault?.type !== 'late-callback') return this.#attemptNow(delivery, attempt, fault);
     this.#move(delivery, 'retrying');
-    this.#schedule(delivery, fault.delayMs, attempt, fault);
+    const { id } = delivery;
+    this.#schedule(delivery, fault.delayMs, () => this.#retry(id, attempt, fault));
   }
 
-  /** An attempt that is not late by a fault takes its fault when it is due. */
-  #schedule(
-    delivery: LiveDelivery,
-    delayMs: number,
-    attempt: number,
-    late?: CheckedCallbackFault,
-  ): void {
-    const { id } = delivery;
-    const timer = this.#options.clock.setTimeout(() => {
-      this.#retries.delete(timer);
-      return this.#retry(id, attempt, late);
-    }, delayMs);
-    this.#retries.add(timer);
+  #schedule(delivery: LiveDelivery, delayMs: number, retry: () => unknown): void {
+    this.#retries.set(delivery.id, this.#options.clock.setTimeout(retry, delayMs));
     this.#park(delivery);
   }
 
-  #unpark(delivery: LiveDelivery | ParkedDelivery): LiveDelivery | undefined {
-    if (!('object' in delivery)) return delivery;
-    const known = delivery.object.deref();
+  #retriesOf(attempt: number): RetryQueue {
+    const known = this.#queues.get(attempt);
+    if (known !== undefined) return known;
+    const queue = new RetryQueue((id) => this.#retry(id, attempt));
+    this.#queues.set(attempt, queue);
+    return queue;
+  }
+
+  #unpark(id: string, delivery: LiveDelivery | ParkedDelivery): LiveDelivery | undefined {
+    if (!isParked(delivery)) return delivery;
+    const known = delivery.deref();
     if (known !== undefined) return known;
     const payment = this.#options.payments.recall(delivery);
     if (payment === undefined) return undefined;
-    const { id, url, edit, firstSignedAtMs } = delivery;
+    const { url, edit, firstSignedAtMs } = delivery;
     return {
       id,
       referenceNumber: payment.referenceNumber,
@@ -300,9 +352,10 @@ export class CallbackDispatcher {
   }
 
   // Returns a promise, so that a manual clock waits for the attempt.
-  #retry(id: string, attempt: number, late: CheckedCallbackFault | undefined): unknown {
+  #retry(id: string, attempt: number, late?: CheckedCallbackFault): unknown {
+    this.#retries.delete(id);
     const unfinished = this.#unfinished.get(id);
-    const delivery = unfinished && this.#unpark(unfinished);
+    const delivery = unfinished && this.#unpark(id, unfinished);
     if (delivery === undefined) return undefined;
     this.#unfinished.set(id, delivery);
     this.#move(delivery, 'sending');
@@ -418,7 +471,9 @@ export class CallbackDispatcher {
       return {};
     }
     delivery.state = 'retrying';
-    this.#schedule(delivery, delayMs, attempt + 1);
+    const queue = this.#retriesOf(attempt + 1);
+    queue.add(delivery.id);
+    this.#schedule(delivery, delayMs, queue.runFirst);
     return { nextRetryAt: new Date(this.#options.clock.now() + delayMs) };
   }
 }
@@ -426,6 +481,9 @@ export class CallbackDispatcher {
 interface Dropped {
   readonly outcome: 'dropped';
 }
+
+const isParked = (delivery: LiveDelivery | ParkedDelivery): delivery is ParkedDelivery =>
+  delivery instanceof ParkedDelivery;
 
 function toFacts(delivery: LiveDelivery, attempt: number) {
   const { merchantPaymentReference } = delivery.payment;

@@ -10,7 +10,7 @@ import { parseBody, startEndpoint } from '../merchant-endpoint.js';
 // wait for a retry are parked. Nobody must notice.
 
 afterEach(() => {
-  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 function createBook(): PaymentBook {
@@ -86,8 +86,6 @@ describe('a parked delivery', () => {
       retrySigning: 'original',
     });
     await using _server = server;
-    // Not before: fetch needs them too.
-    if (isReleased) vi.stubGlobal('WeakRef', ReleasedRef);
     const delivery = await server.setStatus(referenceNumber, 'first');
     server.callbackUrl = undefined;
     for (let count = 0; count < 10_001; count += 1) await server.setStatus(referenceNumber, 'next');
@@ -95,12 +93,43 @@ describe('a parked delivery', () => {
     server.subscribe((event) => {
       if (event.type === 'delivery') states.push(`${event.delivery.id} ${event.delivery.state}`);
     });
+    // Not before: fetch needs references that hold.
+    if (isReleased) vi.spyOn(WeakRef.prototype, 'deref').mockReturnValue(undefined);
     await clock.advance(1_000);
     const [sent, sentAgain] = endpoint.received;
     expect(sentAgain && parseBody(sentAgain)).toEqual(sent && parseBody(sent));
     expect(sentAgain?.headers['x-signature']).toBe(sent?.headers['x-signature']);
     expect(states).toEqual([`${delivery.id} sending`, `${delivery.id} acknowledged`]);
     expect(delivery.state).toBe(isReleased ? 'retrying' : 'acknowledged');
+  });
+
+  test('is retried in its turn, each attempt at its own time', async () => {
+    const clock = createManualClock();
+    const sent: string[] = [];
+    await using endpoint = await startEndpoint((_, request) => {
+      sent.push(`${parseBody(request).status} after ${clock.now() - startedAt} ms`);
+      return sent.length > 4 ? 200 : 500;
+    });
+    const { server, referenceNumber } = await startWithPayment({
+      callbackUrl: endpoint.url,
+      clock,
+      retryScheduleMs: [1_000, 500],
+    });
+    await using _ = server;
+    const startedAt = clock.now();
+    await server.setStatus(referenceNumber, 'first');
+    await clock.advance(600);
+    await server.setStatus(referenceNumber, 'second');
+    server.callbackUrl = undefined;
+    for (let count = 0; count < 10_001; count += 1) await server.setStatus(referenceNumber, 'next');
+    await clock.advance(2_000);
+    expect(sent).toEqual([
+      'first after 0 ms',
+      'second after 600 ms',
+      'first after 1000 ms',
+      'first after 1500 ms',
+      'second after 1600 ms',
+    ]);
   });
 
   test('is cancelled by a reset', async () => {
@@ -116,12 +145,6 @@ describe('a parked delivery', () => {
     expect(delivery.state).toBe('cancelled');
   });
 });
-
-class ReleasedRef {
-  deref(): undefined {
-    return undefined;
-  }
-}
 
 function order(count: number) {
   return { merchantPaymentReference: `order-${count}`, amount: count, currency: 'EUR' };
