@@ -42,7 +42,9 @@ describe('the status of a record', () => {
   it('does not let a record without its fields pass', () => {
     // @ts-expect-error updatedAt is part of the key
     const partial: PaymentStatusRecord = { referenceNumber: 'r', status: 'paid' };
-    expect(() => callbackKey(partial)).toThrow('updatedAt is missing, and must be a non-empty string');
+    expect(() => callbackKey(partial)).toThrow(
+      'updatedAt is missing, and must be a non-empty string',
+    );
   });
 });
 

@@ -46,7 +46,7 @@ const MAX_RECENT = 10_000;
 /** A delivery under construction, and what its next attempts need to know. */
 interface LiveDelivery extends EditableDelivery {
   readonly url: string;
-  readonly attempts: DeliveryAttempt[];
+  attempts: readonly DeliveryAttempt[];
   state: DeliveryState;
   /** The time that every attempt is signed with, in epoch milliseconds, where it is that of the first. */
   firstSignedAtMs?: number;
@@ -224,9 +224,10 @@ export class CallbackDispatcher {
 
   /** Removes an attempt that is no longer kept from its delivery, where it is the oldest. */
   forget(attempt: DeliveryAttempt): void {
-    const attempts = this.#logged.get(attempt.deliveryId)?.attempts;
-    attempts?.shift();
-    if (attempts?.length === 0) this.#logged.delete(attempt.deliveryId);
+    const delivery = this.#logged.get(attempt.deliveryId);
+    if (delivery === undefined) return;
+    delivery.attempts = delivery.attempts.slice(1);
+    if (delivery.attempts.length === 0) this.#logged.delete(attempt.deliveryId);
   }
 
   /** What is still pending, for the message of a wait that ran out of time. */
@@ -432,7 +433,8 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    delivery.attempts.push(entry);
+    // An array that grows by push takes room for 17.
+    delivery.attempts = [...delivery.attempts, entry];
     this.#logged.set(delivery.id, delivery);
     log.push(entry);
     onAttempt(entry);
