@@ -1,11 +1,13 @@
-// Packs the package as it would be published and checks the tarball: what is in it, whether its
-// exports resolve for every kind of consumer (publint, attw), and what it depends on.
+// Packs the package as it would be published and checks the tarball: what is in it, whether its guides link
+// to what is in it, whether its exports resolve for every kind of consumer (publint, attw), and what it
+// depends on.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
+import { findMissingLinks, findUnlinked } from './packed-links.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
@@ -19,6 +21,7 @@ const ALLOWED = [
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
   /^docs\/[\w-]+\.md$/,
+  /^docs\/images\/[\w-]+\.svg$/,
   /^skills\/merchant-payments\/SKILL\.md$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];
@@ -39,6 +42,17 @@ try {
   if (stray.length > 0) {
     throw new Error(`The tarball holds what users do not need: ${stray.map((file) => file.path)}`);
   }
+
+  const packedFiles = packed.files.map((file) => file.path);
+  const read = (file) => readFileSync(file, 'utf8');
+  const missingLinks = findMissingLinks(packedFiles, read);
+  if (missingLinks.length > 0) {
+    throw new Error(
+      `Links to what is not in the tarball. Pack the file, or name it without a link:\n${missingLinks.join('\n')}`,
+    );
+  }
+  const unseen = findUnlinked('.svg', packedFiles, read);
+  if (unseen.length > 0) throw new Error(`Packed, but shown by no packed guide: ${unseen}`);
 
   const { dependencies, exports: entries } = JSON.parse(readFileSync('package.json', 'utf8'));
   if (Object.keys(dependencies).join() !== 'undici') {

@@ -14,7 +14,7 @@ const examples = [
   'queues/bullmq',
   'queues/pg-boss',
   'quickstart',
-  'shop/main',
+  'shop/with-staff',
 ];
 
 /**

@@ -4,6 +4,7 @@ import { GenericContainer, TestContainers, Wait } from 'testcontainers';
 /** Starts the mock in a container, whose callbacks reach a port of this machine. */
 export async function startPaymentService(callbackPort: number) {
   await TestContainers.exposeHostPorts(callbackPort);
+  // The folder with the Dockerfile above.
   const image = await GenericContainer.fromDockerfile('examples/docker').build();
   const container = await image
     .withExposedPorts(4242)

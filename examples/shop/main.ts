@@ -1,11 +1,5 @@
-// A small shop: checkout, callbacks, a page that waits for the payment, and a page for staff.
-// docs/order-from-checkout-to-paid.md explains it.
-//
-//   psql "$DATABASE_URL" -f examples/shop/schema.sql
-//   npx tsx examples/shop/main.ts
-//
-// It reads DATABASE_URL, STAFF_TOKEN, and MERCHANT_PAYMENTS_BASE_URL, _API_KEY, _API_SECRET and
-// _SIGNING_SECRET.
+// A small shop: checkout, callbacks, and a page that waits for the payment. It reads DATABASE_URL, and
+// MERCHANT_PAYMENTS_BASE_URL, _API_KEY, _API_SECRET and _SIGNING_SECRET.
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,7 +10,6 @@ import { handleCallback } from './callbacks.js';
 import { checkout } from './checkout.js';
 import { client, inbox, outbox, pool } from './database.js';
 import { endStreams, readOrder, streamOrder } from './events.js';
-import { staff } from './staff.js';
 
 const PRICE = 2500;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -27,7 +20,7 @@ await outbox.setup();
 const files = fileURLToPath(new URL('public', import.meta.url));
 const page = readFileSync(`${files}/page.html`, 'utf8');
 
-const app = express();
+export const app = express();
 app.disable('x-powered-by');
 app.all('/callbacks/payments', handleCallback); // before anything parses its body
 
@@ -70,18 +63,18 @@ app.get('/orders/:reference', async (request, response) => {
   else response.sendStatus(404);
 });
 app.get('/orders/:reference/events', streamOrder);
-app.use('/staff', staff);
+app.use(onError);
 
-app.use((error: Error, _request: Request, response: Response, next: NextFunction) => {
+export function onError(error: Error, _request: Request, response: Response, next: NextFunction) {
   console.error(error);
   if (response.headersSent) next(error);
   else response.status(500).send('Something went wrong. Please try again.');
-});
+}
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
   if (error) throw error; // Express 5 also calls this when the port is in use
   const { port } = server.address() as AddressInfo;
-  console.log(`The shop is at http://127.0.0.1:${port}/, for staff at /staff`);
+  console.log(`The shop is at http://127.0.0.1:${port}/`);
 });
 
 // Sends what a crash or an unreachable service has left behind.

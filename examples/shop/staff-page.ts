@@ -1,11 +1,10 @@
-import { inbox, outbox, pool } from './database.js';
 import { html } from './html.js';
-
-const AT_MOST = { limit: 100 };
+import { readLists } from './lists.js';
 
 /** What needs a person, with buttons. docs/on-call.md says what to do. */
 export async function staffPage(problem = ''): Promise<string> {
-  const unresolved = await collect(outbox.unresolved(AT_MOST), (payment) => {
+  const lists = await readLists();
+  const unresolved = lists.unresolved.map((payment) => {
     const { merchantPaymentReference: reference, input, sentAt, failure } = payment;
     return html`<article class="card">
       <h3>${reference}</h3>
@@ -20,14 +19,14 @@ export async function staffPage(problem = ''): Promise<string> {
       </div>
     </article>`;
   });
-  const second = await collect(outbox.secondPayments(AT_MOST), (payment) => {
+  const second = lists.secondPayments.map((payment) => {
     const { merchantPaymentReference: reference, referenceNumber, foundAt } = payment;
     return html`<article class="card">
       <h3>${reference}</h3>
       <p class="faint">${referenceNumber}, ${payment.payment.status}, found ${ago(foundAt)}</p>
     </article>`;
   });
-  const failed = await collect(inbox.failedChanges(AT_MOST), (change) => {
+  const failed = lists.failedChanges.map((change) => {
     const { key, paymentReference, attempts, lastFailedAt, error } = change;
     const id = { key, paymentReference };
     return html`<article class="card">
@@ -37,10 +36,10 @@ export async function staffPage(problem = ''): Promise<string> {
       <div class="actions">${button('replay', id, 'Replay')} ${button('discard', id, 'Discard')}</div>
     </article>`;
   });
-  const waiting = (await readWaiting()).map(
+  const waiting = lists.waiting.map(
     (order) => html`<article class="card">
       <h3>${order.reference}</h3>
-      <p class="faint">ordered ${ago(order.created_at)}</p>
+      <p class="faint">ordered ${ago(order.orderedAt)}</p>
     </article>`,
   );
   return html`<!doctype html>
@@ -81,23 +80,8 @@ function button(action: string, fields: Record<string, string>, label: string) {
   return html`<form method="post" action="/staff/${action}">${inputs}<button type="submit">${label}</button></form>`;
 }
 
-async function readWaiting() {
-  const { rows } = await pool.query(
-    `SELECT reference, created_at FROM orders
-     WHERE status IS NULL AND created_at < now() - interval '1 day' ORDER BY created_at LIMIT $1`,
-    [AT_MOST.limit],
-  );
-  return rows;
-}
-
 function ago(instant: Date | undefined): string {
   if (instant === undefined) return '';
   const minutes = Math.round((Date.now() - instant.getTime()) / 60_000);
   return minutes < 120 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`;
-}
-
-async function collect<Item, Row>(items: AsyncIterable<Item>, toRow: (item: Item) => Row) {
-  const rows: Row[] = [];
-  for await (const item of items) rows.push(toRow(item));
-  return rows;
 }

@@ -31,6 +31,8 @@ export async function onPayment(
   }
   if (payment.status === 'paid') {
     // A savepoint.
-    await tx.transaction((nested) => nested.insert(shipments).ignore().values({ reference }));
+    await tx.transaction((nested) =>
+      nested.insert(shipments).values({ reference }).onDuplicateKeyUpdate({ set: { reference } }),
+    );
   }
 }

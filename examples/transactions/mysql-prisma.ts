@@ -24,6 +24,7 @@ export async function onPayment(
     if (count === 0) throw new RetryLaterError(`Order ${reference} is not stored yet`);
   }
   if (payment.status === 'paid') {
-    await tx.shipments.createMany({ data: { reference }, skipDuplicates: true });
+    await tx.$executeRaw`
+      INSERT INTO shipments (reference) VALUES (${reference}) ON DUPLICATE KEY UPDATE reference = reference`;
   }
 }

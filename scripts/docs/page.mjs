@@ -61,7 +61,8 @@ export function linksOfGuide({ page: { model }, urlTo }) {
   );
 }
 
-// A picture that README.md hides in a comment: npm's page, which shows the same text, has no images of the package.
+// A picture that a comment hides: in README.md, since npm's page has no images of the package, and in guides where
+// the package does not hold it.
 const HIDDEN_PICTURE = /<!-- on the site: !\[([^\]]*)\]\(([^)]*)\) -->/g;
 
 /**

@@ -55,7 +55,7 @@ function assertOption(options: Options, { name, rawName, value, inlineValue }: O
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
     const close = nearest(rawName.replace(/^--?/, ''), Object.keys(options));
-    const remedy = close === undefined ? 'see --help' : `did you mean --${close}?`;
+    const remedy = close === undefined ? `see the command's --help` : `did you mean --${close}?`;
     throw new UsageError(`unknown option ${rawName}; ${remedy}`);
   }
   if (option.type === 'boolean') {
@@ -97,7 +97,8 @@ export function readOptions(
 export function requireWords(words: readonly string[], names: readonly string[]): void {
   // An empty word, as an unset variable of a script leaves it, would be the beginning of every id.
   const missing = names.find((_name, index) => !words[index]);
-  if (missing !== undefined) throw new UsageError(`<${missing}> is missing; see --help`);
+  if (missing !== undefined)
+    throw new UsageError(`<${missing}> is missing; see the command's --help`);
   if (words.length <= names.length) return;
   const expected = names.length === 0 ? 'none' : names.map((name) => `<${name}>`).join(' ');
   throw new UsageError(

@@ -106,9 +106,8 @@ function findCommand(words: readonly string[]): string {
   const endings = group.map((name) => name.slice(first.length + 1));
   if (second !== undefined && group.includes(`${first} ${second}`)) return `${first} ${second}`;
   if (group.length > 0 && (second === undefined || second.startsWith('-'))) {
-    throw new UsageError(
-      `${first} needs one of ${endings.join(', ')} after it; see ${first} --help`,
-    );
+    const choice = endings.length === 1 ? endings[0] : `one of ${endings.join(', ')}`;
+    throw new UsageError(`${first} needs ${choice} after it; see ${first} --help`);
   }
   // An option before the command, or its value, may hold a secret: only a word is quoted.
   if (first.startsWith('-')) {

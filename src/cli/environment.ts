@@ -31,7 +31,7 @@ function readFile(named: string | undefined): Record<string, string | undefined>
     // None, or a folder of that name.
     if (named === undefined) return {};
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--env-file: reading the file failed with ${code}`);
+    throw new UsageError(`--env-file: reading ${named} failed with ${code}`);
   }
 }
 

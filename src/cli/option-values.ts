@@ -1,7 +1,12 @@
+import { describeValue } from '../protocol/describe-value.js';
 import { SECONDS_END } from '../protocol/instant.js';
 import { httpUrl } from '../protocol/url.js';
 import { UsageError } from './command.js';
 import { parseExactJson } from './exact-json.js';
+
+/** What was received, for a message. Of a text only a number is quoted: another one may be a secret. */
+const received = (text: string): string =>
+  `received ${/^-?\d{1,20}(?:\.\d{1,20})?$/.test(text) ? text : describeValue(text)}`;
 
 interface WholeNumberRange {
   readonly min: number;
@@ -16,7 +21,9 @@ export function parseWholeNumber(
 ): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new UsageError(`${name} must be a whole number from ${min} to ${max}, in digits`);
+  throw new UsageError(
+    `${name} must be a whole number from ${min} to ${max}, in digits; ${received(text)}`,
+  );
 }
 
 /** @throws {UsageError} naming the values that are allowed */
@@ -27,7 +34,7 @@ export function parseOneOf<const Value extends string>(
 ): Value {
   const found = allowed.find((value) => value === text);
   if (found !== undefined) return found;
-  throw new UsageError(`${name} must be one of ${allowed.join(', ')}`);
+  throw new UsageError(`${name} must be one of ${allowed.join(', ')}; ${received(text)}`);
 }
 
 /** @throws {InvalidOptionError} unless `text` is an http or https URL without credentials */
@@ -50,12 +57,14 @@ export function parseDuration(name: string, text: string, maxMs: number): number
   const [, count, unit] = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) {
     throw new UsageError(
-      `${name} must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d`,
+      `${name} must be a number with its unit ms, s, m, h or d, such as 500ms, 90s or 2d; ${received(text)}`,
     );
   }
   const ms = Math.round(Number(count) * (UNIT_MS[unit] as number));
   if (ms > maxMs) {
-    throw new UsageError(`${name} must be at most ${formatDuration(maxMs)}`);
+    throw new UsageError(
+      `${name} must be at most ${formatDuration(maxMs)}; received ${formatDuration(ms)}`,
+    );
   }
   return ms;
 }
@@ -73,7 +82,7 @@ export function formatDuration(ms: number): string {
  */
 export function parsePair(option: string, text: string): { name: string; value: string } {
   const end = text.indexOf('=');
-  if (end <= 0) throw new UsageError(`${option} must be of the form name=value`);
+  if (end <= 0) throw new UsageError(`${option} must be of the form name=value; ${received(text)}`);
   return { name: text.slice(0, end), value: text.slice(end + 1) };
 }
 
@@ -89,7 +98,9 @@ const EXACT_DIGITS = 15;
  */
 export function parseExactDecimal(name: string, text: string): number {
   if (!DECIMAL.test(text)) {
-    throw new UsageError(`${name} must be a decimal number such as 100 or 12.50`);
+    throw new UsageError(
+      `${name} must be a decimal number such as 100 or 12.50; ${received(text)}`,
+    );
   }
   if (countDigits(text) > EXACT_DIGITS) {
     throw new UsageError(
@@ -134,7 +145,7 @@ export function parseInstant(name: string, text: string): number {
   const ms = ISO_WITH_OFFSET.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new UsageError(
-    `${name} must be Unix seconds, or a date-time with an offset such as 2026-01-31T12:00:00Z`,
+    `${name} must be Unix seconds, or a date-time with an offset such as 2026-01-31T12:00:00Z; ${received(text)}`,
   );
 }
 

@@ -9,7 +9,7 @@ const MAX_BYTES = 1_048_576;
 export async function readProfile(path: string): Promise<ServiceProfile> {
   const refuse = (reason: string) => new UsageError(`--profile: ${reason}`);
   const bytes = await readFileStart(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw refuse(`reading the file failed with ${code}`);
+    throw refuse(`reading ${path} failed with ${code}`);
   });
   if (bytes.byteLength > MAX_BYTES) throw refuse(`the file is over ${MAX_BYTES} bytes`);
   let value: unknown;

@@ -66,11 +66,6 @@ export interface FailedChangesOptions {
 /** What an inbox can do that keeps the changes whose work failed. */
 export interface FailedChangeStore {
   /**
-   * Whether a failure is kept with the body, from which it can be replayed.
-   * @default not known
-   */
-  readonly keepsBodies?: boolean | undefined;
-  /**
    * The changes whose work failed and has not completed since, the longest failing first. They are read in
    * pages: changes may be replayed or discarded while they are listed, and one that fails again is
    * not listed twice.

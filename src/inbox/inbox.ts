@@ -77,8 +77,11 @@ export interface CallbackInbox<Tx = undefined> {
   failedChanges?: FailedChangeStore['failedChanges'] | undefined;
   /** Forgets the failures of a change, in an inbox that keeps them. */
   discard?: FailedChangeStore['discard'] | undefined;
-  /** Whether a kept failure can be replayed, in an inbox that keeps them. */
-  keepsBodies?: FailedChangeStore['keepsBodies'];
+  /**
+   * Whether an inbox that keeps failures keeps the body too, from which a change can be replayed.
+   * @default not known
+   */
+  readonly keepsBodies?: boolean | undefined;
 }
 
 /** An inbox that keeps the changes whose work failed, and lists them. */

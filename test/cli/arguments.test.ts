@@ -49,7 +49,7 @@ describe('the words after a command', () => {
   });
 
   test.each([
-    ['an unknown option', ['--nonsense'], 'unknown option --nonsense; see --help'],
+    ['an unknown option', ['--nonsense'], "unknown option --nonsense; see the command's --help"],
     ['a misspelt option', ['--prot', '1'], 'unknown option --prot; did you mean --port?'],
     ['an unknown short option', ['-x'], 'unknown option -x'],
     ["the name of an object's own method", ['--toString'], 'unknown option --toString'],

@@ -31,6 +31,22 @@ describe('a whole number', () => {
   );
 });
 
+test.each([
+  ['70000', 'received 70000'],
+  ['-1.5', 'received -1.5'],
+  ['', 'received an empty string'],
+  ['hunter2', 'received a string of 7 characters'],
+])('a message quotes a number and no other text, which may be a secret: %j', (text, received) => {
+  const range = { min: 1, max: 65_535 };
+  const refused = [
+    () => parseWholeNumber('--port', text, range),
+    () => parseDuration('--after', text, 1),
+    () => parseOneOf('--retry-signing', text, ['fresh', 'original']),
+    () => parsePair('--answer-field', text),
+  ];
+  for (const read of refused) expect(read).toThrow(new RegExp(`; ${received}$`));
+});
+
 describe('a duration', () => {
   const LONGEST = 86_400_000 * 100;
   const parse = (text: string) => parseDuration('<duration>', text, LONGEST);

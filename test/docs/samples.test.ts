@@ -3,7 +3,19 @@ import { describe, expect, test } from 'vitest';
 
 const filesOf = (folder: string) => readdirSync(folder).map((file) => `${folder}/${file}`);
 
-const shop = ['schema.sql', 'database.ts', 'checkout.ts', 'callbacks.ts', 'events.ts', 'main.ts'];
+// All that the shop needs. Besides these, the example has styles and a page for staff.
+const shop = [
+  'schema.sql',
+  'database.ts',
+  'checkout.ts',
+  'callbacks.ts',
+  'events.ts',
+  'public/page.html',
+  'public/page.js',
+  'lists.ts',
+  'print-lists.ts',
+  'main.ts',
+];
 
 // What runs each file: test/examples, test/inbox/postgres/orms, test/openapi and test/package.
 const shown: readonly [guide: string, files: readonly string[], hasOthers?: 'and others'][] = [
@@ -33,5 +45,5 @@ describe.each(shown)('%s', (guide, files) => {
 
 const shownWhole = shown.filter(([, , hasOthers]) => hasOthers === undefined);
 test.each(shownWhole)('%s shows no other code', (guide, files) => {
-  expect(blocksOf(guide, 'ts|sql')).toHaveLength(files.length);
+  expect(blocksOf(guide, 'ts|sql|html|js')).toHaveLength(files.length);
 });

@@ -23,7 +23,7 @@ test.skipIf(!isRunnable)('the example for Playwright passes', async () => {
     const text = readFileSync(`examples/playwright/${file}`, 'utf8')
       .replaceAll('3000', String(shopPort))
       .replaceAll('4242', String(servicePort))
-      .replace('npm start', `${process.execPath} ${bundled('shop/main.ts')}`);
+      .replace('npm start', `${process.execPath} ${bundled('shop/with-staff.ts')}`);
     writeFileSync(path.join(folder, file), text);
   }
   const browser = { executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] };

@@ -20,7 +20,7 @@ async function startShop(): Promise<void> {
   schema = await createShopSchema();
   service = await startMockServer({ signingSecret, retryScheduleMs: [] });
   const env = { ...environmentFor(service), DATABASE_URL: schema.url, STAFF_TOKEN };
-  instances = await Promise.all([1, 2].map(() => startExample('shop/main.ts', env)));
+  instances = await Promise.all([1, 2].map(() => startExample('shop/with-staff.ts', env)));
   const [first = '', second] = instances.map(({ url }) => new URL(url).origin);
   address = first;
   service.callbackUrl = `${second}/callbacks/payments`;

@@ -283,7 +283,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
 
   describe('a process of the shop', () => {
     const start = (service: MockServer, { url }: ShopSchema) =>
-      startExample('shop/main.ts', {
+      startExample('shop/with-staff.ts', {
         ...environmentFor(service),
         DATABASE_URL: url,
         STAFF_TOKEN: 'the token of the tests',

@@ -11,8 +11,8 @@ import { findPostgres } from '../services/find-servers.js';
 export default async function setup(): Promise<() => Promise<void>> {
   const postgres = await findPostgres();
   if (postgres !== undefined) process.env['DATABASE_URL'] = postgres.url;
-  else if (process.env['CI'] === 'true') throw new Error('no Postgres found for the skill');
-  else console.error('Skipped: no Postgres found for the skill: install it or set DATABASE_URL');
+  else if (process.env['CI'] === 'true') throw new Error('no Postgres found for the shops');
+  else console.error('Skipped: no Postgres found for the shops: install it or set DATABASE_URL');
   const root = mkdtempSync(path.join(tmpdir(), 'merchant-payments-'));
   const npm = (cwd: string, ...args: string[]) =>
     execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });

@@ -198,7 +198,10 @@ async function start({ options: given }: Call<typeof options>): Promise<MockServ
         `port ${given.port} of ${given.host} is in use: give another one with --port, or --port 0 for a free one`,
       );
     }
-    throw code === 'LISTEN_FAILED' ? new UsageError(`--host or --port: ${message}`) : error;
+    if (code !== 'LISTEN_FAILED') throw error;
+    throw new UsageError(
+      `--host or --port: ${message}; give --host an address of this machine, --port a number above 1023`,
+    );
   });
 }
 

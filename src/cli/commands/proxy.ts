@@ -129,7 +129,9 @@ async function start({ options: given, terminal }: Call<typeof options>): Promis
   }).catch((error: unknown) => {
     const { code, message } = error as Error & { readonly code?: unknown };
     if (code !== 'PORT_IN_USE' && code !== 'LISTEN_FAILED') throw error;
-    throw new UsageError(`--port, --callback-port or --host: ${message}`);
+    throw new UsageError(
+      `--port, --callback-port or --host: ${message}; give --host an address of this machine, each port a free number above 1023`,
+    );
   });
 }
 

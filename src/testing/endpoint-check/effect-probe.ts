@@ -182,9 +182,11 @@ const unknown = (what: string): CheckFailure =>
   new CheckFailure(`countEffects ${what}, so the effects are not known`);
 
 function parseCount(given: unknown): EffectCount {
-  const { effects, status } = (
+  const { effects, ...told } = (
     typeof given === 'object' && given !== null ? given : { effects: given }
   ) as Partial<Record<keyof EffectCount, unknown>>;
+  // JSON has null where a column of a database holds no status yet.
+  const status = told.status ?? undefined;
   if (!Number.isSafeInteger(effects) || (effects as number) < 0) {
     const received = typeof effects === 'number' ? String(effects) : describeValue(effects);
     throw unknown(`must return a whole number of effects from 0, received ${received}`);

@@ -30,8 +30,8 @@ export interface CheckedPayment {
 export interface EffectCount {
   /** How often the merchant's code acted on the payment: a whole number from 0. */
   effects: number;
-  /** The payment's status in the merchant's records, in any spelling; not empty. */
-  status?: string | undefined;
+  /** The payment's status in the merchant's records, in any spelling; not empty. None, or null: it has none yet. */
+  status?: string | null | undefined;
 }
 
 /** Options of {@link checkCallbackEndpoint}. */

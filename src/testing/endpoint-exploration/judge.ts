@@ -52,7 +52,7 @@ export class Judge {
   async learnStatus(run: ScriptRun): Promise<void> {
     for (const { payment, arrived } of run.payments.values()) {
       const { status } = await look(this.#stage, (probe) => probe.ask(payment));
-      this.#statuses.set(nameChanges(arrived), status);
+      this.#statuses.set(nameChanges(arrived), status ?? undefined);
     }
   }
 

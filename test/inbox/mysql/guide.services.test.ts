@@ -69,4 +69,20 @@ describe.skipIf(!url)('the samples of the guide on MySQL', () => {
     expect(await deliver('paid', 4)).toBe('processed');
     expect(await stored()).toEqual(['settled', 1]);
   });
+
+  // Collations that pad take the two for one; `order-1` would then be paid by the payment of `order-1 `.
+  it('store no order whose reference ends in a space, nor a shortened one', async () => {
+    const store = (reference: string) =>
+      query(
+        'INSERT INTO orders (reference) VALUES (?) ON DUPLICATE KEY UPDATE reference = reference',
+        [reference],
+      );
+    await store('order-padded');
+    await store('order-padded');
+    await expect(store('order-padded ')).rejects.toThrow(/constraint/i);
+    await expect(store('order-new ')).rejects.toThrow(/constraint/i);
+    await expect(store('o'.repeat(201))).rejects.toMatchObject({ code: 'ER_DATA_TOO_LONG' });
+    const stored = await query("SELECT reference FROM orders WHERE reference LIKE 'order-padded%'");
+    expect(stored).toEqual([{ reference: 'order-padded' }]);
+  });
 });

@@ -165,6 +165,20 @@ it.concurrent('may count each payment once, when it tells the status', async () 
   );
 });
 
+it.concurrent('may tell null as the status of an order without a callback', async () => {
+  const { listener, orders } = new Shop();
+  const effectsOf: RequestListener = (request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://shop');
+    const payment = {
+      referenceNumber: searchParams.get('referenceNumber') ?? '',
+      merchantPaymentReference: searchParams.get('merchantPaymentReference') ?? '',
+    };
+    const status = orders.statusOf(payment) ?? null;
+    response.end(JSON.stringify({ effects: orders.countOf(payment), status }));
+  };
+  expect(await checkWith({ countEffects: await listen(effectsOf) }, listener)).toEqual([]);
+});
+
 it.concurrent('may tell no status: what an older change undoes shows in the number', async () => {
   const { listener, orders } = new (class extends Shop {
     protected override isOlder(): boolean {
