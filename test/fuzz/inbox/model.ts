@@ -10,6 +10,8 @@ interface PaymentState {
   readonly done: Set<string>;
   /** When the latest processed change happened. */
   watermark: number | undefined;
+  /** The watermark that the owner has seen, where it was pruned since: recording brings it back. */
+  seen: number | undefined;
   /** Who has the claim, dead or alive. */
   owner: Holder | undefined;
   /** Whether the claim may be taken over. */
@@ -60,10 +62,13 @@ export class InboxModel {
     const { event } = holder;
     const payment = this.#payment(event.paymentReference);
     if (payment.owner !== holder) return false;
+    const { seen } = payment;
     payment.owner = undefined;
+    payment.seen = undefined;
     if (!succeeded) return false;
     payment.done.add(event.key);
-    payment.watermark = Math.max(payment.watermark ?? -Infinity, Number(event.occurredAt));
+    const known = [payment.watermark, seen].map((watermark) => watermark ?? -Infinity);
+    payment.watermark = Math.max(...known, Number(event.occurredAt));
     return true;
   }
 
@@ -75,15 +80,18 @@ export class InboxModel {
   /** The holder is dead, and the claim is gone with it. */
   drop(holder: Holder): void {
     const payment = this.#payment(holder.event.paymentReference);
-    if (payment.owner === holder) payment.owner = undefined;
+    if (payment.owner !== holder) return;
+    payment.owner = undefined;
+    payment.seen = undefined;
   }
 
   /** Forgets every payment that is not in work, and of the others what the store forgets. */
   prune(ofOthers: Pruning): void {
     for (const [reference, payment] of this.#payments) {
       if (payment.owner === undefined || payment.expired) this.#payments.delete(reference);
-      if (ofOthers !== 'all') continue;
+      if (ofOthers === 'not in work') continue;
       payment.done.clear();
+      if (ofOthers === 'not what works have seen') payment.seen ??= payment.watermark;
       payment.watermark = undefined;
     }
   }
@@ -94,6 +102,7 @@ export class InboxModel {
     const created = {
       done: new Set<string>(),
       watermark: undefined,
+      seen: undefined,
       owner: undefined,
       expired: false,
     };

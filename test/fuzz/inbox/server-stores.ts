@@ -170,7 +170,7 @@ export async function openMysqlStore(uri: string): Promise<ConnectedStore> {
     busyFirst: true,
     concurrent: true,
     death: 'dropped',
-    prunes: 'all',
+    prunes: 'not what works have seen',
     async create() {
       for (const table of ['payment_inbox_events', 'effects']) {
         await admin.query(`DELETE FROM ${database}.${table}`);

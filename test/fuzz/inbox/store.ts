@@ -1,6 +1,6 @@
 import type { CallbackInbox, InboxContext, InboxEvent } from '../../../src/inbox/inbox.js';
 
-export type Pruning = 'not in work' | 'all';
+export type Pruning = 'not in work' | 'not what works have seen' | 'all';
 
 /** What a kind of store can be put through. */
 export interface StoreUnderTest<Tx = unknown> {
@@ -16,7 +16,8 @@ export interface StoreUnderTest<Tx = unknown> {
   readonly death?: 'expires' | 'dropped';
   /**
    * What `pruneAll` forgets of payments in work: nothing, or their changes and when the latest of
-   * them happened. What goes by age alone forgets both.
+   * them happened. What goes by age alone forgets both, or the latest only until the work that has seen it
+   * is recorded: with that, MySQL stores the latest again.
    */
   readonly prunes?: Pruning;
   /** A fresh, empty inbox in its own `namespace`. */
