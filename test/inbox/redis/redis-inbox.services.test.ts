@@ -254,11 +254,12 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     });
 
     test('is renewed while the work runs', async () => {
-      const held = await hold(openInbox({ leaseMs: 300 }), first);
+      // Long enough for a machine that stands still for a second.
+      const held = await hold(openInbox({ leaseMs: 1_500 }), first);
       const until = async () => Number(await admin.hget(hash, 'until'));
       for (const _ of [1, 2]) {
         const before = await until();
-        await expect.poll(until).toBeGreaterThan(before);
+        await expect.poll(until, { timeout: 10_000 }).toBeGreaterThan(before);
       }
       expect(await admin.pttl(hash)).toBe(-1);
       expect(held.signal.aborted).toBe(false);
