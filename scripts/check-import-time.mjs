@@ -17,7 +17,7 @@ const subjects = {
   undici: 'undici',
 };
 
-const ROUNDS = 21;
+const ROUNDS = 11;
 
 /** Rows with a verdict: each ratio and its limit, the goals of the design. */
 export function measureImportTime() {

@@ -273,8 +273,10 @@ describeInBrowser('the documentation site, opened from a folder', () => {
         await page.goto(pathToFileURL(path.join(SITE, file)).href);
         await page.locator('.tsd-navigation').getByText('Imports').waitFor({ state: 'attached' });
         await page.evaluate(axe);
+        // The navigation, two thirds of most pages, is the same on each.
+        const what = file === 'index.html' ? 'document' : "{ exclude: '.tsd-navigation' }";
         const violations = await page.evaluate(
-          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))',
+          `axe.run(${what}, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`,
         );
         expect(violations, file).toEqual([]);
       }
