@@ -3,16 +3,16 @@
 //   node bench/regression.mjs           compares with baseline.json
 //   node bench/regression.mjs --write   measures the baseline, at a release
 
+import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-
+import { availableParallelism, cpus } from 'node:os';
 import { measureInOwnProcess } from './own-process.mjs';
 import { median, medianDeviation, SHORT } from './paired-batches.mjs';
 import { startService } from './service-process.mjs';
 
 const baselineFile = new URL('./baseline.json', import.meta.url);
 const PROCESSES = 5;
-const BASELINE_RUNS = 5;
+const BASELINE_RUNS = 8;
 
 /** The spread of normally distributed values from their median deviation. */
 const TO_SIGMA = 1.4826;
@@ -36,11 +36,25 @@ async function measure() {
 
 const machine = { node: process.version.split('.', 1)[0], cpu: cpus()[0]?.model };
 
-/** Runs that follow each other, since what a machine does meanwhile moves a whole run. */
+/**
+ * Runs that follow each other, since what a machine does meanwhile moves a whole run. Every other one runs
+ * beside other work, as CI does, since that changes the ratios as well.
+ */
 async function writeBaseline() {
   const runs = [];
-  for (let count = 0; count < BASELINE_RUNS; count += 1) runs.push(await measure());
+  for (let count = 0; count < BASELINE_RUNS; count += 1) {
+    const others = count % 2 === 0 ? [] : Array.from({ length: availableParallelism() }, beBusy);
+    runs.push(await measure());
+    for (const other of others) other.kill();
+  }
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  for (const run of runs) {
+    console.log(
+      Object.entries(run)
+        .map(([name, ratios]) => `${name} ${round(median(ratios))}`)
+        .join(', '),
+    );
+  }
   const subjects = Object.fromEntries(
     Object.keys(runs[0]).map((name) => {
       const medians = runs.map((run) => median(run[name]));
@@ -50,6 +64,9 @@ async function writeBaseline() {
   );
   writeFileSync(baselineFile, `${JSON.stringify({ version, ...machine, subjects }, null, 2)}\n`);
 }
+
+const BUSY = 'const map = new Map(); for (let n = 0; ; n += 1) map.set(n % 1e6, String(n));';
+const beBusy = () => spawn(process.execPath, ['--eval', BUSY], { stdio: 'ignore' });
 
 const round = (value) => Math.round(value * 1000) / 1000;
 
