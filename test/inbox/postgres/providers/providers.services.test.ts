@@ -11,6 +11,8 @@ import { change, heldWork, nothing } from '../payment-change.js';
 import { type OpenProvider, type ProviderOptions, providers } from './providers.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
+/** What the query that fails here meets. */
+const DIVISION_BY_ZERO = '22012';
 
 describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_, open) => {
   const schema = `mp_provider_${randomUUID().slice(0, 8)}`;
@@ -148,11 +150,10 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
       dangling().catch(() => undefined);
     }).catch(({ code }) => code);
     const isThere = await isRecorded('dangling');
-    expect({ outcome, isThere, written: await written('dangling') }).toEqual(
-      isThere
-        ? { outcome: 'processed', isThere, written: ['paid'] }
-        : { outcome: 'TRANSACTION_LOST', isThere, written: [] },
-    );
+    // postgres.js rejects with the error of the query itself, where that is there before the transaction ends.
+    const outcomes = isThere ? ['processed'] : ['TRANSACTION_LOST', DIVISION_BY_ZERO];
+    expect(outcomes).toContain(outcome);
+    expect(await written('dangling')).toEqual(isThere ? ['paid'] : []);
   });
 
   it.each(['COMMIT', 'ROLLBACK'])('never processes what sends %s', async (end) => {
