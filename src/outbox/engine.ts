@@ -33,7 +33,7 @@ import type {
   SettleOutcome,
   UnresolvedOptions,
 } from './outbox.js';
-import { toFinding, toIntent, toOutboxPayment } from './records.js';
+import { findDifferences, toFinding, toIntent, toOutboxPayment } from './records.js';
 import { recover } from './recover.js';
 import { sendIfGranted, type Turn, type Wanted } from './sending.js';
 import type { Intent, OutboxStore, StoredPayment } from './store.js';
@@ -47,7 +47,8 @@ type Prepared = PreparedCreation<CreatePaymentResult>;
 
 /** A payment that this process is sending. */
 interface Running {
-  readonly digest: string | undefined;
+  /** Nothing for one that was recorded before. */
+  readonly intent: Intent | undefined;
   readonly turn: Promise<Turn>;
 }
 
@@ -82,19 +83,14 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
         'a payment that is recorded by itself is sent, whatever becomes of its order',
       );
     }
-    const { key, intent, assertSame } = this.toRecord(input, extraBody);
-    assertSame(await this.#store.record(key, intent, tx as Tx | undefined));
+    const { key, intent } = this.toRecord(input, extraBody);
+    assertSame(await this.#store.record(key, intent, tx as Tx | undefined), intent);
   }
 
-  /** @internal What to record, checked, and what to do with what stood in the way. */
+  /** @internal What to record, checked. */
   toRecord(input: CreatePaymentInput, extraBody: Record<string, unknown> | undefined) {
     const intent = toIntent(this.#prepare(input, { extraBody }).body, extraBody);
-    const reference = input.merchantPaymentReference;
-    const assertSame = (stored: StoredPayment | undefined): void => {
-      if (stored === undefined || stored.digest === intent.digest) return;
-      throw referenceConflict();
-    };
-    return { key: toStoredName(reference), intent, assertSame };
+    return { key: toStoredName(input.merchantPaymentReference), intent };
   }
 
   async send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment> {
@@ -236,18 +232,17 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const turn = sendIfGranted({ store: this.#store, client }, wanted, () =>
       this.#running.delete(wanted.key),
     );
-    this.#running.set(wanted.key, { digest: wanted.intent?.digest, turn });
+    this.#running.set(wanted.key, { intent: wanted.intent, turn });
     return turn;
   }
 
   /** Waits for another call of this process. Undefined when this one is to try by itself. */
   async #joinTurn(
-    { digest, turn }: Running,
+    { intent: other, turn }: Running,
     { key, intent, options }: Wanted,
     endsAtMs: number,
   ): Promise<Turn | undefined> {
-    const isOther = digest !== undefined && intent !== undefined && digest !== intent.digest;
-    if (isOther) throw referenceConflict();
+    assertSame(other, intent);
     const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
     if (!hasEnded) return { stored: await this.#store.read(key), replayed: true };
     try {
@@ -289,8 +284,10 @@ function notThere(intent: Intent | undefined): OutboxError {
   return intent === undefined ? unknownReference() : notStoredInTime();
 }
 
-function assertSame({ digest }: StoredPayment, intent: Intent | undefined): void {
-  if (intent !== undefined && digest !== intent.digest) throw referenceConflict();
+/** @throws {OutboxError} when both are known and differ */
+export function assertSame(stored: Intent | undefined, intent: Intent | undefined): void {
+  if (stored === undefined || intent === undefined || stored.digest === intent.digest) return;
+  throw referenceConflict(findDifferences(stored.body, intent.body));
 }
 
 /** Whether it may be claimed. */

@@ -3,10 +3,12 @@ import type { OutboxState } from './outbox.js';
 
 // No message has the reference: it is a part of what is sent, and may name a customer.
 
-export function referenceConflict(): OutboxError {
+/** @param fields - the names of what differs */
+export function referenceConflict(fields: readonly string[]): OutboxError {
+  const differ = fields.length === 1 ? 'differs' : 'differ';
   return new OutboxError(
     'REFERENCE_CONFLICT',
-    `Another payment is stored under this merchantPaymentReference: its amount, currency or extraBody differ. Nothing was sent. Use one reference for each payment; what was rejected may be corrected`,
+    `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${differ}. Nothing was sent. Use one reference for each payment; what was rejected may be corrected`,
   );
 }
 

@@ -83,8 +83,9 @@ function describeSettled(settled: SettleOutcome): Line {
   return { fields: { settled }, level: 'error', message: 'an order has a second payment' };
 }
 
-function describeRecovery({ resent, unresolved }: Recovery): Line {
-  const fields = { resent, unresolved };
+function describeRecovery({ resent, unresolved, error }: Recovery): Line {
+  const fields = { resent, unresolved, ...(error !== undefined && describeError(error)) };
+  if (error !== undefined) return { fields, level: 'warn', message: 'outbox recover ended early' };
   if (unresolved === 0) return { fields };
   return { fields, level: 'warn', message: 'outbox recover found unresolved payments' };
 }

@@ -1,5 +1,5 @@
 import type { RequestOptions } from '../client/options.js';
-import type { MerchantPaymentsError, RequestOutcome } from '../errors.js';
+import type { MerchantPaymentsError, RequestError, RequestOutcome } from '../errors.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 
 /**
@@ -127,6 +127,8 @@ export interface Recovery {
   resent: number;
   /** How many became `unresolved`: their process died while it was sending, or this one got no answer. */
   unresolved: number;
+  /** Why it ended early: the service could not be reached, or answered 429. The rest stays recorded. */
+  error?: RequestError | undefined;
 }
 
 /**
@@ -195,7 +197,10 @@ export interface PaymentOutbox<Tx = unknown> {
   /**
    * Tidies up after crashes: what a process was sending when it died becomes `unresolved`, and what was
    * recorded is sent. Safe from any number of processes at any time: run it on a timer. When the service
-   * can't be reached it leaves the rest for the next time.
+   * can't be reached, or answers 429, it leaves the rest for the next time, and gives that `error`.
+   *
+   * @throws {ApiError} for a 401
+   * @throws {OutboxError} when the store fails
    */
   recover(): Promise<Recovery>;
   /**

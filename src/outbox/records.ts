@@ -35,6 +35,16 @@ export function readBody(body: string): Pick<OutboxPayment, 'input' | 'extraBody
   return { input: { merchantPaymentReference, amount, currency }, extraBody };
 }
 
+/** The names of what differs between two bodies of one reference. */
+export function findDifferences(one: string, other: string): string[] {
+  const [{ input, extraBody }, second] = [readBody(one), readBody(other)];
+  return [
+    ...(input.amount === second.input.amount ? [] : ['amount']),
+    ...(input.currency === second.input.currency ? [] : ['currency']),
+    ...(JSON.stringify(extraBody) === JSON.stringify(second.extraBody) ? [] : ['extraBody']),
+  ];
+}
+
 /** What a record, whole or in part, says of a payment. */
 export function toFinding(payment: PaymentFields): Finding {
   const { referenceNumber, updatedAt } = payment;

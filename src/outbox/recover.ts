@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, RequestTimeoutError } from '../errors.js';
+import { ApiError, ConnectionError, type RequestError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
 import type { Turn } from './sending.js';
 import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
@@ -22,19 +22,20 @@ export async function recover(
   for (;;) {
     const page = await store.listRecorded({ olderThanMs: 0, after, limit: PAGE_SIZE });
     await pass.sendAll(page.map(({ stored }) => stored));
-    if (pass.isOver || page.length < PAGE_SIZE) break;
+    if (pass.error !== undefined || page.length < PAGE_SIZE) break;
     const last = page.at(-1) as Listed;
     after = { atMs: last.stored.changedAtMs, key: last.key };
   }
-  const { resent, unresolved } = pass;
-  return { resent, unresolved };
+  const { resent, unresolved, error } = pass;
+  return { resent, unresolved, ...(error !== undefined && { error }) };
 }
 
 class Pass {
   resent = 0;
   unresolved = 0;
-  /** Whether the service can't be reached, or takes nothing at present: the rest would fare no better. */
-  isOver = false;
+  /** That the service can't be reached, or takes nothing at present: the rest would fare no better. */
+  error: RequestError | undefined;
+  #isOver = false;
   readonly #resend: (stored: StoredPayment) => Promise<Turn>;
 
   constructor(resend: (stored: StoredPayment) => Promise<Turn>) {
@@ -45,7 +46,7 @@ class Pass {
     const waiting = payments.values();
     const sendOneAfterAnother = async (): Promise<void> => {
       for (const stored of waiting) {
-        if (this.isOver) return;
+        if (this.#isOver) return;
         await this.#send(stored);
       }
     };
@@ -65,13 +66,12 @@ class Pass {
 
   /** Counts what the service did not accept, which is stored, and throws what a person must see. */
   #count(error: unknown): void {
-    if (error instanceof ApiError && error.httpStatus !== 401) {
-      this.resent += 1;
-      if (error.httpStatus === 429) this.isOver = true;
-      return;
-    }
-    this.isOver = true;
+    const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
+    if (isAnswered) this.resent += 1;
+    if (isAnswered && error.httpStatus !== 429) return;
+    this.#isOver = true;
     const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
-    if (!isAway) throw error;
+    if (!isAnswered && !isAway) throw error;
+    this.error ??= error;
   }
 }

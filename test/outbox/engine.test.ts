@@ -259,12 +259,28 @@ describe('what a person says', () => {
 });
 
 describe('the errors of an outbox', () => {
+  it.each([
+    ['amount differs', { amount: 1 }, undefined],
+    ['currency differs', { currency: 'USD' }, undefined],
+    ['extraBody differs', {}, { secret: 'of the order' }],
+    ['amount, currency, extraBody differ', { amount: 1, currency: 'USD' }, { a: 1 }],
+  ])('name the fields of a conflict: %s', async (what, changed, extraBody) => {
+    const { outbox, service } = open();
+    const held = service.hold('order-1');
+    const first = outbox.create(order('order-1'));
+    await held.received;
+    const message = `Another payment is stored under this merchantPaymentReference: ${what}. Nothing was sent.`;
+    const another = { ...order('order-1'), ...changed };
+    const whileItIsSent = outbox.create(another, { extraBody });
+    await expect(whileItIsSent).rejects.toThrow(message);
+    held.answer();
+    await first;
+    await expect(outbox.create(another, { extraBody })).rejects.toThrow(message);
+    await expect(outbox.record(another, { tx: undefined, extraBody })).rejects.toThrow(message);
+  });
+
   it('say what to do', async () => {
     const { outbox } = open();
-    await outbox.create(order('order-1'));
-    await expect(outbox.create({ ...order('order-1'), amount: 1 })).rejects.toThrow(
-      'Another payment is stored under this merchantPaymentReference: its amount, currency or extraBody differ. Nothing was sent.',
-    );
     await expect(outbox.send('order-2')).rejects.toThrow(
       'The outbox has no payment with this merchantPaymentReference. Record it first',
     );

@@ -73,6 +73,18 @@ describe('the logger of an outbox', () => {
     });
   });
 
+  it('gets a round of recovery that ended early at warn, with the reason', async () => {
+    const { service, outbox, lines } = open();
+    await outbox.record(order, { tx: undefined });
+    service.answer('order-1', 429);
+    expect(await outbox.recover()).toMatchObject({ resent: 1, error: { httpStatus: 429 } });
+    expect(lines[1]).toMatchObject({
+      level: 'warn',
+      message: 'merchant-payments: outbox recover ended early',
+      fields: { operation: 'recover', resent: 1, unresolved: 0, requestOutcome: 'rejected' },
+    });
+  });
+
   it('gets the reference that was given, whatever became of the input since', async () => {
     const { outbox, lines } = open({ logReferences: true });
     const input = { ...order };

@@ -76,10 +76,10 @@ describe('a pass over what is recorded', () => {
     ['no connection', new ConnectionError('no connection', details), { resent: 0, unresolved: 0 }],
     ['a timeout', new RequestTimeoutError('too late', details), { resent: 0, unresolved: 0 }],
   ])(
-    'sends no more after %s, and leaves the rest for the next pass',
+    'sends no more after %s, says so, and leaves the rest for the next pass',
     async (_, error, expected) => {
       const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
-      expect(recovery).toEqual(expected);
+      expect(recovery).toEqual({ ...expected, error });
       expect(bodies).toHaveLength(8);
       expect(pages).toBe(1);
     },

@@ -2,7 +2,7 @@ import { clock, type OptionRules, resolveOptions, withDefault } from '../../prot
 import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { assertDatabase, type SqliteDatabase } from '../../storage/sqlite/database.js';
 import { sqliteTablePrefix } from '../../storage/table-prefix.js';
-import { Engine } from '../engine.js';
+import { assertSame, Engine } from '../engine.js';
 import { logOperations } from '../operation-log.js';
 import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 import type { PaymentOutbox, RecordContext } from '../outbox.js';
@@ -87,8 +87,8 @@ export function sqliteOutbox(database: SqliteDatabase, options: SqliteOutboxOpti
   return Object.assign(engine, {
     setup: () => store.createTables(),
     recordNow(input: CreatePaymentInput, context?: Pick<RecordContext<undefined>, 'extraBody'>) {
-      const { key, intent, assertSame } = engine.toRecord(input, context?.extraBody);
-      assertSame(store.recordNow(key, intent));
+      const { key, intent } = engine.toRecord(input, context?.extraBody);
+      assertSame(store.recordNow(key, intent), intent);
     },
   });
 }
