@@ -160,7 +160,7 @@ test('the example for Testcontainers compiles', async () => {
   const packages = [tarball, 'testcontainers@11', '@types/node@20'];
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts'];
   await run('npm', ['install', ...quiet, ...packages], { cwd });
-  const tsc = path.resolve('node_modules/typescript/bin/tsc');
+  const tsc = path.resolve('node_modules/.bin/tsc');
   const options = '--strict --noEmit --skipLibCheck --target es2022 --module nodenext --types node';
   await run(process.execPath, [tsc, ...options.split(' '), 'testcontainers.ts'], { cwd }).catch(
     ({ stdout }) => expect.fail(stdout),

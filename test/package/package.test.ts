@@ -344,7 +344,9 @@ describe('the types', () => {
         files: cts ? ['consumer.ts', 'consumer.cts'] : ['consumer.ts'],
       }),
     );
-    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    // The last compiler that has it.
+    const compiler = compilerOptions.moduleResolution === 'node10' ? 'tsc6' : 'tsc';
+    const tsc = path.resolve('node_modules/.bin', compiler);
     expect(run(full, process.execPath, tsc, '-p', full)).toBe('');
   });
 
@@ -356,7 +358,7 @@ describe('the types', () => {
     `;
     write(older, 'handlers.mts', source);
     write(older, 'handlers.cts', source);
-    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    const tsc = path.resolve('node_modules/.bin/tsc');
     const options = '--strict --noEmit --skipLibCheck --module nodenext --types node'.split(' ');
     expect(run(older, process.execPath, tsc, ...options, 'handlers.mts', 'handlers.cts')).toBe('');
   });
@@ -388,7 +390,7 @@ describe('the types', () => {
         files: ['consumer.ts'],
       }),
     );
-    const tsc = path.resolve('node_modules/typescript/bin/tsc');
+    const tsc = path.resolve('node_modules/.bin/tsc');
     expect(run(bare, process.execPath, tsc, '-p', bare)).toBe('');
   });
 });
