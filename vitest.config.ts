@@ -43,7 +43,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Many tests wait, for a process or a socket, rather than compute.
-    maxWorkers: Math.max(4, availableParallelism() - 1),
+    maxWorkers: Math.max(6, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     restoreMocks: true,
     unstubEnvs: true,

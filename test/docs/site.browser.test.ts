@@ -48,6 +48,8 @@ function pagesToLookAt(): string[] {
   ];
 }
 
+const EMPTY_NAVIGATION = "document.querySelector('#tsd-nav-container').replaceChildren()";
+
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 interface Look {
@@ -273,10 +275,10 @@ describeInBrowser('the documentation site, opened from a folder', () => {
         await page.goto(pathToFileURL(path.join(SITE, file)).href);
         await page.locator('.tsd-navigation').getByText('Imports').waitFor({ state: 'attached' });
         await page.evaluate(axe);
-        // The navigation, two thirds of most pages, is the same on each.
-        const what = file === 'index.html' ? 'document' : "{ exclude: '.tsd-navigation' }";
+        // The navigation, two thirds of most pages, is the same on each. To exclude it takes four times as long.
+        if (file !== 'index.html') await page.evaluate(EMPTY_NAVIGATION);
         const violations = await page.evaluate(
-          `axe.run(${what}, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`,
+          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`,
         );
         expect(violations, file).toEqual([]);
       }
