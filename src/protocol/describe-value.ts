@@ -18,7 +18,8 @@ function describeNumber(value: number): string {
 
 function describeText(value: string): string {
   if (value === '') return 'an empty string';
-  return value.trim() === '' ? 'a blank string' : `a string of ${value.length} characters`;
+  if (value.trim() === '') return 'a blank string';
+  return value.length === 1 ? 'a string of 1 character' : `a string of ${value.length} characters`;
 }
 
 /** The message of an issue: `must be text, received a number`, or `is missing, and must be text`. */

@@ -180,7 +180,7 @@ describe('extraBody', () => {
     [null, 'null'],
     [['a'], 'an array'],
     [[], 'an empty array'],
-    ['a', 'a string of 1 characters'],
+    ['a', 'a string of 1 character'],
     [1, 'a number'],
   ])('is refused when it is %j', async (extraBody, came) => {
     expect(await issuesOf(order, extraBody)).toEqual([

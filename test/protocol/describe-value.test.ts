@@ -13,6 +13,7 @@ describe('describeValue', () => {
     [12.5, 'a number'],
     ['', 'an empty string'],
     [' \n', 'a blank string'],
+    ['4', 'a string of 1 character'],
     ['four', 'a string of 4 characters'],
     [[], 'an empty array'],
     [['four'], 'an array'],
@@ -30,7 +31,7 @@ describe('describeValue', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         expect(describeValue(value)).toMatch(
-          /^(nothing|null|NaN|an? [a-z]+|an (infinite number|empty string|empty array)|a blank string|a string of \d+ characters)$/,
+          /^(nothing|null|NaN|an? [a-z]+|an (infinite number|empty string|empty array)|a blank string|a string of \d+ characters?)$/,
         );
       }),
       { numRuns: sized(500) },

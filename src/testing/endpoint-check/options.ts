@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { SigningSecret } from '../../callback/options.js';
+import { InvalidOptionError } from '../../errors.js';
 import { createSigningKey } from '../../mock-server/callbacks/sign.js';
 import {
   func,
@@ -102,6 +103,7 @@ export interface CheckCallbackEndpointOptions {
    * What `countEffects` counts: `paid` for what happens once for a payment that is paid, `changes` for
    * what happens once for each change, such as the lines of a ledger. With `paid` an endpoint fails that
    * acts on a status that it does not know, also when `countEffects` returns no status.
+   * Only with `countEffects`.
    * @default none: either is right, as far as numbers alone tell
    */
   effectCounts?: 'paid' | 'changes' | undefined;
@@ -188,5 +190,11 @@ export function resolveCheckOptions(
   const { signingSecret: signingKey, ...others } = resolveOptions(options, rules, {
     holds: 'signingSecret',
   });
+  if (others.effectCounts !== undefined && others.countEffects === undefined) {
+    throw new InvalidOptionError(
+      'effectCounts',
+      'effectCounts says what countEffects counts, which is missing: pass countEffects, or leave effectCounts out',
+    );
+  }
   return Object.freeze({ url: httpUrl(url, 'url').href, signingKey, ...others });
 }

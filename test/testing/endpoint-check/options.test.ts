@@ -33,6 +33,7 @@ describe('refuses', () => {
     ['countEffects', { countEffects: 'http://user:planted@127.0.0.1/' }],
     ['effectUrl', { effectUrl: UNUSED_URL }],
     ['effectCounts', { effectCounts: 'all' }],
+    ['effectCounts', { effectCounts: 'paid' }],
     ['overtaking', { overtaking: 'yes' }],
     ['timeout', { timeout: 5_000 }],
     ['countEffect', { countEffect: () => 1 }],

@@ -56,7 +56,7 @@ describe.concurrent('a probe that is a function is the one cause when it', () =>
     ['rejects', () => Promise.reject(new Error('x')), /^countEffects threw Error/],
     ['tells a fraction', returning(1.5), /whole number of effects from 0, received 1.5/],
     ['tells less than nothing', returning(-1), /received -1/],
-    ['tells text', returning('1'), /received a string of 1 characters/],
+    ['tells text', returning('1'), /received a string of 1 character/],
     ['tells nothing', returning(undefined), /received nothing/],
     ['tells null', returning(null), /received null/],
     ['tells no effects', returning({ status: 'paid' }), /received nothing/],
