@@ -255,7 +255,10 @@ test.each([
     /--reference: merchantPaymentReference must be a string that is not blank/,
   ],
   [[UNUSED_URL, '--effect-counts=all'], /--effect-counts must be one of paid, changes/],
-  [[UNUSED_URL, '--effect-counts=paid'], /--effect-counts: .* countEffects, which is missing/],
+  [
+    [UNUSED_URL, '--effect-counts=paid'],
+    /--effect-counts says what --effect-url counts, which is missing/,
+  ],
   [[UNUSED_URL, '--overtaking=yes'], /--overtaking takes no value/],
   [
     [UNUSED_URL, '--tolerance=1'],

@@ -145,6 +145,9 @@ export const check = defineCommand({
     if (junit === '-' && json) {
       throw new UsageError('--json and --junit - both take standard output: give --junit a file');
     }
+    if (call.options['effect-counts'] !== undefined && call.options['effect-url'] === undefined) {
+      throw new UsageError('--effect-counts says what --effect-url counts, which is missing');
+    }
     if (junit !== undefined && junit !== '-') await assertWritable(junit);
     const report = nameCheckFlags(await runChecks(call));
     const isFailed = !report.passed || (call.options['fail-on-skipped'] && hasSkipped(report));
