@@ -84,7 +84,7 @@ function describeSettled(settled: SettleOutcome): Line {
 }
 
 function describeRecovery({ resent, unresolved, error }: Recovery): Line {
-  const fields = { resent, unresolved, ...(error !== undefined && describeError(error)) };
+  const fields = { resent, unresolved, ...describeError(error) };
   if (error !== undefined) return { fields, level: 'warn', message: 'outbox recover ended early' };
   if (unresolved === 0) return { fields };
   return { fields, level: 'warn', message: 'outbox recover found unresolved payments' };
