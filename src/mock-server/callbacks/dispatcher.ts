@@ -5,12 +5,7 @@ import type { FaultList } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import type { MockClock, MockTimer } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
-import {
-  type MockPayment,
-  type PastPayment,
-  type PaymentBook,
-  toStatusRecord,
-} from '../state/payments.js';
+import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
@@ -21,6 +16,7 @@ import type {
   DeliveryState,
   EditableDelivery,
 } from './delivery.js';
+import { type LiveDelivery, ParkedDelivery, RetryQueue } from './waiting-deliveries.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;
@@ -42,79 +38,6 @@ interface DispatcherOptions {
 
 /** Deliveries that are kept. The retries of an older one are still made. */
 const MAX_RECENT = 10_000;
-
-/** A delivery under construction, and what its next attempts need to know. */
-interface LiveDelivery extends EditableDelivery {
-  readonly url: string;
-  attempts: readonly DeliveryAttempt[];
-  state: DeliveryState;
-  /** The time that every attempt is signed with, in epoch milliseconds, where it is that of the first. */
-  firstSignedAtMs?: number;
-}
-
-/**
- * A delivery that waits for a retry and is no longer among the recent ones. The object is made again
- * when the retry is due, unless somebody still has it. 100,000 may be waiting, so this is one small
- * object, the reference included.
- */
-class ParkedDelivery extends WeakRef<LiveDelivery> implements PastPayment {
-  readonly place: number;
-  readonly status: string;
-  readonly atMs: number;
-  readonly url: string;
-  readonly edit: CallbackEdit | undefined;
-  readonly firstSignedAtMs: number | undefined;
-  readonly retry: MockTimer | undefined;
-
-  constructor(
-    delivery: LiveDelivery,
-    { place, status, atMs }: PastPayment,
-    retry: MockTimer | undefined,
-  ) {
-    super(delivery);
-    this.retry = retry;
-    this.place = place;
-    this.status = status;
-    this.atMs = atMs;
-    this.url = delivery.url;
-    this.edit = delivery.edit;
-    this.firstSignedAtMs = delivery.firstSignedAtMs;
-  }
-}
-
-/**
- * Which deliveries wait for attempts of one number. They have the same delay, so they fall due in the order in
- * which they began to wait, and one function runs them all.
- */
-class RetryQueue {
-  #ids: string[] = [];
-  /** Where the first is. */
-  #start = 0;
-  /** Runs the delivery that has waited longest. */
-  readonly runFirst: () => unknown;
-
-  constructor(run: (id: string) => unknown) {
-    this.runFirst = () => {
-      const id = this.#take();
-      return id === undefined ? undefined : run(id);
-    };
-  }
-
-  add(id: string): void {
-    this.#ids.push(id);
-  }
-
-  #take(): string | undefined {
-    const id = this.#ids[this.#start];
-    this.#start += 1;
-    // A shift() each time would move them all.
-    if (2 * this.#start > this.#ids.length) {
-      this.#ids = this.#ids.slice(this.#start);
-      this.#start = 0;
-    }
-    return id;
-  }
-}
 
 /** An attempt with its copies: the last one to end decides the state of the delivery. */
 interface AttemptGroup {
