@@ -26,6 +26,10 @@ class ObservedStore extends MemoryStore {
   }
 }
 
+class StoreOfTransactions extends ObservedStore {
+  override readonly needsTransaction = true;
+}
+
 function open({
   leaseMs,
   store = new ObservedStore(),
@@ -121,6 +125,23 @@ describe('what is asked of an outbox', () => {
       message: expect.stringContaining(message),
     });
   });
+
+  it.each([undefined, null])(
+    'is refused where a record needs a transaction and has %s',
+    async (tx) => {
+      const { outbox, store } = open({ store: new StoreOfTransactions() });
+      await expect(outbox.record(order('order-1'), { tx })).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        option: 'tx',
+        message: expect.stringMatching(
+          /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; a payment that is recorded by itself is sent, whatever becomes of its order$/,
+        ),
+      });
+      expect(await store.read('order-1')).toBeUndefined();
+      await outbox.record(order('order-1'), { tx: {} });
+      expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+    },
+  );
 
   it('is refused of a client that sends again what may exist', async () => {
     const client = new PaymentClient({

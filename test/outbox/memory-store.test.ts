@@ -90,6 +90,20 @@ describe('a claim', () => {
   });
 });
 
+describe('a payment that nothing changes', () => {
+  it('keeps the time of its last change', async () => {
+    const { store, clock, claim } = open();
+    await claim('a');
+    await store.finish('a', 'one', { state: 'created', finding: finding('PAY-1', 5) });
+    const before = await store.read('a');
+    clock.nowMs += 10;
+    expect(await claim('a', { owner: 'two' })).toEqual({ granted: false, stored: before });
+    expect(await store.settle('a', finding('PAY-1', 4))).toBe('known');
+    expect(await store.read('a')).toEqual(before);
+    expect(await store.settle('b', finding('PAY-1', 4))).toBe('not-ours');
+  });
+});
+
 describe('a record', () => {
   it('gives what is in its way, a lease that has run out included', async () => {
     const { store, clock, claim } = open();
@@ -304,7 +318,7 @@ describe('memoryOutbox', () => {
 
   it('says what it needs', () => {
     expect(() => memoryOutbox(undefined as never)).toThrow(
-      'options is missing; it must be an object with client',
+      /^options is missing; it must be an object with client$/,
     );
   });
 

@@ -85,6 +85,23 @@ describe('the logger of an outbox', () => {
     });
   });
 
+  it('leaves the error of a payment that is missing to the outbox', async () => {
+    const { outbox, lines } = open({ logReferences: true });
+    const calls = [
+      outbox.create(undefined as never),
+      outbox.record(undefined as never, { tx: undefined }),
+      outbox.settle(undefined as never, { tx: undefined }),
+    ];
+    for (const call of calls) {
+      await expect(call).rejects.toMatchObject({ code: expect.stringMatching(/^INVALID_/) });
+    }
+    expect(lines.map(({ message }) => message)).toEqual([
+      'merchant-payments: outbox create failed',
+      'merchant-payments: outbox record failed',
+      'merchant-payments: outbox settle failed',
+    ]);
+  });
+
   it('gets the reference that was given, whatever became of the input since', async () => {
     const { outbox, lines } = open({ logReferences: true });
     const input = { ...order };

@@ -76,7 +76,10 @@ it('says that the store is slow when another call has not yet stored the payment
   const outbox = new Engine(store, { client, leaseMs: undefined });
   const first = outbox.create(order('order-1'));
   const second = outbox.create(order('order-1'), { timeoutMs: 1 });
-  await expect(second).rejects.toMatchObject({ code: 'OUTBOX_TIMEOUT' });
+  await expect(second).rejects.toMatchObject({
+    code: 'OUTBOX_TIMEOUT',
+    message: expect.stringContaining('this one has sent nothing. Ask again'),
+  });
   answer();
   expect(await first).toMatchObject({ state: 'created', replayed: false });
 });

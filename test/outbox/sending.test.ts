@@ -79,6 +79,31 @@ describe('a claim whose answer was lost', () => {
   });
 });
 
+describe('what is known when the answer arrives', () => {
+  it('is what a callback said before it, though the answer has another payment', async () => {
+    const { service, outbox } = open();
+    const held = service.hold('order-1');
+    const call = outbox.create(order('order-1'));
+    await held.received;
+    const paid = { ...order('order-1'), referenceNumber: 'of the callback', status: 'paid' };
+    await outbox.settle(paid as never, { tx: undefined });
+    held.answer();
+    expect(await call).toMatchObject({ state: 'created', payment: paid });
+  });
+
+  it('is sent as it is stored, whatever the store has granted', async () => {
+    const { service, store, outbox } = open();
+    const stored = JSON.stringify({ ...order('order-1'), amount: 1 });
+    const claim = store.claim.bind(store);
+    store.claim = async (wanted) => {
+      const claimed = await claim(wanted);
+      return { ...claimed, stored: claimed.stored && { ...claimed.stored, body: stored } };
+    };
+    await outbox.create(order('order-1'));
+    expect(service.requestsFor('order-1')).toEqual([JSON.parse(stored)]);
+  });
+});
+
 describe('a process that was stopped while it claimed', () => {
   it('claims again, and gives up after five times', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
