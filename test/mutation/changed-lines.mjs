@@ -33,7 +33,13 @@ export function changedLines(base, parts, limit) {
  */
 export function partOf(file, parts) {
   return Object.keys(parts).find((name) =>
-    parts[name].mutate.some((pattern) => toRegExp(pattern).test(file)),
+    parts[name].mutate.reduce(
+      (isIn, pattern) =>
+        pattern.startsWith('!')
+          ? isIn && !toRegExp(pattern.slice(1)).test(file)
+          : isIn || toRegExp(pattern).test(file),
+      false,
+    ),
   );
 }
 

@@ -16,6 +16,7 @@ describe('the part of a changed file', () => {
     ['src/outbox/engine.ts', 'outbox'],
     ['src/outbox/contract/cases/creation.ts', 'outbox-contract'],
     ['src/outbox/postgres/statements.ts', 'outbox-postgres'],
+    ['src/outbox/rows.ts', 'outbox-postgres'],
     ['src/storage/stored-name.ts', 'storage'],
     ['src/storage/providers/kysely.ts', 'postgres'],
     ['src/inbox/postgres/setup.ts', 'postgres'],

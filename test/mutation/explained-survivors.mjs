@@ -534,4 +534,10 @@ export const EXPLAINED_SURVIVORS = [
     to: 'false',
     why: 'Only spares the work: without extraBody the fields are in order.',
   },
+  {
+    file: 'src/outbox/sending.ts',
+    code: 'const isAnswer = after.payment !== undefined && after.payment === ended.result.finding?.payment;',
+    to: 'true',
+    why: 'Where nothing is stored the answer has no payment either.',
+  },
 ];

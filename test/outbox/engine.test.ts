@@ -26,10 +26,6 @@ class ObservedStore extends MemoryStore {
   }
 }
 
-class StoreOfTransactions extends ObservedStore {
-  override readonly needsTransaction = true;
-}
-
 function open({
   leaseMs,
   store = new ObservedStore(),
@@ -129,7 +125,10 @@ describe('what is asked of an outbox', () => {
   it.each([undefined, null])(
     'is refused where a record needs a transaction and has %s',
     async (tx) => {
-      const { outbox, store } = open({ store: new StoreOfTransactions() });
+      const needing = Object.defineProperty(new ObservedStore(), 'needsTransaction', {
+        value: true,
+      });
+      const { outbox, store } = open({ store: needing });
       await expect(outbox.record(order('order-1'), { tx })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'tx',

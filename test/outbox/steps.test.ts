@@ -1,5 +1,6 @@
-import { expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { added, finished, type OwnedPayment, settle, visible } from '../../src/outbox/steps.js';
+import type { StoredPayment } from '../../src/outbox/store.js';
 
 const INTENT = { body: 'one body', digest: 'one' };
 const FINDING = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: 1 };
@@ -13,8 +14,13 @@ function at<Value>(nowMs: number, run: () => Value): Value {
   }
 }
 
-const stored = at(1_000, () => added(INTENT));
-const owned: OwnedPayment = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1 };
+let stored: StoredPayment;
+let owned: OwnedPayment;
+
+beforeEach(() => {
+  stored = at(1_000, () => added(INTENT));
+  owned = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1 };
+});
 
 it('what a claim has stored is being sent for the first time', () => {
   expect(stored).toStrictEqual({
