@@ -185,7 +185,8 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
   });
   afterEach(async () => {
     await proxy.close();
-    await pool.end();
+    // A connection that was being opened when the network swallowed it may time out as late as this.
+    await pool.end().catch((error) => expect(error).toMatchObject({ code: 'ETIMEDOUT' }));
   });
 
   const warmUp = async () => {
