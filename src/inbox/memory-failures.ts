@@ -14,13 +14,11 @@ export interface RememberedChange extends ChangeId {
   readonly occurredAtUs: number;
 }
 
-interface RememberedFailure extends RememberedChange {
-  attempts: number;
+interface RememberedFailure extends RememberedChange, KeptFailure {
   readonly firstFailedAtMs: number;
-  lastFailedAtMs: number;
-  parked: boolean;
-  error: FailedChange['error'];
-  rawBody: Uint8Array | undefined;
+  readonly lastFailedAtMs: number;
+  readonly error: FailedChange['error'];
+  readonly rawBody: Uint8Array | undefined;
 }
 
 const MAX_FAILURES = 1_000;
@@ -29,9 +27,8 @@ const MAX_FAILURES = 1_000;
 export class MemoryFailures implements FailedChangeStore {
   readonly #now: () => number;
   readonly #keepBodies: boolean;
-  /** By payment, then by key. */
-  readonly #payments = new Map<string, Map<string, RememberedFailure>>();
-  #count = 0;
+  /** By payment and key, in the order in which they first failed. */
+  readonly #failures = new Map<string, RememberedFailure>();
 
   constructor({ now, keepBodies }: { now: () => number; keepBodies: boolean }) {
     this.#now = now;
@@ -40,68 +37,51 @@ export class MemoryFailures implements FailedChangeStore {
 
   /** What is kept of a change that is about to run. */
   see(change: RememberedChange): SeenFailures {
-    const failures = this.#payments.get(change.paymentReference);
-    if (failures === undefined) return NOTHING_SEEN;
-    const own = failures.get(change.key);
+    if (this.#failures.size === 0) return NOTHING_SEEN;
+    const own = this.#failures.get(toName(change));
     const isEarlier = (other: RememberedFailure): boolean =>
       other.occurredAtUs < change.occurredAtUs ||
       (other.occurredAtUs === change.occurredAtUs && other.key < change.key);
     return {
       own: own && (own.parked ? 'parked' : 'failed'),
-      behindParked: [...failures.values()].some((other) => other.parked && isEarlier(other)),
+      behindParked: this.#list(change.paymentReference).some(
+        (other) => other.parked && isEarlier(other),
+      ),
     };
   }
 
   keep(change: RememberedChange, { ran, parkFrom, error, getRawBody }: NewFailure): KeptFailure {
+    const name = toName(change);
+    const known = this.#failures.get(name);
+    if (known === undefined && this.#failures.size >= MAX_FAILURES) {
+      const [oldest = name] = this.#failures.keys();
+      this.#failures.delete(oldest);
+    }
     const nowMs = this.#now();
-    const failure =
-      this.#payments.get(change.paymentReference)?.get(change.key) ?? this.#add(change);
-    failure.attempts += ran ? 1 : 0;
-    failure.lastFailedAtMs = nowMs;
-    failure.parked ||= parkFrom !== undefined && failure.attempts >= parkFrom;
-    failure.error = error;
-    // A copy: the framework may use the bytes again.
-    if (this.#keepBodies) failure.rawBody = getRawBody()?.slice() ?? failure.rawBody;
-    return failure;
-  }
-
-  #add(change: RememberedChange): RememberedFailure {
-    if (this.#count >= MAX_FAILURES) this.#forgetOldest();
-    const nowMs = this.#now();
+    const attempts = (known?.attempts ?? 0) + (ran ? 1 : 0);
     const failure: RememberedFailure = {
       ...change,
-      attempts: 0,
-      firstFailedAtMs: nowMs,
+      attempts,
+      firstFailedAtMs: known?.firstFailedAtMs ?? nowMs,
       lastFailedAtMs: nowMs,
-      parked: false,
-      error: { name: 'Error', message: '' },
-      rawBody: undefined,
+      parked: known?.parked || attempts >= (parkFrom ?? Number.POSITIVE_INFINITY),
+      error,
+      // A copy: the framework may use the bytes again.
+      rawBody: (this.#keepBodies ? getRawBody()?.slice() : undefined) ?? known?.rawBody,
     };
-    const failures = this.#payments.get(change.paymentReference) ?? new Map();
-    this.#payments.set(change.paymentReference, failures.set(change.key, failure));
-    this.#count += 1;
+    this.#failures.set(name, failure);
     return failure;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#list();
-    if (oldest !== undefined) this.forget(oldest);
   }
 
   /** Whether there was one. */
-  forget({ paymentReference, key }: ChangeId): boolean {
-    const failures = this.#payments.get(paymentReference);
-    if (!failures?.delete(key)) return false;
-    if (failures.size === 0) this.#payments.delete(paymentReference);
-    this.#count -= 1;
-    return true;
+  forget(change: ChangeId): boolean {
+    return this.#failures.delete(toName(change));
   }
 
   /** Forgets those that have not failed since. */
   prune(olderThanMs: number): void {
-    if (this.#count === 0) return;
-    for (const failure of this.#list()) {
-      if (failure.lastFailedAtMs <= olderThanMs) this.forget(failure);
+    for (const [name, { lastFailedAtMs }] of this.#failures) {
+      if (lastFailedAtMs <= olderThanMs) this.#failures.delete(name);
     }
   }
 
@@ -119,24 +99,24 @@ export class MemoryFailures implements FailedChangeStore {
     paymentReference: string | undefined,
     limit: number | undefined,
   ): AsyncGenerator<FailedChange> {
-    for (const failure of this.#list(paymentReference).slice(0, limit)) {
-      // It may have been discarded since.
-      const { key } = failure;
-      if (this.#payments.get(failure.paymentReference)?.get(key) === failure)
-        yield toPublic(failure);
+    for (const listed of this.#list(paymentReference).slice(0, limit)) {
+      // It may have been discarded since, or have failed again.
+      const failure = this.#failures.get(toName(listed));
+      if (failure !== undefined) yield toPublic(failure);
     }
   }
 
-  /** In the order in which they first failed. */
   #list(paymentReference?: string): RememberedFailure[] {
-    const payments =
-      paymentReference === undefined
-        ? [...this.#payments.values()]
-        : [this.#payments.get(paymentReference) ?? new Map<string, RememberedFailure>()];
-    return payments
-      .flatMap((failures) => [...failures.values()])
-      .sort((one, other) => one.firstFailedAtMs - other.firstFailedAtMs);
+    const all = [...this.#failures.values()];
+    return paymentReference === undefined
+      ? all
+      : all.filter((failure) => failure.paymentReference === paymentReference);
   }
+}
+
+/** No two changes have the same, whatever their names are made of. */
+function toName({ paymentReference, key }: ChangeId): string {
+  return JSON.stringify([paymentReference, key]);
 }
 
 function toPublic(failure: RememberedFailure): FailedChange {

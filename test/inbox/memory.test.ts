@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CallbackInbox } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { sampleEvent } from './sample-event.js';
@@ -99,6 +99,16 @@ describe('a memory inbox', () => {
     expect(await inbox.process(sampleEvent(), done)).toBe('processed');
   });
 
+  it('forgets all changes of the only payment at once, with its watermark', async () => {
+    let nowMs = 0;
+    const inbox = memoryInbox({ retentionMs: HOUR_MS, now: () => nowMs });
+    await inbox.process(sampleEvent(), done);
+    await inbox.process(sampleEvent({ key: 'change-2' }), done);
+    nowMs += HOUR_MS;
+    const older = sampleEvent({ key: 'older', occurredAt: new Date(0) });
+    expect(await inbox.process(older, done)).toBe('processed');
+  });
+
   it('counts the age of all that it knows of a payment from its last change', async () => {
     let nowMs = 1_000;
     const inbox = memoryInbox({ retentionMs: HOUR_MS, now: () => nowMs });
@@ -182,58 +192,5 @@ describe('a memory inbox', () => {
     expect(() => memoryInbox(options as never)).toThrow(
       expect.objectContaining({ option, message: expect.stringContaining(message) }),
     );
-  });
-});
-
-describe('the warning that a memory inbox is not for production', () => {
-  // Also after the last one: other files of the worker start processes with this environment.
-  afterEach(() => void vi.unstubAllEnvs());
-
-  /** As a new process sees the module. */
-  async function load(environment: string | undefined) {
-    vi.stubEnv('NODE_ENV', environment);
-    vi.resetModules();
-    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
-    return { warn, memory: await import('../../src/inbox/memory.js') };
-  }
-
-  it('is given once per process when NODE_ENV is production, at the first callback', async () => {
-    const { warn, memory } = await load('production');
-    const inboxes = [memory.memoryInbox(), memory.memoryInbox()];
-    expect(warn).not.toHaveBeenCalled();
-    for (const inbox of inboxes) await processAll(inbox, 'a', 'b');
-    expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringMatching(/^memoryInbox keeps what it knows in this process alone/),
-      { code: 'MERCHANT_PAYMENTS_MEMORY_INBOX' },
-    );
-  });
-
-  it.each(['development', 'test', '', undefined])('is not given when it is %o', async (value) => {
-    const { warn, memory } = await load(value);
-    await processAll(memory.memoryInbox(), 'a');
-    expect(warn).not.toHaveBeenCalled();
-  });
-
-  it('goes to the console where process can give none', async () => {
-    const { memory } = await load('production');
-    vi.stubGlobal('process', { env: { NODE_ENV: 'production' } });
-    const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    await processAll(memory.memoryInbox(), 'a', 'b').finally(() => vi.unstubAllGlobals());
-    expect(warn).toHaveBeenCalledOnce();
-  });
-
-  it.each(['AWS_LAMBDA_FUNCTION_NAME', 'VERCEL'])('is given where %s is set', async (name) => {
-    const { warn, memory } = await load(undefined);
-    vi.stubEnv(name, 'callbacks');
-    await processAll(memory.memoryInbox(), 'a');
-    expect(warn).toHaveBeenCalledOnce();
-  });
-
-  it('is given where there is no process, as in Workers', async () => {
-    const { memory } = await load(undefined);
-    vi.stubGlobal('process', undefined);
-    const warn = vi.spyOn(console, 'warn').mockReturnValue();
-    await processAll(memory.memoryInbox(), 'a', 'b').finally(() => vi.unstubAllGlobals());
-    expect(warn).toHaveBeenCalledOnce();
   });
 });

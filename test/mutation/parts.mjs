@@ -39,12 +39,8 @@ export const PARTS = {
   },
   inbox: {
     mutate: ['src/inbox/*.ts'],
-    // What keeps failures is judged through the receiver, and through a database.
-    tests: [
-      'test/inbox/*.test.ts',
-      'test/inbox/postgres/kept-failures.test.ts',
-      'test/receiver/kept-failures/kept-failures.test.ts',
-    ],
+    // Without the warning, whose tests load the modules anew.
+    tests: ['test/inbox/!(memory-warning).test.ts'],
     concurrency: 2,
   },
   'inbox-contract': {
@@ -57,7 +53,7 @@ export const PARTS = {
     mutate: ['src/storage/*.ts'],
     tests: [
       'test/storage/*.test.ts',
-      'test/inbox/{memory,postgres/savepoints}.test.ts',
+      'test/inbox/{memory,memory-warning,postgres/savepoints}.test.ts',
       'test/receiver/settlement.test.ts',
     ],
     concurrency: 2,

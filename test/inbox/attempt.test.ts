@@ -1,0 +1,155 @@
+import { describe, expect, it, vi } from 'vitest';
+import { InboxError, RetryLaterError } from '../../src/errors.js';
+import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/inbox/attempt.js';
+import type { FailurePolicy } from '../../src/inbox/failed-changes.js';
+import { sampleEvent } from './sample-event.js';
+
+const PARKED = { own: 'parked', behindParked: false } as const;
+const BEHIND_PARKED = { own: undefined, behindParked: true } as const;
+
+function createAttempt(failures?: FailurePolicy, keep?: KeepFailure) {
+  const kept = vi.fn<KeepFailure>(keep ?? (async () => ({ attempts: 1, parked: true })));
+  return { attempt: new Attempt(sampleEvent({ failures }), kept), kept };
+}
+
+/** What begin() refuses with. */
+function refusalOf(attempt: Attempt, seen: Parameters<Attempt['begin']>[0]): InboxError {
+  try {
+    attempt.begin(seen);
+  } catch (error) {
+    if (error instanceof InboxError) return error;
+  }
+  throw new Error('the attempt was not refused');
+}
+
+describe('what is kept of an attempt', () => {
+  it('is nothing when it failed before its claim was granted', async () => {
+    const { attempt, kept } = createAttempt();
+    await attempt.failed(new Error('no connection'));
+    expect(kept).not.toHaveBeenCalled();
+  });
+
+  it('is nothing when the work asks to retry later', async () => {
+    const { attempt, kept } = createAttempt();
+    attempt.begin(NOTHING_SEEN);
+    await attempt.failed(new RetryLaterError());
+    expect(kept).not.toHaveBeenCalled();
+  });
+
+  it('is the error of the work, with what parks the change, and without a body that is not known', async () => {
+    const { attempt, kept } = createAttempt({ parkAfter: 3 });
+    attempt.begin(NOTHING_SEEN);
+    await attempt.failed(new TypeError('broken'));
+    expect(kept).toHaveBeenCalledExactlyOnceWith({
+      ran: true,
+      parkFrom: 3,
+      error: { name: 'TypeError', message: 'broken' },
+      getRawBody: expect.any(Function),
+    });
+    expect(kept.mock.calls[0]?.[0].getRawBody()).toBeUndefined();
+  });
+
+  it('is described by the policy, as that was when the attempt was made', async () => {
+    const failures: { describeError?: FailurePolicy['describeError'] } = {
+      describeError: () => ({ name: 'Described', message: 'by the policy' }),
+    };
+    const event = sampleEvent({ failures });
+    const kept = vi.fn<KeepFailure>(async () => undefined);
+    const attempt = new Attempt(event, kept);
+    event.failures = undefined;
+    attempt.begin(NOTHING_SEEN);
+    await attempt.failed(new Error('broken'));
+    expect(kept.mock.calls[0]?.[0].error.name).toBe('Described');
+  });
+
+  it('is the refusal of a change that is parked behind another, and rejects when that fails', async () => {
+    const { attempt, kept } = createAttempt({ parkAfter: 3, blockParked: true });
+    const refusal = refusalOf(attempt, BEHIND_PARKED);
+    await attempt.failed(refusal);
+    expect(kept.mock.calls).toMatchObject([
+      [{ ran: false, parkFrom: 0, error: { code: 'CHANGE_BLOCKED' } }],
+    ]);
+
+    const full = new Error('the disk is full');
+    const unkept = createAttempt({ blockParked: true }, () => Promise.reject(full));
+    const answer = unkept.attempt.failed(refusalOf(unkept.attempt, BEHIND_PARKED));
+    await expect(answer).rejects.toBe(full);
+  });
+
+  it('is nothing more of a change that is parked already', async () => {
+    const { attempt, kept } = createAttempt();
+    await attempt.failed(refusalOf(attempt, PARKED));
+    expect(kept).not.toHaveBeenCalled();
+
+    const both = createAttempt({ blockParked: true, runParked: true });
+    const refusal = refusalOf(both.attempt, { own: 'parked', behindParked: true });
+    expect(refusal.code).toBe('CHANGE_BLOCKED');
+    await both.attempt.failed(refusal);
+    expect(both.kept).not.toHaveBeenCalled();
+  });
+
+  it('is nothing when a refused change failed with something else: no roll-back is a failure of it', async () => {
+    const { attempt, kept } = createAttempt({ blockParked: true });
+    refusalOf(attempt, BEHIND_PARKED);
+    await attempt.failed(new Error('the connection ended'));
+    expect(kept).not.toHaveBeenCalled();
+  });
+
+  it('never hides the error of the work, whatever fails in keeping it', async () => {
+    const error = new Error('broken');
+    const failing = {
+      onParked: () => {
+        throw new Error('no log');
+      },
+    };
+    for (const { attempt } of [
+      createAttempt({}, () => Promise.reject(new Error('the disk is full'))),
+      createAttempt(failing),
+    ]) {
+      const run = attempt.run(async () => {
+        attempt.begin(NOTHING_SEEN);
+        throw error;
+      });
+      await expect(run).rejects.toBe(error);
+    }
+  });
+});
+
+describe('a change that has just been parked', () => {
+  it.each([
+    ['reported', { attempts: 2, parked: true }, NOTHING_SEEN, [2]],
+    ['not when it is not parked', { attempts: 2, parked: false }, NOTHING_SEEN, []],
+    ['not when it was processed meanwhile', undefined, NOTHING_SEEN, []],
+    ['not when it was parked before', { attempts: 2, parked: true }, PARKED, []],
+  ])('is %s', async (_, kept, seen, expected) => {
+    const reported: number[] = [];
+    const onParked = (attempts: number) => reported.push(attempts);
+    const { attempt } = createAttempt({ runParked: true, onParked }, async () => kept);
+    attempt.begin(seen);
+    await attempt.failed(new Error('broken'));
+    expect(reported).toEqual(expected);
+  });
+});
+
+describe('a refused change', () => {
+  it('that is parked is told what to do', () => {
+    const { code, message } = refusalOf(createAttempt().attempt, PARKED);
+    expect(code).toBe('CHANGE_PARKED');
+    expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
+  });
+
+  it('that is blocked names what stands before it', () => {
+    const { attempt } = createAttempt({ blockParked: true });
+    const { code, message } = refusalOf(attempt, BEHIND_PARKED);
+    expect(code).toBe('CHANGE_BLOCKED');
+    expect(message).toMatch(
+      /^The change was not run but parked: an earlier change of its payment is parked/,
+    );
+  });
+
+  it('runs after all in a replay, and where blockParked is not set', () => {
+    createAttempt({ runParked: true }).attempt.begin(PARKED);
+    createAttempt({ blockParked: false }).attempt.begin(BEHIND_PARKED);
+    createAttempt().attempt.begin(BEHIND_PARKED);
+  });
+});
