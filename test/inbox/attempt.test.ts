@@ -50,7 +50,7 @@ describe('what is kept of an attempt', () => {
   });
 
   it('is described by the policy, as that was when the attempt was made', async () => {
-    const failures: { describeError?: FailurePolicy['describeError'] } = {
+    const failures: FailurePolicy = {
       describeError: () => ({ name: 'Described', message: 'by the policy' }),
     };
     const event = sampleEvent({ failures });

@@ -288,6 +288,66 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/inbox
   {
+    file: 'src/inbox/attempt.ts',
+    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    to: 'kept.parked',
+    why: 'What fails in keeping a failure, or in reporting it, is ignored.',
+  },
+  {
+    file: 'src/inbox/attempt.ts',
+    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    to: 'this.#policy?.onParked(kept.attempts)',
+    why: 'What fails in keeping a failure, or in reporting it, is ignored.',
+  },
+  {
+    file: 'src/inbox/attempt.ts',
+    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    to: 'this.#policy.onParked',
+    why: 'What fails in keeping a failure, or in reporting it, is ignored.',
+  },
+  {
+    file: 'src/inbox/failed-changes.ts',
+    code: "return { name: '', code: '', message: '' };",
+    to: '{}',
+    why: 'What is missing is taken for empty where it is redacted.',
+  },
+  {
+    file: 'src/inbox/memory-failures.ts',
+    code: 'if (this.#failures.size === 0) return NOTHING_SEEN;',
+    to: 'false',
+    why: 'A shorter way to the same answer.',
+  },
+  {
+    file: 'src/inbox/memory-failures.ts',
+    code: "own: own && (own.parked ? 'parked' : 'failed'),",
+    to: '""',
+    why: 'An attempt asks only whether it is parked; databases ask for more.',
+  },
+  {
+    file: 'src/inbox/memory-payments.ts',
+    code: "if (typeof keys === 'string' || isExpired || oldest !== this.#newest) {",
+    to: 'false',
+    why: 'One payment with one change never exceeds maxEntries, which is at least 1.',
+  },
+  {
+    file: 'src/inbox/memory-payments.ts',
+    code: "if (typeof keys === 'string' || isExpired || oldest !== this.#newest) {",
+    to: '""',
+    why: 'One payment with one change never exceeds maxEntries, which is at least 1.',
+  },
+  {
+    file: 'src/inbox/stored-failure.ts',
+    code: "if (words === '') return NOTHING_SEEN;",
+    to: 'false',
+    why: 'A shorter way to the same answer.',
+  },
+  {
+    file: 'src/inbox/stored-failure.ts',
+    code: "if (words === '') return NOTHING_SEEN;",
+    to: '"Stryker was here!"',
+    why: 'A shorter way to the same answer.',
+  },
+  {
     file: 'src/inbox/contract/cases/runs.ts',
     code: "const error = new Error('the work failed');",
     to: '""',
