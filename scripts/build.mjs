@@ -16,7 +16,7 @@ import {
 } from './subpaths.mjs';
 
 // What stays an import. The command line uses the package as any other user does: by its name.
-const external = [/^node:/, 'undici', 'msw', '@opentelemetry/api', /^merchant-payments/];
+const external = [/^node:/, /^undici(?:\/|$)/, 'msw', '@opentelemetry/api', /^merchant-payments/];
 
 // Beside dist/, and moved into its place at the end: a suite that reads dist/ never sees half a build.
 const folder = mkdtempSync('dist-');

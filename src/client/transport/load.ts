@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import type * as undiciModule from 'undici';
-import type { buildConnector, Dispatcher } from 'undici';
+import type { Agent, buildConnector, Client, Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { InvalidOptionError } from '../../errors.js';
 import type { ResolvedClientOptions } from '../options.js';
 import { createFetchTransport } from './fetch.js';
@@ -18,12 +17,50 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   if (dispatcher !== undefined) {
     return createUndiciTransport({ dispatcher }, maxResponseBytes);
   }
-  const undici = await import('undici');
-  // On Bun this import gives Bun's own module, whose Agent can't dispatch.
-  if (typeof undici.Agent.prototype.dispatch !== 'function') {
+  // Its own undici can't dispatch, and its fetch is not made of JavaScript.
+  if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
   }
-  return createUndiciTransport(createOwnRoute(undici, maxQueuedRequests), maxResponseBytes);
+  const viaProxy = usesEnvProxy(process);
+  if (viaProxy) assertProxies(process.env);
+  const route = createOwnRoute(await loadUndici(viaProxy), maxQueuedRequests);
+  return createUndiciTransport(route, maxResponseBytes);
+}
+
+interface Undici {
+  readonly Agent: typeof Agent;
+  readonly Client: typeof Client;
+  readonly Pool: typeof Pool;
+  readonly buildConnector: typeof buildConnector;
+  /** Undefined where the proxies of the environment are not used. */
+  readonly EnvHttpProxyAgent?: typeof EnvHttpProxyAgent;
+}
+
+/**
+ * Loads the files of undici that define what is used here. All of undici takes four times as long, and makes
+ * an Agent of its own the dispatcher of the process's `fetch`, which is the application's to choose.
+ */
+async function loadUndici(viaProxy: boolean): Promise<Undici> {
+  // Its agents for proxies work with all of it alone.
+  if (viaProxy) return import('undici');
+  try {
+    const [agent, client, pool, connect] = await Promise.all([
+      import('undici/lib/dispatcher/agent.js'),
+      import('undici/lib/dispatcher/client.js'),
+      import('undici/lib/dispatcher/pool.js'),
+      import('undici/lib/core/connect.js'),
+    ]);
+    return {
+      Agent: agent.default,
+      Client: client.default,
+      Pool: pool.default,
+      buildConnector: connect.default,
+    };
+  } catch {
+    // Where its files are is not part of its interface: a later version may have moved them.
+    const { Agent, Client, Pool, buildConnector } = await import('undici');
+    return { Agent, Client, Pool, buildConnector };
+  }
 }
 
 // Enough for a thousand calls a second at 250 ms each, and no flood of sockets when the service
@@ -33,7 +70,6 @@ const MAX_IN_FLIGHT = 256;
 // Shorter than the usual deadline, so that there is time for another try.
 const CONNECT_TIMEOUT_MS = 10_000;
 
-type Undici = typeof undiciModule;
 type Connector = buildConnector.connector;
 
 /**
@@ -42,8 +78,6 @@ type Connector = buildConnector.connector;
  */
 function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route {
   const { Agent, EnvHttpProxyAgent, Pool, buildConnector } = undici;
-  const viaProxy = usesEnvProxy(process);
-  if (viaProxy) assertProxies(process.env);
   const sockets = new Set<Socket>();
   const agentOptions = {
     connections: MAX_IN_FLIGHT,
@@ -58,17 +92,18 @@ function createOwnRoute(undici: Undici, maxQueuedRequests: number): Route {
         factory: (url, clientOptions) => createCuttableClient(undici, url, clientOptions),
       }),
   };
-  const dispatcher = viaProxy
-    ? new EnvHttpProxyAgent({
-        ...agentOptions,
-        clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
-          new Pool(proxy, {
-            connect: keepSockets(connect as Connector, sockets),
-            // For the answer to CONNECT, which belongs to connecting.
-            headersTimeout: CONNECT_TIMEOUT_MS,
-          }),
-      })
-    : new Agent(agentOptions);
+  const dispatcher =
+    EnvHttpProxyAgent === undefined
+      ? new Agent(agentOptions)
+      : new EnvHttpProxyAgent({
+          ...agentOptions,
+          clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
+            new Pool(proxy, {
+              connect: keepSockets(connect as Connector, sockets),
+              // For the answer to CONNECT, which belongs to connecting.
+              headersTimeout: CONNECT_TIMEOUT_MS,
+            }),
+        });
   return {
     dispatcher,
     queue: new RequestQueue({ limit: MAX_IN_FLIGHT, maxWaiting: maxQueuedRequests }),

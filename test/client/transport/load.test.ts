@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,10 +12,34 @@ import {
   startRawServer,
 } from '../raw-server.js';
 
-afterEach(() => {
-  vi.doUnmock('undici');
+const FILES = [
+  'undici/lib/core/connect.js',
+  'undici/lib/dispatcher/agent.js',
+  'undici/lib/dispatcher/client.js',
+  'undici/lib/dispatcher/pool.js',
+];
+
+function hide(...modules: string[]): void {
+  for (const module of modules) {
+    vi.doMock(module, () => {
+      throw new Error(`Cannot find ${module}`);
+    });
+  }
+}
+
+function show(): void {
+  for (const module of ['undici', ...FILES]) vi.doUnmock(module);
   vi.resetModules();
-});
+}
+
+afterEach(show);
+
+/** Its output. The process ends by itself: nothing is left open. */
+async function runScript(script: string, ...args: string[]): Promise<unknown> {
+  const run = ['--import', 'tsx', '--input-type=module', '--eval', script, ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, run);
+  return JSON.parse(stdout);
+}
 
 describe('undici', () => {
   it('is loaded at the first call, not on import nor at construction', async () => {
@@ -31,30 +56,64 @@ describe('undici', () => {
       await client.close();
       console.log(JSON.stringify({ before, after }));
     `;
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', script, server.url];
-    // Ends by itself: nothing is left open after close().
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    expect(JSON.parse(stdout)).toEqual({ before: false, after: true });
+    expect(await runScript(script, server.url)).toEqual({ before: false, after: true });
   }, 30_000);
 
+  it('leaves the dispatcher of the global fetch to the application', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const script = `
+      const { PaymentClient } = await import('./src/index.ts');
+      const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
+      const names = () => Object.getOwnPropertySymbols(globalThis).map(String);
+      const before = names();
+      const { response } = await client.payments.create(${JSON.stringify(order)});
+      const changed = names().filter((name) => name.includes('undici') && !before.includes(name));
+      await client.close();
+      console.log(JSON.stringify({ status: response.status, changed }));
+    `;
+    expect(await runScript(script, server.url)).toEqual({ status: 201, changed: [] });
+  }, 30_000);
+
+  it('has what is used of it in the files that the client loads', async () => {
+    const undici = await import('undici');
+    const named = {
+      'core/connect': undici.buildConnector,
+      'dispatcher/agent': undici.Agent,
+      'dispatcher/client': undici.Client,
+      'dispatcher/pool': undici.Pool,
+    };
+    for (const [file, value] of Object.entries(named)) {
+      expect(createRequire(import.meta.url)(`undici/lib/${file}.js`)).toBe(value);
+    }
+  });
+
+  it('with other files is loaded as a whole, and sends all the same', async () => {
+    hide(...FILES);
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    expect((await client.payments.create(order)).response.status).toBe(201);
+    await client.close();
+  });
+
   it('that cannot be loaded fails the call, which was not sent, and is tried again', async () => {
-    vi.doMock('undici', () => {
-      throw new Error('Cannot find package undici');
-    });
+    hide('undici', ...FILES);
     const client = createClient('https://payments.invalid');
     for (let call = 0; call < 2; call += 1) {
       const error = await failureOf(client.payments.create(order));
       expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
       expect(error.message).toContain("undici can't be loaded; install the package's dependencies");
     }
-    vi.doUnmock('undici');
+    show();
     const server = await startRawServer({ answer: () => created });
     const other = createClient(server.url);
     expect((await other.payments.create(order)).response.status).toBe(201);
   });
 
-  it('without a dispatch, as Bun has it, gives way to the global fetch', async () => {
-    vi.doMock('undici', () => ({ Agent: class {} }));
+  it('gives way to the global fetch on Bun', async () => {
+    hide('undici', ...FILES);
+    const { env, execArgv, versions } = process;
+    vi.stubGlobal('process', { env, execArgv, versions: { ...versions, bun: '1.4.5' } });
+    onTestFinished(() => void vi.unstubAllGlobals());
     const server = await startRawServer({ answer: () => created });
     const real = globalThis.fetch;
     let fetched = 0;
