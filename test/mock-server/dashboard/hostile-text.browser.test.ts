@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { eventually, openDashboard, paymentRow } from './scene.js';
+import { eventually, openDashboard, overflowOf, paymentRow } from './scene.js';
 
 const MARKUP =
   '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1"><b id="injected">';
@@ -59,13 +59,12 @@ describeInBrowser('text from outside in the dashboard', () => {
     });
     const row = page.locator('.payment-row');
     await row.waitFor();
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await page.evaluate(overflow)).toBe(0);
+    expect(await overflowOf(page)).toBe(0);
     // Three lines at most, and the amount stands as it is.
     expect((await row.boundingBox())?.height).toBeLessThan(120);
     expect(await row.locator('.amount').textContent()).toBe('EUR\u00a01.00');
     await row.click();
     await page.getByText(referenceNumber).first().waitFor();
-    expect(await page.evaluate(overflow)).toBe(0);
+    expect(await overflowOf(page)).toBe(0);
   });
 });

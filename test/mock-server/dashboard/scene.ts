@@ -90,3 +90,31 @@ export async function startMerchant(signingSecret: string): Promise<Merchant> {
     },
   };
 }
+
+export interface Look {
+  readonly name: string;
+  readonly colorScheme: 'light' | 'dark';
+  readonly viewport: { readonly width: number; readonly height: number };
+}
+
+/** Shows the page as it is in each look, and leaves it in the first one. */
+export async function inEachLook(
+  page: Page,
+  looks: readonly [Look, ...Look[]],
+  act: (look: Look) => Promise<void>,
+): Promise<void> {
+  for (const look of looks) {
+    await take(page, look);
+    await act(look);
+  }
+  await take(page, looks[0]);
+}
+
+async function take(page: Page, { colorScheme, viewport }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize(viewport);
+}
+
+/** How many pixels the page is wider than its window: 0 where it does not scroll sideways. */
+export const overflowOf = (page: Page): Promise<unknown> =>
+  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
