@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { describeInBrowser, openedBrowser } from '../browser/browser.js';
 
 const SITE = path.resolve('site');
@@ -52,21 +52,43 @@ const EMPTY_NAVIGATION = "document.querySelector('#tsd-nav-container').replaceCh
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds wrong on a page as it is shown. */
+async function findViolations(page: Page, options: object): Promise<unknown[]> {
+  return page.evaluate(
+    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) =>
+      violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`,
+  );
+}
+
+/** The rules whose answer depends on colours and on the width. */
+const OF_THE_LOOK = [
+  'color-contrast',
+  'link-in-text-block',
+  'scrollable-region-focusable',
+  'target-size',
+];
+
 interface Look {
-  /** The words of code that are in two lines. */
+  /** The words of code that are in two lines on a telephone. */
   readonly broken: readonly string[];
-  /** The pages that are wider than the screen. */
+  /** The pages that are wider than a telephone. */
   readonly wide: readonly string[];
   /** What was asked for beyond the site. */
   readonly outside: readonly string[];
+  /** What axe finds wrong, of each page. */
+  readonly dark: readonly unknown[];
+  readonly light: readonly unknown[];
 }
 
-/** Opens each page on a telephone. */
+/** Opens each page once, on a telephone in the dark, and makes it as wide as a screen and light then. */
 async function openAll(): Promise<Look> {
   const pages = pagesToLookAt();
   expect(pages.length).toBeGreaterThan(13);
-  const page = await open('index.html', PHONE);
+  const page = await open('index.html', { ...PHONE, reducedMotion: 'reduce' });
   const [broken, wide, outside]: [string[], string[], string[]] = [[], [], []];
+  const [dark, light]: [unknown[], unknown[]] = [[], []];
   page.on('request', (request) => {
     const url = request.url();
     if (!['data:', pathToFileURL(SITE).href].some((begin) => url.startsWith(begin))) {
@@ -74,20 +96,26 @@ async function openAll(): Promise<Look> {
     }
   });
   for (const file of pages) {
+    await page.setViewportSize(PHONE.viewport);
+    await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(pathToFileURL(path.join(SITE, file)).href, { waitUntil: 'load' });
+    await page.locator('.tsd-navigation').getByText('Imports').waitFor({ state: 'attached' });
     const words = (await page.evaluate(BROKEN_WORDS)) as string[];
     broken.push(...words.map((word) => `${file}: ${word}`));
     if ((await page.evaluate(OVERFLOW)) !== 0) wide.push(file);
+
+    await page.evaluate(AXE);
+    const isFirst = file === 'index.html';
+    // The navigation, two thirds of most pages, is the same on each. To exclude it takes four times as long.
+    if (!isFirst) await page.evaluate(EMPTY_NAVIGATION);
+    const inDark = await findViolations(page, isFirst ? {} : { runOnly: OF_THE_LOOK });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    const inLight = await findViolations(page, {});
+    if (inDark.length > 0) dark.push([file, ...inDark]);
+    if (inLight.length > 0) light.push([file, ...inLight]);
   }
-  return { broken, wide, outside };
-}
-
-let look: Promise<Look> | undefined;
-
-/** Once for all that ask: to open the pages takes longer than to look at them. */
-function lookAtPages(): Promise<Look> {
-  look ??= openAll();
-  return look;
+  return { broken, wide, outside, dark, light };
 }
 
 /** Searches from the keyboard, as the site offers it. */
@@ -226,10 +254,6 @@ describeInBrowser('the documentation site, opened from a folder', () => {
     expect(dark.equals(await take())).toBe(true);
   });
 
-  test('code never breaks inside a word on a telephone', async () => {
-    expect((await lookAtPages()).broken).toEqual([]);
-  });
-
   test('code is copied by touch', async () => {
     const page = await open('documents/Handle_callbacks.html', {
       ...PHONE,
@@ -256,38 +280,28 @@ describeInBrowser('the documentation site, opened from a folder', () => {
     expect(copied).toMatch(/^import \{ createServer \} from 'node:http';\n/);
   });
 
-  test('makes no request to another place', async () => {
-    expect((await lookAtPages()).outside).toEqual([]);
-  });
+  describe('each page', () => {
+    let look: Look;
+    // Once for all: to open the pages takes longer than to look at them. A second for each of some thirty, and
+    // more where other suites run.
+    beforeAll(async () => {
+      look = await openAll();
+    }, 240_000);
 
-  test.each([
-    ['light', { viewport: { width: 1280, height: 800 } }],
-    ['dark', PHONE],
-  ] as const)(
-    'axe finds nothing wrong: %s',
-    async (colorScheme, size) => {
-      const page = await open('index.html', { ...size, colorScheme, reducedMotion: 'reduce' });
-      const axe = readFileSync(
-        createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-        'utf8',
-      );
-      for (const file of pagesToLookAt()) {
-        await page.goto(pathToFileURL(path.join(SITE, file)).href);
-        await page.locator('.tsd-navigation').getByText('Imports').waitFor({ state: 'attached' });
-        await page.evaluate(axe);
-        // The navigation, two thirds of most pages, is the same on each. To exclude it takes four times as long.
-        if (file !== 'index.html') await page.evaluate(EMPTY_NAVIGATION);
-        const violations = await page.evaluate(
-          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(({ html }) => html)]))`,
-        );
-        expect(violations, file).toEqual([]);
-      }
-      // Two seconds for each of some thirty pages, and more where other suites run.
-    },
-    240_000,
-  );
+    test('has no code that breaks inside a word on a telephone', () => {
+      expect(look.broken).toEqual([]);
+    });
 
-  test('no page scrolls sideways on a telephone', async () => {
-    expect((await lookAtPages()).wide).toEqual([]);
+    test('makes no request to another place', () => {
+      expect(look.outside).toEqual([]);
+    });
+
+    test('does not scroll sideways on a telephone', () => {
+      expect(look.wide).toEqual([]);
+    });
+
+    test.each(['dark', 'light'] as const)('has nothing that axe finds wrong: %s', (scheme) => {
+      expect(look[scheme]).toEqual([]);
+    });
   });
 });
