@@ -51,7 +51,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^src/', pathNot: '(^|/)index\\.ts$' },
+      from: { orphan: true, path: '^src/', pathNot: '(^|/)index\\.ts$|\\.d\\.ts$' },
       to: {},
     },
     {
