@@ -1,4 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError, InvalidCredentialsError } from '../../src/errors.js';
 import {
@@ -276,3 +277,17 @@ it.each([[undefined], [null]])(
     expect(error.cause).toBeUndefined();
   },
 );
+
+it.each([
+  ['without a code', new Error('hunter2')],
+  ['with a code that is no word', Object.assign(new Error('hunter2'), { code: 'hunter2 it is' })],
+  ['with a code that is too long', Object.assign(new Error('x'), { code: 'hunter2'.repeat(10) })],
+])('a failure of fetch %s leaves nothing of its text', async (_, failure) => {
+  const fetch = () => Promise.reject(failure);
+  const client = createClient('https://payments.invalid', { fetch, ...noRetries });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'unknown' });
+  expect(error.cause).toMatchObject({ message: 'unknown cause' });
+  expect(error.cause).not.toHaveProperty('code');
+  expect(inspect(error, { showHidden: true })).not.toContain('hunter2');
+});

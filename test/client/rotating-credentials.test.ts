@@ -40,6 +40,26 @@ describe('credentials as functions', () => {
     expect(readSecret).toHaveBeenCalledTimes(3);
   });
 
+  it('rotate each by itself', async () => {
+    const server = await startRawServer({ answer: () => created });
+    let [key, secret] = ['first-key', 'first-secret'];
+    const client = createClient({
+      baseUrl: server.url,
+      apiKey: () => key,
+      apiSecret: () => secret,
+    });
+    await client.payments.create(order);
+    key = 'second-key';
+    await client.payments.create(order);
+    secret = 'second-secret';
+    await client.payments.create(order);
+    expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      basic('first-key', 'first-secret'),
+      basic('second-key', 'first-secret'),
+      basic('second-key', 'second-secret'),
+    ]);
+  });
+
   it('may be one function beside a text, of the options object it stands in', async () => {
     const server = await startRawServer({ answer: () => created });
     class Options {

@@ -17,7 +17,8 @@ export const PARTS = {
   },
   client: {
     mutate: ['src/client/**/*.ts'],
-    tests: ['test/client/**/*.test.ts'],
+    // An outbox prepares its creations.
+    tests: ['test/client/**/*.test.ts', 'test/outbox/sending.test.ts'],
     concurrency: 2,
   },
   receiver: {

@@ -1,6 +1,16 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
+  decodeAnswer,
+  isCutOff,
+  isEncoded,
+  readInterceptedAnswer,
+} from '../../../src/client/transport/answer-body.js';
+import type {
+  Answer as AnswerRead,
+  ResponseHeaders,
+} from '../../../src/client/transport/transport.js';
+import {
   answerBegun,
   connectionsClosed,
   createClient,
@@ -251,3 +261,117 @@ it('of an error in gzip is read too, and one without bytes has no encoding', asy
   });
   expect((await client.payments.create(order)).payment).toEqual({});
 });
+
+describe('an answer', () => {
+  const json = new TextEncoder().encode('{"a":1}');
+  const answer = (headers: ResponseHeaders, more: Partial<AnswerRead> = {}): AnswerRead => ({
+    kind: 'answer',
+    status: 201,
+    headers,
+    body: json,
+    bodyFailure: undefined,
+    ...more,
+  });
+
+  it.each([
+    [undefined, false],
+    ['identity', false],
+    ['gzip', true],
+    ['', true],
+  ])('is encoded or not by its content-encoding: %o', (encoding, expected) => {
+    const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
+    expect(isEncoded(headers)).toBe(expected);
+  });
+
+  it.each([
+    ['x-unknown', 'lost', { message: 'The content-encoding is not known' }],
+    ['gzip', 'too-large', { code: 'ERR_BUFFER_TOO_LARGE' }],
+    ['br', 'lost', {}],
+  ])('in %s that can not be read has lost its body: %s', (encoding, reason, cause) => {
+    const body = encoding === 'gzip' ? gzipSync('a'.repeat(1_000)) : Buffer.from('no JSON');
+    const read = decodeAnswer(answer({ 'content-encoding': encoding }, { body }), 100);
+    expect(read).toMatchObject({ status: 201, bodyFailure: { reason, cause } });
+  });
+
+  it.each<[string, AnswerRead, number, boolean]>([
+    ['with all of its length', answer({ 'content-length': '7' }), 7, false],
+    ['with less than its length', answer({ 'content-length': '8' }), 7, true],
+    ['without a length, of whole JSON', answer({ 'content-type': 'application/json' }), 7, false],
+    [
+      'without a length, of half a JSON',
+      answer({ 'content-type': 'application/problem+json' }, { body: json.subarray(0, 4) }),
+      4,
+      true,
+    ],
+    [
+      'without a length, of another type',
+      answer({ 'content-type': 'text/plain' }, { body: json.subarray(0, 4) }),
+      4,
+      false,
+    ],
+    [
+      'in chunks, whose end undici sees',
+      answer(
+        { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+        { body: json.subarray(0, 4) },
+      ),
+      4,
+      false,
+    ],
+    ...[204, 205].map((status): [string, AnswerRead, number, boolean] => [
+      `that has none: ${status}`,
+      answer({ 'content-type': 'application/json' }, { status, body: new Uint8Array(0) }),
+      0,
+      false,
+    ]),
+  ])('%s', (_, given, size, expected) => {
+    expect(isCutOff(given, size)).toBe(expected);
+  });
+
+  it.each([
+    ['a text', 'as it came', 'as it came'],
+    ['an object', { code: 'X' }, '{"code":"X"}'],
+    ['nothing', undefined, ''],
+    ['what refers to itself', circular(), ''],
+  ])('that an interceptor made an error of has its body again: %s', (_, body, text) => {
+    const headers = { 'x-request-id': 'r-1' };
+    const error = { code: 'UND_ERR_RESPONSE', statusCode: 422, headers, body };
+    const read = readInterceptedAnswer(error);
+    expect(read).toEqual({
+      kind: 'answer',
+      status: 422,
+      headers,
+      body: Buffer.from(text),
+      bodyFailure: undefined,
+    });
+  });
+
+  it.each([
+    [200, { reason: 'lost' }],
+    [299, { reason: 'lost' }],
+    [300, undefined],
+    [503, undefined],
+  ])('of status %i has a body that was handed on, or none', (statusCode, bodyFailure) => {
+    const error = { code: 'UND_ERR_REQ_RETRY', statusCode };
+    const read = readInterceptedAnswer(error);
+    expect(read?.headers).toEqual({});
+    if (bodyFailure === undefined) expect(read?.bodyFailure).toBeUndefined();
+    else expect(read?.bodyFailure).toEqual({ ...bodyFailure, cause: error });
+  });
+
+  it.each([
+    undefined,
+    null,
+    'text',
+    { code: 'UND_ERR_SOCKET', statusCode: 201 },
+    { code: 'UND_ERR_RESPONSE' },
+  ])('is not in %o', (error) => {
+    expect(readInterceptedAnswer(error)).toBeUndefined();
+  });
+});
+
+function circular(): object {
+  const body: Record<string, unknown> = {};
+  body['self'] = body;
+  return body;
+}

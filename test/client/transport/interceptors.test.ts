@@ -130,15 +130,26 @@ describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
   });
 });
 
-it.each(['RetryAgent', 'retry'])('a GET may be sent again by %s', async (name) => {
+it.each([
+  ['GET', 'RetryAgent'],
+  ['GET', 'retry'],
+  ['HEAD', 'RetryAgent'],
+] as const)('a %s may be sent again by %s', async (method, name) => {
   const server = await startRawServer({
     answer: (_request, index) =>
-      index === 0 ? httpAnswer(503, '', { 'retry-after': '0' }) : httpAnswer(200, record),
+      index === 0
+        ? httpAnswer(503, '', { 'retry-after': '0' })
+        : httpAnswer(200, method === 'HEAD' ? '' : record),
   });
-  const dispatcher = dispatchers.find((one) => one.name === name)?.make();
+  const methods = ['GET', 'HEAD'];
+  const dispatcher =
+    name === 'RetryAgent'
+      ? new RetryAgent(agent(), { ...eager, methods } as never)
+      : agent().compose(interceptors.retry(eager as never));
   const client = createClient(server.url, { dispatcher, ...noRetries });
-  const { body } = await client.request({ method: 'GET', path: '/api/payments/1' });
-  expect(body).toEqual(record);
+  const { status, body } = await client.request({ method, path: '/api/payments/1' });
+  expect(status).toBe(200);
+  if (method === 'GET') expect(body).toEqual(record);
   expect(server.requests).toHaveLength(2);
 });
 
@@ -147,6 +158,15 @@ it('a body that dump threw away leaves the payment accepted, rather than created
   const dispatcher = agent().compose(interceptors.dump({ maxSize: 10_000 }));
   const error = await failureOf(createClient(server.url, { dispatcher }).payments.create(order));
   expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+});
+
+it('a body of a GET that dump threw away is read again', async () => {
+  const server = await startRawServer({ answer: () => httpAnswer(200, record) });
+  const dispatcher = agent().compose(interceptors.dump({ maxSize: 10_000 }));
+  const client = createClient(server.url, { dispatcher, maxRetries: 1 });
+  const error = await failureOf(client.request({ method: 'GET', path: '/api/payments/1' }));
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', safeToRetry: true });
+  expect(server.requests).toHaveLength(2);
 });
 
 it('a MockAgent compares the body to a text, and its answer need not keep to HTTP', async () => {
