@@ -19,16 +19,26 @@ const FILES = [
   'undici/lib/dispatcher/pool.js',
 ];
 
-function hide(...modules: string[]): void {
+const MODULES = ['undici', ...FILES];
+
+async function hide(...modules: string[]): Promise<void> {
   for (const module of modules) {
     vi.doMock(module, () => {
       throw new Error(`Cannot find ${module}`);
     });
   }
+  await settle();
 }
 
-function show(): void {
-  for (const module of ['undici', ...FILES]) vi.doUnmock(module);
+async function show(): Promise<void> {
+  for (const module of MODULES) vi.doUnmock(module);
+  vi.resetModules();
+  await settle();
+}
+
+/** What is hidden or shown takes effect at the next import: of several at once only the first would wait for it. */
+async function settle(): Promise<void> {
+  for (const module of MODULES) await import(module).catch(() => undefined);
   vi.resetModules();
 }
 
@@ -88,7 +98,7 @@ describe('undici', () => {
   });
 
   it('with other files is loaded as a whole, and sends all the same', async () => {
-    hide(...FILES);
+    await hide(...FILES);
     const server = await startRawServer({ answer: () => created });
     const client = createClient(server.url);
     expect((await client.payments.create(order)).response.status).toBe(201);
@@ -96,21 +106,21 @@ describe('undici', () => {
   });
 
   it('that cannot be loaded fails the call, which was not sent, and is tried again', async () => {
-    hide('undici', ...FILES);
+    await hide(...MODULES);
     const client = createClient('https://payments.invalid');
     for (let call = 0; call < 2; call += 1) {
       const error = await failureOf(client.payments.create(order));
       expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
       expect(error.message).toContain("undici can't be loaded; install the package's dependencies");
     }
-    show();
+    await show();
     const server = await startRawServer({ answer: () => created });
     const other = createClient(server.url);
     expect((await other.payments.create(order)).response.status).toBe(201);
   });
 
   it('gives way to the global fetch on Bun', async () => {
-    hide('undici', ...FILES);
+    await hide(...MODULES);
     const { env, execArgv, versions } = process;
     vi.stubGlobal('process', { env, execArgv, versions: { ...versions, bun: '1.4.5' } });
     onTestFinished(() => void vi.unstubAllGlobals());
