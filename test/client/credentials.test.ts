@@ -72,7 +72,9 @@ describe('credentials', () => {
   });
 
   it('take a colon, a space and any script in the secret', () => {
-    const { authorization } = new Credentials('Schlüssel', 'a:b c:ö€😀 \u00a0z');
+    const secret = 'a:b c:ö€😀 \u00a0z';
+    expect(credential(secret, 'apiSecret')).toBe(secret);
+    const { authorization } = new Credentials('Schlüssel', secret);
     expect(authorization).toBe('Basic U2NobMO8c3NlbDphOmIgYzrDtuKCrPCfmIAgwqB6');
   });
 
