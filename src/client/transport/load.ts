@@ -37,8 +37,8 @@ interface Undici {
 }
 
 /**
- * Loads the files of undici that define what is used here. All of undici takes four times as long, and makes
- * an Agent of its own the dispatcher of the process's `fetch`, which is the application's to choose.
+ * Loads the files of undici that define what is used here. All of undici takes four times as long, and sets
+ * the dispatcher of the global `fetch`, which belongs to the application.
  */
 async function loadUndici(viaProxy: boolean): Promise<Undici> {
   // Its agents for proxies work with all of it alone.
