@@ -17,7 +17,7 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
   if (dispatcher !== undefined) {
     return createUndiciTransport({ dispatcher }, maxResponseBytes);
   }
-  // Its own undici can't dispatch, and its fetch is not made of JavaScript.
+  // Bun puts a module of its own in undici's place, whose Agent can't dispatch.
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
   }
@@ -50,17 +50,19 @@ async function loadUndici(viaProxy: boolean): Promise<Undici> {
       import('undici/lib/dispatcher/pool.js'),
       import('undici/lib/core/connect.js'),
     ]);
-    return {
+    const parts = {
       Agent: agent.default,
       Client: client.default,
       Pool: pool.default,
       buildConnector: connect.default,
     };
+    if (Object.values(parts).every((part) => typeof part === 'function')) return parts;
   } catch {
-    // Where its files are is not part of its interface: a later version may have moved them.
-    const { Agent, Client, Pool, buildConnector } = await import('undici');
-    return { Agent, Client, Pool, buildConnector };
+    // What is missing is taken from the whole.
   }
+  // Its files are not part of its interface: a later version may have moved or changed them.
+  const { Agent, Client, Pool, buildConnector } = await import('undici');
+  return { Agent, Client, Pool, buildConnector };
 }
 
 // Enough for a thousand calls a second at 250 ms each, and no flood of sockets when the service

@@ -97,6 +97,15 @@ describe('undici', () => {
     }
   });
 
+  it('with files that export something else is loaded as a whole, too', async () => {
+    vi.doMock('undici/lib/core/connect.js', () => ({ default: { buildConnector: () => {} } }));
+    await settle();
+    const server = await startRawServer({ answer: () => created });
+    const client = createClient(server.url);
+    expect((await client.payments.create(order)).response.status).toBe(201);
+    await client.close();
+  });
+
   it('with other files is loaded as a whole, and sends all the same', async () => {
     await hide(...FILES);
     const server = await startRawServer({ answer: () => created });
