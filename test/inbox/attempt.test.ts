@@ -132,7 +132,7 @@ describe('a change that has just been parked', () => {
 });
 
 describe('a refused change', () => {
-  it('that is parked is told what to do', () => {
+  it('that is parked says what to do', () => {
     const { code, message } = refusalOf(createAttempt().attempt, PARKED);
     expect(code).toBe('CHANGE_PARKED');
     expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
