@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 // @ts-expect-error: plain JavaScript, as Stryker's configuration is.
 import { partOf } from './changed-lines.mjs';
@@ -27,4 +27,11 @@ describe('the part of a changed file', () => {
     expect(existsSync(file)).toBe(true);
     expect(partOf(file, PARTS)).toBe(part);
   });
+});
+
+it('mutates every part each night', () => {
+  const nightly = readFileSync('.github/workflows/nightly.yml', 'utf8');
+  const commands = nightly.match(/(?<=test:mutation -- ).*/g) ?? [];
+  const named = commands.flatMap((parts) => parts.split(' '));
+  expect(named.sort()).toEqual(Object.keys(PARTS).sort());
 });

@@ -155,9 +155,11 @@ export const wrongEndpoints: readonly WrongEndpoint[] = [
           super.act(payment);
         }
       })(),
-    seed: 5,
+    // Nothing is sent at once in its schedule: which of two arrives first is up to the machine, and with it
+    // what the script shrinks to.
+    seed: 137,
     invariant: 'once',
-    script: [deliver('before'), deliver('paid', 2), deliver('before')],
+    script: [deliver('paid'), deliver('after', 2), deliver('paid')],
   },
   {
     flaw: 'never frees the payment of a connection that broke',
