@@ -265,11 +265,16 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     }
   }
 
-  #resend(stored: StoredPayment): Promise<Turn> {
+  async #resend(stored: StoredPayment): Promise<Turn> {
     const { merchantPaymentReference: reference } = JSON.parse(stored.body);
     const key = toStoredName(reference);
-    const running = this.#running.get(key);
-    if (running !== undefined) return running.turn.then((turn) => ({ ...turn, replayed: true }));
+    for (let running = this.#running.get(key); running; running = this.#running.get(key)) {
+      try {
+        return { ...(await running.turn), replayed: true };
+      } catch (error) {
+        if (!isCallersOwn(error)) throw error;
+      }
+    }
     const wanted = { key, intent: undefined, send: undefined, options: undefined };
     // It was recorded when it was listed. A person may have had it rejected since.
     return this.#takeTurn({ ...wanted, ...this.#limits(undefined), allowsRejected: false });

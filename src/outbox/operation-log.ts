@@ -83,9 +83,17 @@ function describeSettled(settled: SettleOutcome): Line {
   return { fields: { settled }, level: 'error', message: 'an order has a second payment' };
 }
 
-function describeRecovery({ resent, unresolved, error }: Recovery): Line {
-  const fields = { resent, unresolved, ...describeError(error) };
+function describeRecovery({ resent, unresolved, rejected, error }: Recovery): Line {
+  const fields = {
+    resent,
+    unresolved,
+    ...(rejected !== undefined && { rejected }),
+    ...describeError(error),
+  };
   if (error !== undefined) return { fields, level: 'warn', message: 'outbox recover ended early' };
+  if (rejected !== undefined) {
+    return { fields, level: 'warn', message: 'outbox recover had payments rejected' };
+  }
   if (unresolved === 0) return { fields };
   return { fields, level: 'warn', message: 'outbox recover found unresolved payments' };
 }

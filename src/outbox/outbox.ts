@@ -127,7 +127,12 @@ export interface Recovery {
   resent: number;
   /** How many became `unresolved`: their process died while it was sending, or this one got no answer. */
   unresolved: number;
-  /** Why it ended early: the service could not be reached, or answered 429. The rest stays recorded. */
+  /** How many of those that were sent the service refused, which are `rejected` now; absent when none. */
+  rejected?: number | undefined;
+  /**
+   * Why it ended early: the service could not be reached, or answered 429, or 403, 404 or 405, which a wrong
+   * address or a firewall gives for any payment. The rest stays recorded.
+   */
   error?: RequestError | undefined;
 }
 
@@ -196,10 +201,11 @@ export interface PaymentOutbox<Tx = unknown> {
   resolve(merchantPaymentReference: string, resolution: Resolution): Promise<void>;
   /**
    * Tidies up after crashes: what a process was sending when it died becomes `unresolved`, and what was
-   * recorded is sent. Safe from any number of processes at any time: run it on a timer. When the service
-   * can't be reached, or answers 429, it leaves the rest for the next time, and gives that `error`.
+   * recorded is sent. Safe from any number of processes at any time: run it on a timer. Where every payment
+   * would fare the same (`error`), it leaves the rest for the next time.
    *
-   * @throws {ApiError} for a 401
+   * @throws {ApiError} for a 401; what was recorded stays so
+   * @throws {SecretUnavailableError} when the client's credentials can't be read
    * @throws {OutboxError} when the store fails
    */
   recover(): Promise<Recovery>;

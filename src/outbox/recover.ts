@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, type RequestError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
-import type { Turn } from './sending.js';
+import { isOfSetup, type Turn } from './sending.js';
 import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
@@ -26,14 +26,20 @@ export async function recover(
     const last = page.at(-1) as Listed;
     after = { atMs: last.stored.changedAtMs, key: last.key };
   }
-  const { resent, unresolved, error } = pass;
-  return { resent, unresolved, ...(error !== undefined && { error }) };
+  const { resent, unresolved, rejected, error } = pass;
+  return {
+    resent,
+    unresolved,
+    ...(rejected > 0 && { rejected }),
+    ...(error !== undefined && { error }),
+  };
 }
 
 class Pass {
   resent = 0;
   unresolved = 0;
-  /** That the service can't be reached, or takes nothing at present: the rest would fare no better. */
+  rejected = 0;
+  /** That the service can't be reached, or takes nothing from this client: the rest would fare no better. */
   error: RequestError | undefined;
   #isOver = false;
   readonly #resend: (stored: StoredPayment) => Promise<Turn>;
@@ -68,7 +74,10 @@ class Pass {
   #count(error: unknown): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
-    if (isAnswered && error.httpStatus !== 429) return;
+    if (isAnswered && error.httpStatus !== 429 && !isOfSetup(error)) {
+      this.rejected += 1;
+      return;
+    }
     this.#isOver = true;
     const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
     if (!isAnswered && !isAway) throw error;

@@ -17,7 +17,7 @@ export interface Wanted {
   /** Sends the intent, which the client has checked already, with a deadline in milliseconds. */
   readonly send: ((timeoutMs: number) => Promise<CreatePaymentResult>) | undefined;
   readonly options: RequestOptions | undefined;
-  /** Whether it is sent again where it was rejected. */
+  /** Whether it is sent again where it was rejected. Where not, no caller sees what becomes of it. */
   readonly allowsRejected: boolean;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs: number;
@@ -96,7 +96,9 @@ interface Grant {
 }
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
-  const ended = await call(sender.client, wanted, stored).then(toCreated, toEnded);
+  const ended = await call(sender.client, wanted, stored).then(toCreated, (error) =>
+    toEnded(error, wanted),
+  );
   const after = await storeResult(sender.store, wanted, { owner, stored, ended });
   // A callback was faster, and says more than an error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
@@ -142,7 +144,7 @@ const NOTHING_KNOWN: Finding = {
   updatedAtUs: undefined,
 };
 
-function toEnded(error: unknown): Ended {
+function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
   const isOurs = error instanceof MerchantPaymentsError;
   const requestOutcome = (isOurs && error.requestOutcome) || 'unknown';
   const failure = describe(error, requestOutcome);
@@ -154,13 +156,23 @@ function toEnded(error: unknown): Ended {
     const result: Result = { state: 'unresolved', failure };
     return isOurs ? { result, error } : { result, thrown: error };
   }
-  const mayBeSentAgain = requestOutcome === 'not-sent' || statusOf(error) === TOO_MANY_REQUESTS;
+  const mayBeSentAgain =
+    requestOutcome === 'not-sent' ||
+    statusOf(error) === TOO_MANY_REQUESTS ||
+    // Once the set-up is right it is sent: without a caller, nothing else would send it.
+    (!allowsRejected && isOfSetup(error));
   const state = mayBeSentAgain ? 'recorded' : 'rejected';
   return { result: { state, failure }, thrown: error };
 }
 
 const CONFLICT = 409;
 const TOO_MANY_REQUESTS = 429;
+const SETUP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404, 405]);
+
+/** Whether the service, or what stands before it, refused the client rather than this payment. */
+export function isOfSetup(error: unknown): boolean {
+  return SETUP_STATUSES.has(statusOf(error));
+}
 
 function statusOf(error: unknown): number | undefined {
   return (error as { readonly httpStatus?: number }).httpStatus;

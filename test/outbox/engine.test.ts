@@ -330,6 +330,63 @@ describe('recover', () => {
     expect(await sending).toMatchObject({ state: 'created', replayed: false });
     expect(await recovery).toEqual({ resent: 8, unresolved: 0 });
   });
+
+  it('sends what a call of the same process gave up, whose signal is not its own', async () => {
+    const store = new ObservedStore();
+    const { outbox, service } = open({ store });
+    const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    for (const reference of references) await outbox.record(order(reference), { tx: undefined });
+    const held = references.slice(0, 8).map((reference) => service.hold(reference));
+    const recovery = outbox.recover();
+    await Promise.all(held.map(({ received }) => received));
+    const leave = new AbortController();
+    const claim = store.claim.bind(store);
+    store.claim = async (wanted) => {
+      store.claim = claim;
+      for (const { answer } of held) answer();
+      await expect.poll(async () => (await outbox.get('order-0'))?.state).toBe('created');
+      await new Promise(setImmediate);
+      leave.abort();
+      return claim(wanted);
+    };
+    const sending = outbox.send('order-8', { signal: leave.signal });
+    await expect(sending).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
+    expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
+    expect(service.requestsFor('order-8')).toHaveLength(1);
+  });
+});
+
+describe('a night on which the service refuses every payment', () => {
+  it.each([401, 403, 404, 405])(
+    'with a %i: what is recorded is sent once the set-up is right',
+    async (status) => {
+      const { outbox, service } = open();
+      const references = Array.from({ length: 20 }, (_, index) => `order-${index}`);
+      for (const reference of references) {
+        await outbox.record(order(reference), { tx: undefined });
+        service.answer(reference, status, status);
+      }
+      for (let pass = 0; pass < 2; pass += 1) await outbox.recover().catch(() => undefined);
+      for (const reference of references) {
+        expect(await outbox.get(reference)).toMatchObject({ state: 'recorded' });
+      }
+      for (const reference of references) service.answer(reference);
+      expect(await outbox.recover()).toEqual({ resent: 20, unresolved: 0 });
+      for (const reference of references) {
+        expect(service.paymentsOf(reference)).toHaveLength(1);
+      }
+    },
+  );
+
+  it('is for a caller a payment that was rejected, which it may correct', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 401);
+    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected' });
+    expect(await outbox.create({ ...order('order-1'), amount: 1 })).toMatchObject({
+      state: 'created',
+    });
+  });
 });
 
 describe('a call that waits for another of the same process', () => {

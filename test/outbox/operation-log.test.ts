@@ -73,6 +73,18 @@ describe('the logger of an outbox', () => {
     });
   });
 
+  it('gets a round of recovery with rejected payments at warn', async () => {
+    const { service, outbox, lines } = open();
+    await outbox.record(order, { tx: undefined });
+    service.answer('order-1', 422);
+    expect(await outbox.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(lines[1]).toEqual({
+      level: 'warn',
+      message: 'merchant-payments: outbox recover had payments rejected',
+      fields: { operation: 'recover', resent: 1, unresolved: 0, rejected: 1, durationMs },
+    });
+  });
+
   it('gets a round of recovery that ended early at warn, with the reason', async () => {
     const { service, outbox, lines } = open();
     await outbox.record(order, { tx: undefined });

@@ -67,12 +67,15 @@ describe('a pass over what is recorded', () => {
   it('goes on after a payment that was not accepted', async () => {
     const { recovery, bodies } = await recoverMany(20, throwing(apiError(422)));
     expect(bodies).toHaveLength(20);
-    expect(recovery).toEqual({ resent: 20, unresolved: 0 });
+    expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
   });
 
   // Eight are under way at once.
   it.each([
     ['a 429', apiError(429), { resent: 8, unresolved: 0 }],
+    ['a 403', apiError(403), { resent: 8, unresolved: 0 }],
+    ['a 404', apiError(404), { resent: 8, unresolved: 0 }],
+    ['a 405', apiError(405), { resent: 8, unresolved: 0 }],
     ['no connection', new ConnectionError('no connection', details), { resent: 0, unresolved: 0 }],
     ['a timeout', new RequestTimeoutError('too late', details), { resent: 0, unresolved: 0 }],
   ])(

@@ -155,12 +155,18 @@ export const recoverCases: readonly ContractCase[] = [
     run: async (stage) => {
       const outbox = await stage.open();
       await outbox.recover();
-      for (const kind of ['refused', 429] as const) {
+      // A wrong address, a firewall and expired credentials refuse every payment, and are repaired.
+      for (const kind of ['refused', 429, 401, 403, 404, 405] as const) {
         const input = createInput();
         const { merchantPaymentReference: reference } = input;
         stage.service.answer(reference, kind);
         await stage.record(outbox, input);
-        await outbox.recover();
+        const thrown = await outbox.recover().then(
+          () => undefined,
+          (error) => error,
+        );
+        if (kind === 401) assert.equal(thrown?.httpStatus, 401);
+        else assert.equal(thrown, undefined);
         assertPayment(await outbox.get(reference), { state: 'recorded' });
         assert.equal((await outbox.recover()).resent, 1);
         assertPayment(await outbox.get(reference), { state: 'created' });
@@ -200,7 +206,7 @@ export const recoverCases: readonly ContractCase[] = [
       const [bad, good] = [createInput(), createInput()];
       stage.service.answer(bad.merchantPaymentReference, 422);
       for (const input of [bad, good]) await stage.record(outbox, input);
-      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 0 });
+      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 0, rejected: 1 });
       assertPayment(await outbox.get(bad.merchantPaymentReference), { state: 'rejected' });
       assertPayment(await outbox.get(good.merchantPaymentReference), { state: 'created' });
     },
