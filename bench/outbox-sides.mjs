@@ -40,6 +40,8 @@ const stores = {
     const folder = mkdtempSync(join(tmpdir(), 'bench-outbox-'));
     const database = new Database(join(folder, 'shop.db'));
     database.pragma('journal_mode = WAL');
+    // As the outbox sets it.
+    database.pragma('synchronous = FULL');
     const prepared = new Map();
     const prepare = (statement) => {
       if (!prepared.has(statement)) prepared.set(statement, database.prepare(statement));

@@ -23,6 +23,13 @@ const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`)
 // A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
 const CLAIMED_ROW = rowWith('row.state');
 
+/**
+ * The state of a claim. To give it is to commit to disk, where the role does not: a payment must not be sent
+ * whose claim a crash of the server undoes. In the statement itself, so that it stays one.
+ */
+const SENDING = `'sending' || left(set_config('synchronous_commit',
+  replace(current_setting('synchronous_commit'), 'off', 'on'), true), 0)`;
+
 /** What a claim begins with, by which it is found among the statements that are running. */
 const markOf = (owner: string) => `/* ${owner} */`;
 
@@ -39,7 +46,7 @@ export class Statements {
   add({ key, owner, leaseMs }: Claim, { body, digest }: Intent): string {
     return `${markOf(owner)} INSERT INTO ${this.#payments}
   (reference, body, digest, state, owner, lease_until, attempts, recorded_at, sent_at, changed_at)
-VALUES (${literal(key)}, ${literal(body)}, ${literal(digest)}, 'sending',
+VALUES (${literal(key)}, ${literal(body)}, ${literal(digest)}, ${SENDING},
   ${literal(owner)}, ${LEASE(leaseMs)}, 1, now(), now(), now())
 ON CONFLICT DO NOTHING`;
   }
@@ -51,7 +58,7 @@ ON CONFLICT DO NOTHING`;
   lease_until = CASE row.state WHEN 'sending' THEN row.lease_until ELSE ${LEASE(leaseMs)} END,
   sent_at = CASE row.state WHEN 'sending' THEN row.sent_at ELSE ${NOW} END,
   failure = NULL, changed_at = ${NOW},
-  state = CASE row.state WHEN 'sending' THEN 'unresolved' ELSE 'sending' END`;
+  state = CASE row.state WHEN 'sending' THEN 'unresolved' ELSE ${SENDING} END`;
     const rejected = allowsRejected ? `row.state = 'rejected'` : 'false';
     if (intent === undefined) {
       return `${markOf(owner)} UPDATE ${this.#payments} AS row SET ${change}
@@ -60,7 +67,7 @@ RETURNING ${CLAIMED_ROW}::text`;
     }
     return `${markOf(owner)} INSERT INTO ${this.#payments} AS row
   (reference, body, digest, state, owner, lease_until, attempts, sent_at)
-VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, 'sending',
+VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, ${SENDING},
   ${literal(owner)}, ${LEASE(leaseMs)}, 1, ${NOW})
 ON CONFLICT (reference) DO UPDATE SET ${change},
   body = CASE row.state WHEN 'sending' THEN row.body ELSE excluded.body END,

@@ -54,6 +54,9 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
  * on this one: for 5 s at most. `tx` is the database itself, with your transaction open on it. Keep that open
  * across no `await` but that of `record`; `recordNow` needs none.
  *
+ * The outbox sets `PRAGMA synchronous = FULL` on the connection at its first claim, unless that is OFF or EXTRA:
+ * with NORMAL, which better-sqlite3 has in WAL, a power cut makes it forget that a payment was sent.
+ *
  * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed by the outbox
  * @throws {InvalidOptionError} when the database or an option is invalid
  *

@@ -50,8 +50,9 @@ export function assertNoTransaction(database: SqliteDatabase): void {
   );
 }
 
-/** Runs `body` in a transaction that holds the write lock from its beginning. */
+/** Runs `body` in a transaction that holds the write lock from its beginning, and is on disk at its end. */
 export function runInTransaction<T>(database: SqliteDatabase, body: () => T): T {
+  makeDurable(database);
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = body();
@@ -61,6 +62,23 @@ export function runInTransaction<T>(database: SqliteDatabase, body: () => T): T 
     rollBack(database);
     throw error;
   }
+}
+
+const durable = new WeakSet<SqliteDatabase>();
+
+const NORMAL = 1;
+const FULL = 2;
+
+/**
+ * Once for each connection. With less than FULL, which is what better-sqlite3 has in WAL, a power cut undoes
+ * commits: a claim whose payment was sent, or a change that was acknowledged.
+ */
+function makeDurable(database: SqliteDatabase): void {
+  if (durable.has(database)) return;
+  const level = Number(readValue(database.prepare('PRAGMA synchronous').get()));
+  // better-sqlite3 shows FULL until the first write has made it NORMAL, but for one that was set. OFF was set.
+  if (level === NORMAL || level === FULL) database.exec('PRAGMA synchronous = FULL');
+  durable.add(database);
 }
 
 function rollBack(database: SqliteDatabase): void {
@@ -81,10 +99,10 @@ export function isLocked(error: unknown): boolean {
   return typeof errcode === 'number' && (errcode & 0xff) === SQLITE_BUSY;
 }
 
-// Neither has a code: an iterate() that is under way on a connection of better-sqlite3,
+// None has a code: an iterate() that is under way on a connection of better-sqlite3,
 // and a transaction on one of node:sqlite before 22.16, which can't be asked for it.
 const IN_USE =
-  /^This database connection is busy executing a query|^cannot start a transaction within a transaction/;
+  /^This database connection is busy executing a query|^cannot start a transaction within a transaction|^Safety level may not be changed inside a transaction/;
 
 /** Whether something else in this process uses the connection in a way that excludes us. */
 export function isInUse(error: unknown): boolean {

@@ -61,6 +61,30 @@ describe.each(drivers)('with $name', ({ open }) => {
     return Number(readAll(database, 'SELECT count(*) FROM payment_inbox_payments')[0]);
   }
 
+  // What a power cut would undo can't be tried here; SQLite's documentation says it of each level.
+  describe('a power cut', () => {
+    const levelOf = (database: OpenDatabase) => Number(readAll(database, 'PRAGMA synchronous')[0]);
+
+    test('undoes no commit: each is on disk before the step returns', async () => {
+      const { database, inbox } = openInbox();
+      const seen: number[] = [];
+      const work = async () => void seen.push(levelOf(database));
+      await inbox.process(first, work);
+      await inbox.process(second, work);
+      expect([...seen, levelOf(database)]).toEqual([2, 2, 2]);
+    });
+
+    test.each([
+      ['OFF', 0],
+      ['EXTRA', 3],
+    ])('finds %s as it was set', async (level, expected) => {
+      const { database, inbox } = openInbox();
+      database.exec(`PRAGMA synchronous = ${level}`);
+      await deliver(inbox, first);
+      expect(levelOf(database)).toBe(expected);
+    });
+  });
+
   describe('the tables', () => {
     test('are asked for by name when setup was not called', async () => {
       const inbox = sqliteInbox(connect());

@@ -27,6 +27,34 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
+  it.each([
+    ['off', 'on'],
+    ['local', 'local'],
+  ])('commits claims, where synchronous_commit is %s, with %s', async (setting, expected) => {
+    const service = new ContractService();
+    const prefix = `commits_${setting}_`;
+    const pool = openPool({ options: `-c synchronous_commit=${setting}` });
+    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client, prefix });
+    await outbox.setup();
+    // Deferred, it runs at the commit.
+    await observer.query(`CREATE TABLE ${prefix}seen (state text, setting text);
+      CREATE FUNCTION ${prefix}note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO ${schema}.${prefix}seen VALUES (NEW.state, current_setting('synchronous_commit'));
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE ON ${prefix}payments
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${prefix}note()`);
+    service.answer('order-new', 422);
+    await outbox.create(order('order-new')).catch(() => undefined);
+    await outbox.create(order('order-new'));
+    await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
+    await outbox.send('order-recorded');
+    const { rows } = await observer.query(
+      `SELECT setting FROM ${prefix}seen WHERE state = 'sending'`,
+    );
+    expect(rows).toEqual(Array(3).fill({ setting: expected }));
+  });
+
   it('sends nothing by a pool that hides what was changed', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 1 });

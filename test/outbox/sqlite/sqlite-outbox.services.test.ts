@@ -66,6 +66,26 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
   });
 
+  it('has a claim on disk before it sends', async () => {
+    const connection = openOther();
+    const levels: unknown[] = [];
+    const client = new PaymentClient({
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      maxRetries: 0,
+      async fetch() {
+        levels.push(Number(readValue(connection.prepare('PRAGMA synchronous').get())));
+        return Response.json({}, { status: 422 });
+      },
+    });
+    const outbox = sqliteOutbox(connection, { client });
+    for (const reference of ['order-durable-1', 'order-durable-2']) {
+      await expect(outbox.create(order(reference))).rejects.toMatchObject({ httpStatus: 422 });
+    }
+    expect(levels).toEqual([2, 2]);
+  });
+
   it('refuses a tx of another connection', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject({
