@@ -2,7 +2,12 @@ import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
-import { CallbackVerificationError, InboxError, RetryLaterError } from '../errors.js';
+import {
+  CallbackVerificationError,
+  InboxError,
+  InvalidOptionError,
+  RetryLaterError,
+} from '../errors.js';
 import type { ChangeId, FailedChange } from '../inbox/failed-changes.js';
 import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
 import { causesOf } from '../protocol/causes.js';
@@ -34,6 +39,7 @@ import {
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
+import { PATIENCE_MS, withinPatience } from './patience.js';
 import { Activity, type Caller, PaymentWork } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
 import { createStaleReport, report } from './report.js';
@@ -189,8 +195,16 @@ async function judge(
   accepted: AcceptedCallback,
   recordSchema: StandardSchemaV1,
 ): Promise<AcceptedCallback> {
-  assertSchemaAccepts(await runRecordSchema(recordSchema, accepted.callback.payment));
+  const result = runRecordSchema(recordSchema, accepted.callback.payment);
+  assertSchemaAccepts(isPromiseLike(result) ? await withinPatience(result, schemaHangs) : result);
   return accepted;
+}
+
+function schemaHangs(): InvalidOptionError {
+  return new InvalidOptionError(
+    'recordSchema',
+    `recordSchema gave no result within ${PATIENCE_MS} ms, so the service got a 500 and retries; give what it waits for a deadline`,
+  );
 }
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {

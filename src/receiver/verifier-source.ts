@@ -2,6 +2,7 @@ import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
 import { SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import type { Awaitable, CallbackReceiverOptions } from './options.js';
+import { PATIENCE_MS, withinPatience } from './patience.js';
 
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
 export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
@@ -10,8 +11,6 @@ type SecretOption<Secret> = Pick<
   CallbackReceiverOptions<unknown, unknown, Secret>,
   'signingSecret'
 >;
-
-const PATIENCE_MS = 10_000;
 
 /**
  * Gives the verifier for the current signing secret. Keys are imported again only when the secret has
@@ -31,7 +30,7 @@ export function createVerifierSource<Secret>(
   let last: { readonly secrets: readonly Secret[]; readonly verifier: Verifier } | undefined;
   return async () => {
     // Called as a method of the options, which is how it was written.
-    const present = await withinPatience(async () => signingSecret.call(options));
+    const present = await readSecret(async () => signingSecret.call(options));
     // A copy: the caller's own list may be changed in place.
     const secrets: readonly Secret[] = Array.isArray(present) ? [...present] : [present as Secret];
     if (last === undefined || !areSame(last.secrets, secrets)) {
@@ -41,25 +40,14 @@ export function createVerifierSource<Secret>(
   };
 }
 
-// A secret store that hangs must not hold every callback for ever.
-async function withinPatience<Value>(read: () => Promise<Value>): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(unavailable(`signingSecret gave no secret within ${PATIENCE_MS} ms`));
-    }, PATIENCE_MS);
+async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
+  const reading = read().catch((error: unknown) => {
+    // The error itself stays out: that of a parser can quote the secret.
+    throw unavailable(`signingSecret failed${nameFailure(error)}`);
   });
-  try {
-    return await Promise.race([
-      read().catch((error: unknown) => {
-        // The error itself stays out: that of a parser can quote the secret.
-        throw unavailable(`signingSecret failed${nameFailure(error)}`);
-      }),
-      tooLate,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withinPatience(reading, () =>
+    unavailable(`signingSecret gave no secret within ${PATIENCE_MS} ms`),
+  );
 }
 
 function unavailable(what: string): SecretUnavailableError {

@@ -444,6 +444,22 @@ describe('recordSchema', () => {
     expect(await scene.receive(post({ status: 'other' }))).toEqual(rejected(422));
   });
 
+  it('fails when it gives no result within ten seconds', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const hanging = { version: 1, vendor: 'test', validate: () => new Promise<never>(() => {}) };
+    const scene = createScene({ recordSchema: { '~standard': hanging } as never });
+    const reply = scene.receive(post());
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(scene.reports).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await reply).toEqual(failed);
+    expect(scene.reports).toMatchObject([
+      { error: { option: 'recordSchema', message: expect.stringContaining('within 10000 ms') } },
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('fails when it throws', async () => {
     const recordSchema = z.object({
       status: z.string().transform(() => {
