@@ -8,7 +8,9 @@ export const pool = new pg.Pool({
   connectionTimeoutMillis: 5_000,
   query_timeout: 30_000,
 });
-pool.on('error', console.error); // an idle connection that breaks would end the process
+// A connection that breaks would end the process: an idle one, or one in a transaction of your own.
+pool.on('error', console.error);
+pool.on('connect', (connection) => connection.on('error', console.error));
 
 export const client = PaymentClient.fromEnv();
 export const outbox = postgresOutbox(pool, { client });

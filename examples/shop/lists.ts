@@ -5,8 +5,9 @@ const AT_MOST = { limit: 100 };
 /** What needs a person. */
 export async function readLists() {
   const { rows: waiting } = await pool.query(
-    `SELECT reference, created_at AS "orderedAt" FROM orders
-     WHERE status IS NULL AND created_at < now() - interval '1 day' ORDER BY created_at LIMIT $1`,
+    `SELECT reference, status, created_at AS "orderedAt" FROM orders
+     WHERE reference NOT IN (SELECT reference FROM shipments)
+       AND created_at < now() - interval '1 day' ORDER BY created_at DESC LIMIT $1`,
     [AT_MOST.limit],
   );
   return {

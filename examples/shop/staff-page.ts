@@ -39,7 +39,7 @@ export async function staffPage(problem = ''): Promise<string> {
   const waiting = lists.waiting.map(
     (order) => html`<article class="card">
       <h3>${order.reference}</h3>
-      <p class="faint">ordered ${ago(order.orderedAt)}</p>
+      <p class="faint">${order.status ?? 'no callback yet'}, ordered ${ago(order.orderedAt)}</p>
     </article>`,
   );
   return html`<!doctype html>
@@ -59,7 +59,7 @@ export async function staffPage(problem = ''): Promise<string> {
     ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
     ${list('Second payments', 'The customer may have paid twice: refund one at the service.', second)}
     ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
-    ${list('Waiting for more than a day', 'No callback has arrived. Mostly they were not paid.', waiting)}
+    ${list('Waiting for more than a day', 'Not paid, or the callback is lost. Mostly they were not paid.', waiting)}
   </main>
 </body>
 </html>`.text;
