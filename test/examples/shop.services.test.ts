@@ -23,6 +23,8 @@ const REFERENCE = 'order-1001';
 interface Shop {
   /** A click on "Pay". */
   readonly click: () => Promise<string>;
+  readonly transaction: typeof import('../../examples/shop/database.js')['transaction'];
+  readonly readLists: typeof import('../../examples/shop/lists.js')['readLists'];
   readonly outbox: typeof import('../../examples/shop/database.js')['outbox'];
   readonly inbox: typeof import('../../examples/shop/database.js')['inbox'];
   readonly replay: typeof import('../../examples/shop/callbacks.js')['handleCallback']['replay'];
@@ -44,7 +46,8 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
   const load = (name: string) => import(path.join(folder, `${name}.ts`));
   const { checkout } = await load('checkout');
   const { handleCallback } = await load('callbacks');
-  const { client, inbox, outbox, pool } = await load('database');
+  const { client, inbox, outbox, pool, transaction } = await load('database');
+  const { readLists } = await load('lists');
   await inbox.setup();
   await outbox.setup();
   const server = createServer(handleCallback);
@@ -58,7 +61,7 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
   });
   service.callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const click = () => checkout(REFERENCE, 2500);
-  return { click, outbox, inbox, replay: handleCallback.replay };
+  return { click, transaction, readLists, outbox, inbox, replay: handleCallback.replay };
 }
 
 interface Scene extends Shop {
@@ -129,6 +132,19 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       await expect(click()).rejects.toThrow('ECONNREFUSED');
       expect(service.requests).toHaveLength(0);
       expect(await storedOrder(schema)).toBeUndefined();
+    });
+
+    it('survives a connection that breaks in the middle of its transaction', async () => {
+      const { click, schema, transaction } = await openShop();
+      const broken = transaction(async (tx) => {
+        const { rows } = await tx.query('SELECT pg_backend_pid() AS pid');
+        const ended = new Promise((resolve) => tx.once('end', resolve as () => void));
+        await schema.query('SELECT pg_terminate_backend($1)', [rows[0].pid]);
+        await ended;
+        await tx.query('SELECT 1');
+      });
+      await expect(broken).rejects.toThrow('connection error');
+      expect(await click()).toBe('created');
     });
 
     it.each<[Fault, string]>([
@@ -234,6 +250,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       await service.setStatus(paymentOf(service), 'settled');
       await clock.advance(RETRY_MS);
       expect(await storedOrder(schema)).toEqual({ status: 'settled', shipped: true });
+    });
+
+    it('that is lost for good leaves its order on a list, though an earlier one has arrived', async () => {
+      const { service, click, readLists, schema } = await openShop();
+      await click();
+      await service.setStatus(paymentOf(service), 'pending');
+      service.faults.add({ on: 'callback', type: 'drop', match: { status: 'paid' } });
+      await service.setStatus(paymentOf(service), 'paid');
+      expect((await readLists()).waiting).toEqual([]);
+      await schema.query(`UPDATE orders SET created_at = now() - interval '25 hours'`);
+      const order = { reference: REFERENCE, status: 'pending' };
+      expect((await readLists()).waiting).toMatchObject([order]);
+      await schema.query('INSERT INTO shipments (reference) VALUES ($1)', [REFERENCE]);
+      expect((await readLists()).waiting).toEqual([]);
     });
 
     it('is retried through a night without a database', async () => {
