@@ -191,6 +191,7 @@ describe('Deadline', () => {
     deadline.giveUp('timeout');
     expect(await racing).toBeUndefined();
     expect(await deadline.race(Promise.resolve('late'))).toBeUndefined();
+    expect(deadline.inFlight).toBe(false);
     deadline.end();
   });
 

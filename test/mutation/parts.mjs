@@ -18,7 +18,7 @@ export const PARTS = {
   client: {
     mutate: ['src/client/**/*.ts'],
     // An outbox prepares its creations.
-    tests: ['test/client/**/*.test.ts', 'test/outbox/sending.test.ts'],
+    tests: ['test/client/**/*.test.ts', 'test/outbox/{engine,sending}.test.ts'],
     concurrency: 2,
   },
   receiver: {

@@ -96,6 +96,12 @@ describe('nothing was sent to the service', () => {
       'https://pay.example',
       false,
     ],
+    [
+      'too deep in lists of errors',
+      [1, 2, 3, 4].reduce<unknown>((inner) => new AggregateError([inner]), noName('pay.example')),
+      'https://pay.example',
+      false,
+    ],
   ])('when %s: %#', (_what, error, origin, expected) => {
     expect(isConnectFailure(error, origin)).toBe(expected);
   });

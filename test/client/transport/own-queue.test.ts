@@ -119,6 +119,17 @@ describe('calls beyond 256 in flight', () => {
     await Promise.all(first);
   });
 
+  it('gives no place to a call that is cancelled while it waits', async () => {
+    const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
+    const deadline = new Deadline(60_000, undefined);
+    expect(queue.tryEnter()).toBe(true);
+    const entering = queue.enter(deadline);
+    deadline.giveUp('aborted');
+    deadline.end();
+    expect(await entering).toBe(false);
+    expect(queue.tryEnter()).toBe(false);
+  });
+
   it('are not sent when they are cancelled after they got a place, which the next one takes', async () => {
     const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
     const dispatcher = { dispatch: vi.fn() } as unknown as Agent;

@@ -94,6 +94,7 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
     setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTP_PROXY });
     const error = await failureOf(createClient(server.url).payments.create(order));
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+    expect(error.message).toContain('(ECONNREFUSED)');
     expect(server.connections).toHaveLength(0);
   });
 
@@ -126,7 +127,19 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
       option: name,
       requestOutcome: 'not-sent',
     });
+    expect(error.message).toContain(
+      `${name} must be the URL of a proxy that begins with http:// or`,
+    );
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hunter2');
+  });
+
+  it('a proxy that is reached by TLS can be used', async () => {
+    withoutJitter();
+    const HTTPS_PROXY = `https://127.0.0.1:${await refusedPort()}`;
+    setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTPS_PROXY });
+    const client = createClient('https://service.invalid', { maxRetries: 0 });
+    const error = await failureOf(client.payments.create(order));
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
   });
 
   it('a proxy that drops the CONNECT is asked once, and nothing is sent', async () => {
@@ -149,6 +162,12 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
     expect(connects).toBe(1);
     await client.close();
   });
+});
+
+it('a proxy that can’t be used does not matter where it is not used', async () => {
+  const server = await startRawServer({ answer: () => created });
+  setEnvironment({ HTTP_PROXY: 'socks5://127.0.0.1:1080' });
+  expect((await createClient(server.url).payments.create(order)).response.status).toBe(201);
 });
 
 it.each([['0'], ['']])(
