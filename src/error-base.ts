@@ -6,7 +6,7 @@
  * - `accepted`: the service answered with 2xx, but the answer's body was lost or failed
  *   your `responseSchema`. The payment exists: do not create it again.
  * - `unknown`: the request left this machine, and the service answered with 3xx, 408, 499 or 5xx, or
- *   not at all. The payment may or may not exist; the callback will tell.
+ *   not at all. The payment may or may not exist; its callback settles it.
  */
 export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
 
@@ -69,8 +69,8 @@ export abstract class PackageError extends NamedError {
   declare readonly requestOutcome?: RequestOutcome;
   /**
    * Whether the same call may be made again: true only when that can't create a second payment and can
-   * succeed: nothing was sent for want of a connection, of a secret or of time, a 429, or a safe method
-   * (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
+   * succeed: when nothing was sent (no connection, no secret, or no time left), after a 429, and for a safe
+   * method (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
    * every {@link RequestError}, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;

@@ -77,13 +77,13 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  *
  * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
  * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was
- *   recorded.
+ *   recorded, unless the message says that this is unknown.
  * - `INBOX_TIMEOUT`: the store did not answer in time.
  * - `MISSING_TABLES`: the database lacks the inbox's tables, or has those of another version; call `setup()`
  *   or run the migration.
  * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
  * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
- * - `WORK_TIMEOUT`: `onPayment` has not returned in time. If it still does, that is recorded then.
+ * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as processed then.
  * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
  * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment is

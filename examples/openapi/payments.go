@@ -29,7 +29,7 @@ type Payment struct {
 var (
 	// ErrNotSent: there was no connection, so no payment was created. Try again later.
 	ErrNotSent = errors.New("not sent")
-	// ErrUnknown: the payment may exist. Do not create it again: its callback will tell.
+	// ErrUnknown: the payment may exist. Do not create it again: wait for its callback.
 	ErrUnknown = errors.New("the payment may exist")
 )
 

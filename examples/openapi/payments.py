@@ -24,7 +24,7 @@ class Rejected(Exception):
 
 
 class Unknown(Exception):
-    """The payment may exist. Do not create it again: its callback will tell."""
+    """The payment may exist. Do not create it again: wait for its callback."""
 
 
 def create_payment(base_url, api_key, api_secret, payment, timeout=30):

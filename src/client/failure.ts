@@ -85,7 +85,7 @@ function failureToError(
   const because = code === undefined ? '' : ` (${code})${UNTRUSTED.has(code) ? NAME_THE_CA : ''}`;
   const what =
     reason === 'unusable'
-      ? `got an answer that is not HTTP${because}; see what stands between this machine and the service`
+      ? `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`
       : `${sent ? 'lost its connection before an answer' : 'got no connection'}${because}`;
   const message = joinSentences(`${call} ${what}.`, advise(verdict, context));
   return reason === 'unusable'
@@ -122,10 +122,10 @@ export function notSentError(context: CallContext, because?: string): MerchantPa
 }
 
 const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
-  lost: 'a body that broke off',
-  'too-large': 'a body larger than maxResponseBytes',
-  used: 'a body that was read before; fetch must return a new Response for each request',
-  unreadable: 'a body that cannot be read; fetch must return a Response',
+  lost: 'its body broke off',
+  'too-large': 'its body is larger than maxResponseBytes',
+  used: 'its body had been read before; fetch must return a new Response for each request',
+  unreadable: 'its body cannot be read; fetch must return a Response',
 };
 
 function unusableAnswerError(
@@ -138,7 +138,7 @@ function unusableAnswerError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
+  const what = `${describeCall(context)} was answered with ${status}, but ${bodyFailures[reason]}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
     cause: scrubCause(cause, context),
@@ -245,7 +245,7 @@ export function advise(
   }
   return requestOutcome === 'accepted'
     ? 'The service accepted the request: do not send it again.'
-    : 'The service may have processed the request: do not send it again blindly, its callback will tell.';
+    : 'The service may have processed the request: do not send it again, and wait for its callback.';
 }
 
 export function joinSentences(...sentences: string[]): string {

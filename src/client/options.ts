@@ -36,7 +36,7 @@ export interface PaymentClientOptions {
   baseUrl: string | URL;
   /**
    * The merchant's API key: the user name of HTTP Basic (interface section 5.1). A function is called at
-   * each call, so that the key can be rotated without a restart; cache what is slow to read. When it fails,
+   * each call, so that the key can be rotated without a restart; cache one that is slow to fetch. When it fails,
    * the call fails with `SECRET_UNAVAILABLE` and nothing is sent. It has the call's deadline.
    */
   apiKey: string | (() => string | PromiseLike<string>);
@@ -81,14 +81,14 @@ export interface PaymentClientOptions {
    * when a request left this machine, so more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
-   * retries by itself can create a payment twice. It may change headers and the way to the service;
-   * what else it calls, the service itself included, it must not let fail the call: the client can't
-   * know whether the payment was sent then.
+   * retries by itself can create a payment twice. It may change headers and the route to the service. It
+   * must catch the failures of any further request it makes, even to the service: otherwise the client
+   * can't know whether the payment was sent.
    */
   fetch?: typeof globalThis.fetch | undefined;
   /**
    * Request headers that are sent with every call: an API version, for example. They may not set
-   * authorization, content-type, content-length, host, or what belongs to the connection.
+   * authorization, content-type, content-length, host, accept-encoding or a header of the connection.
    */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Receives a line for every request: pino, or console. No bodies, no header values. */

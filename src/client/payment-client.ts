@@ -30,8 +30,8 @@ export interface Payments {
   /**
    * Creates a payment (interface section 4.1).
    *
-   * A failure says by `requestOutcome` whether the payment may exist. What may have reached the
-   * service is not sent again on its own.
+   * A failure says by `requestOutcome` whether the payment may exist. A request that may have created a
+   * payment is not sent again automatically, unless `retryUnknownOutcome` is set.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was sent
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was sent

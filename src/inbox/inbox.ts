@@ -101,7 +101,7 @@ export function toEpochMicroseconds({ occurredAt, microseconds = 0 }: InboxEvent
   if (Number.isNaN(epochMs)) {
     throw new InvalidOptionError(
       'occurredAt',
-      `occurredAt must be a valid date; received ${describeValue(occurredAt)} that is none`,
+      `occurredAt must be a valid Date; received ${describeValue(occurredAt)} that is not one`,
     );
   }
   return epochMs * 1000 + microseconds;

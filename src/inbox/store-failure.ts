@@ -5,7 +5,7 @@ export function explainStep(error: unknown, what: string): MerchantPaymentsError
   if (error instanceof MerchantPaymentsError) return error;
   return new InboxError(
     'STORE_FAILED',
-    `${what} failed during a step of the inbox; cause says how. Whether the step was done is not known; it may be asked for again`,
+    `${what} failed during a step of the inbox; cause says how. It is not known whether the step was done; it is safe to repeat it`,
     { cause: error },
   );
 }

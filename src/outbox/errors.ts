@@ -36,7 +36,7 @@ export function notSentInTime(): OutboxError {
 export function notGranted(): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    'The payment was not sent: it may be sent, but the store granted that to no call within timeoutMs. It stays as it is. Ask again; where this happens often the store of the outbox is wrong: test it with outboxContract()',
+    'The payment was not sent: the store let no call claim it within timeoutMs. Nothing was changed. Call again; if this happens often, test the store of the outbox with outboxContract()',
   );
 }
 
@@ -50,7 +50,7 @@ export function notStoredInTime(): OutboxError {
 export function outcomeNotStored(what: string, cause: unknown): OutboxError {
   return new OutboxError(
     'STORE_FAILED',
-    `The payment was sent (${what}), but that could not be stored. It becomes 'unresolved' when its lease runs out, and its callback settles it: do not create it under another reference`,
+    `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease runs out, and its callback settles it: do not create it under another reference`,
     { cause },
   );
 }

@@ -26,7 +26,7 @@ export function explainFailure(error: unknown, server: Server): unknown {
   }
   return new OutboxError(
     'STORE_FAILED',
-    `${server.name}, or the connection to it, failed during a step of the outbox; cause says how. Whether the step was done is not known; it may be asked for again`,
+    `${server.name}, or the connection to it, failed during a step of the outbox; cause says how. It is not known whether the step was done; it is safe to repeat it`,
     { cause },
   );
 }
@@ -47,7 +47,7 @@ function noConnectionInTime({ poolRemedy }: Server): OutboxError {
 export function noAnswer({ name }: Pick<Server, 'name'>): OutboxError {
   return new OutboxError(
     'STORE_FAILED',
-    `The pool does not give what ${name} answered; look for a type parser, or a wrapper of the pool, that changes what queries return`,
+    `The pool changed what ${name} returned; look for a type parser, or a wrapper of the pool, that changes what queries return`,
   );
 }
 

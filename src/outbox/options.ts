@@ -23,8 +23,8 @@ export interface OutboxOptions {
   leaseMs?: number | undefined;
   /**
    * Receives a line for each `create`, `send`, `record`, `settle`, `resolve` and `recover`: pino, or console.
-   * At `debug` what went well, at `warn` a payment that is unresolved, at `error` what failed and a second
-   * payment. No bodies, no texts of errors.
+   * At `debug` what went well, at `warn` a payment that is unresolved, and a `recover` that ended early or had
+   * payments rejected, at `error` what failed and a second payment. No bodies, no texts of errors.
    */
   logger?: Logger | undefined;
   /**

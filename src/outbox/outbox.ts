@@ -43,7 +43,7 @@ export interface OutboxPayment {
   extraBody?: Record<string, unknown> | undefined;
   /** How often it was taken up to be sent, from 0. */
   attempts: number;
-  /** When it was recorded: by the store's clock, or by this process's in what the call that did it gives. */
+  /** When it was recorded, by the store's clock; by this process's in the result of the call that recorded it. */
   recordedAt: Date;
   /** When it was last taken up to be sent. Absent when it never was. */
   sentAt?: Date | undefined;
@@ -52,8 +52,8 @@ export interface OutboxPayment {
   /** Of the last attempt to send, when it failed. */
   failure?: OutboxFailure | undefined;
   /**
-   * The error of the client with which the sending of this call ended although there is something to give:
-   * of an outcome that is not known (`unresolved`), or an answer that was lost (`created`). Not stored.
+   * The client's error, when this call sent the payment and still has a result: the outcome is unknown
+   * (`unresolved`), or the answer was lost (`created`). Not stored.
    */
   error?: MerchantPaymentsError | undefined;
 }
@@ -153,7 +153,7 @@ export interface PaymentOutbox<Tx = unknown> {
    * sent again, and may be corrected.
    *
    * When the outcome is not known it resolves with `unresolved` and the `error`: the payment may exist, and
-   * its callback will tell.
+   * its callback settles it.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored

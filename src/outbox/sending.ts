@@ -195,7 +195,7 @@ async function storeResult(
   { owner, stored: claimed, ended }: Grant & { ended: Ended },
 ): Promise<StoredPayment> {
   const { result } = ended;
-  const what = result.state === 'created' ? 'it was created' : `then ${result.state}`;
+  const what = result.state === 'created' ? 'it was created' : result.state;
   let cause: unknown;
   for (const pauseMs of [0, ...PAUSES_MS]) {
     if (pauseMs > 0) await pause(pauseMs);

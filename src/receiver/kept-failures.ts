@@ -95,10 +95,10 @@ function spellSecret(secret: unknown): string[] {
 export function changeParked(attempts: number, keepsBodies = true): InboxError {
   const remedy = keepsBodies
     ? 'Fix the cause and replay it, or discard it'
-    : 'It can not be replayed, as the inbox keeps no bodies (keepBodies: true): repair its order by hand, then discard it';
+    : 'It cannot be replayed, because the inbox does not keep bodies (keepBodies: true): repair its order by hand, then discard it';
   return new InboxError(
     'CHANGE_PARKED',
-    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service does not retry it any more. ${remedy}; failedChanges() of the inbox lists it`,
+    `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; failedChanges() of the inbox lists it`,
   );
 }
 

@@ -67,7 +67,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
   /**
    * The signing secret of the merchant account, or several during a rotation. A function is called for
-   * every callback, so that a secret can change without a restart: cache what is slow to get. An unusable
+   * every callback, so that a secret can change without a restart: cache one that is slow to fetch. An unusable
    * secret gives 500, as does a function that throws or takes more than 10 s (`SECRET_UNAVAILABLE`).
    */
   signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
@@ -115,7 +115,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
    * After how many failures of a change it is parked: a whole number from 1. The last of them is answered
-   * 200 (outcome `failed`), so the service stops to retry; `onError` gets an `InboxError` `CHANGE_PARKED`
+   * 200 (outcome `failed`), so the service stops retrying; `onError` gets an `InboxError` `CHANGE_PARKED`
    * after the error itself. The inbox keeps the change, further deliveries of it are answered 200 without
    * `onPayment`, and `replay` runs it if the inbox has `keepBodies: true`: set that too, or repair a parked
    * change's order by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres or MySQL. A
@@ -142,8 +142,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   bodyTimeoutMs?: number | undefined;
   /**
-   * Called with everything that needs a person: what `onPayment`, the inbox, `signingSecret` or
-   * `recordSchema` threw; a body that was read too early; an authentic callback that is not a status
+   * Called with everything that needs a person: what `onPayment`, `onSecondPayment`, the inbox, the
+   * outbox, `signingSecret` or `recordSchema` threw; a body that was read too early; an authentic callback that is not a status
    * record. Not with callbacks that fail verification: see `onRejected`. A promise is awaited before the
    * reply, for two seconds at most. What it throws is ignored.
    * @default console.error, without what drivers add to their errors
@@ -229,7 +229,7 @@ export function resolveReceiverOptions<Tx>(
   assertParking(rest, inbox);
   const { toleranceSeconds, signatureEncoding, timestampUnit, now, ...limits } = rest;
   if (onSecondPayment !== undefined && outbox === undefined) {
-    const message = 'onSecondPayment needs outbox, which knows the payments of a reference';
+    const message = 'onSecondPayment requires outbox; pass the outbox that creates your payments';
     throw new InvalidOptionError('onSecondPayment', message);
   }
   return Object.freeze({

@@ -169,7 +169,7 @@ export class PaymentWork<Tx> {
   #expireWork(afterMs: number, limit: string): void {
     const error = new InboxError(
       'WORK_TIMEOUT',
-      `onPayment has not returned within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: give everything it waits for a deadline, stop when the signal aborts, and leave slow work to a queue`,
+      `onPayment did not return within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: set a deadline on everything it waits for, stop when the signal aborts, and leave slow work to a queue`,
     );
     this.#expire?.(error);
     this.#getSignal();

@@ -203,7 +203,7 @@ async function judge(
 function schemaHangs(): InvalidOptionError {
   return new InvalidOptionError(
     'recordSchema',
-    `recordSchema gave no result within ${PATIENCE_MS} ms, so the service got a 500 and retries; give what it waits for a deadline`,
+    `recordSchema gave no result within ${PATIENCE_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
   );
 }
 

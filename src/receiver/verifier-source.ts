@@ -53,7 +53,7 @@ async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
 function unavailable(what: string): SecretUnavailableError {
   return new SecretUnavailableError(
     'signingSecret',
-    `${what}, so the callback was not verified, and the service retries; cache what is slow to get`,
+    `${what}, so the callback was not verified, and the service retries; cache a secret that is slow to fetch`,
   );
 }
 

@@ -155,7 +155,7 @@ function answer(
 function endRefused(words: string): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    `${words} was not sent: it would end the inbox's transaction, as the work has begun none. Leave the end to the inbox: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
+    `${words} was not sent: it would end the inbox's transaction, because the work has begun none of its own. Let the inbox end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
   );
 }
 

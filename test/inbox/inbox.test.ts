@@ -33,7 +33,7 @@ describe('the time of an event in epoch microseconds', () => {
     expect(() => toEpochMicroseconds(event)).toThrow(
       expect.objectContaining({
         option: 'occurredAt',
-        message: expect.stringContaining('occurredAt must be a valid date'),
+        message: expect.stringContaining('occurredAt must be a valid Date'),
       }),
     );
   });

@@ -152,8 +152,8 @@ describe('an outcome that can not be stored', () => {
 
   it.each([
     ['created', 'it was created'],
-    [422, 'then rejected'],
-    ['answer-lost', 'then unresolved'],
+    [422, 'rejected'],
+    ['answer-lost', 'unresolved'],
   ] as const)('is said in the error, with its cause: %s', async (kind, said) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { service, store, outbox } = open();
@@ -169,7 +169,7 @@ describe('an outcome that can not be stored', () => {
     expect(error).toBeInstanceOf(OutboxError);
     expect(error).toMatchObject({ code: 'STORE_FAILED', cause: failure });
     expect(error.message).toContain(
-      `The payment was sent (${said}), but that could not be stored.`,
+      `The attempt to send the payment ended (${said}), but that could not be stored.`,
     );
     expect(await outbox.get('order-1')).toMatchObject({ state: 'sending' });
   });

@@ -154,7 +154,7 @@ describe('a receiver with an outbox', () => {
 
   it.each([
     ['outbox', { outbox: {} }, 'outbox must be an outbox: memoryOutbox({ client })'],
-    ['onSecondPayment', { onSecondPayment() {} }, 'onSecondPayment needs outbox'],
+    ['onSecondPayment', { onSecondPayment() {} }, 'onSecondPayment requires outbox'],
   ])('refuses a wrong %s', (option, more, message) => {
     const options = { signingSecret: 'a secret', onPayment() {}, ...more };
     expect(() => createCallbackReceiver(options as never)).toThrow(

@@ -728,7 +728,7 @@ describe('onPayment that takes too long', () => {
     expect(signals[0]?.reason).toMatchObject({
       code: 'WORK_TIMEOUT',
       message: expect.stringMatching(
-        /^onPayment has not returned within 100 ms \(onPaymentTimeoutMs\)/,
+        /^onPayment did not return within 100 ms \(onPaymentTimeoutMs\)/,
       ),
     });
     expect(scene.reports).toMatchObject([

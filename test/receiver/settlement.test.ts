@@ -137,7 +137,7 @@ describe('the options of settling', () => {
     expect(() => createScene({ onSecondPayment: () => undefined })).toThrow(
       expect.objectContaining({
         option: 'onSecondPayment',
-        message: expect.stringContaining('needs outbox'),
+        message: expect.stringContaining('requires outbox'),
       }),
     );
   });

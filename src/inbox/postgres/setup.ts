@@ -128,7 +128,7 @@ SELECT count(*)::text FROM deleted`;
 function setupBlocked(cause: unknown): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    'setup() got no lock on a table that callbacks are being processed with, to make its missing index; call it again when they have ended, or make it by CREATE INDEX CONCURRENTLY, named as in postgresInboxSchema()',
+    'setup() could not lock a table to create its missing index, because callbacks are using it; call setup() again later, or create the index with CREATE INDEX CONCURRENTLY under the name in postgresInboxSchema()',
     { cause },
   );
 }

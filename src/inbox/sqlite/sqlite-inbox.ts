@@ -256,7 +256,7 @@ function stillBlocked(cause: unknown): InboxError {
     : 'a transaction or an iterate() was open on the connection';
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and neither them nor an iterate() open across an await, or raise leaseMs`,
+    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and keep no transaction or iterate() open across an await, or raise leaseMs`,
     { cause },
   );
 }

@@ -239,7 +239,7 @@ function stillBlocked(cause: unknown): OutboxError {
     : 'a transaction or an iterate() is open on the connection';
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `A step of the outbox was not taken within ${PATIENCE_MS} ms, as ${blocked}. Keep transactions short, and neither them nor an iterate() open across an await`,
+    `A step of the outbox was not taken within ${PATIENCE_MS} ms, as ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     { cause },
   );
 }

@@ -179,7 +179,7 @@ export function transactionGone(): InboxError {
 export function transactionEnded(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The work ended the transaction it was given, by COMMIT, ROLLBACK or a statement that commits as a side effect (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure; nothing was recorded, and a later delivery runs the work again. Leave the end to the inbox: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
+    'The work ended the transaction it was given, by COMMIT, ROLLBACK or a statement that commits as a side effect (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure; nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
     { cause },
   );
 }

@@ -69,14 +69,14 @@ export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
 export function noAnswerInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer within ${timeoutMs} ms, so the connection was given up and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+    `Postgres gave no answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
 export function noEndOfWorkInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was given up; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
+    `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
   );
 }
 
@@ -86,7 +86,7 @@ const UNKNOWN_END =
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was given up; ${UNKNOWN_END}`,
+    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
   );
 }
 
@@ -149,7 +149,7 @@ export function transactionGone(): InboxError {
 export function transactionEnded(): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The work ended the transaction it was given (COMMIT or ROLLBACK); nothing was recorded, and a later delivery runs the work again. Leave the end to the inbox: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
+    'The work ended the transaction it was given (COMMIT or ROLLBACK); nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
   );
 }
 

@@ -24,7 +24,7 @@ import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
  * Checks a merchant's own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it
  * accepts what the service sends, refuses what it does not, and acts once on each change, whatever
  * is delivered twice, at once, late or out of order. About 50 requests, one check after the other,
- * each on made up payments that do not exist at the service; what only shows in effects is judged
+ * each on made-up payments that do not exist at the service; what only shows in effects is judged
  * at the end, after one wait.
  *
  * The endpoint acts on these callbacks: run it against a test system. Only your own records show

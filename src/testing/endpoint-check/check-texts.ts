@@ -20,7 +20,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   'probe-answers': {
     title: 'The probe countEffects answers',
     why: 'Only your own records show whether the endpoint acted, and how often.',
-    fix: 'Ask countEffects by itself for a made up payment: it must return 0 for one that it does not know. At a URL it answers GET with status 200.',
+    fix: 'Ask countEffects by itself for a made-up payment: it must return 0 for one that it does not know. At a URL it answers GET with status 200.',
   },
   reachable: {
     title: 'Answers over HTTP',
@@ -144,7 +144,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'unknown-status': {
     title: 'Accepts a status it does not know',
-    why: 'The interface lists no statuses beyond paid; after an error the service retries the same callback for ever.',
+    why: 'The interface lists no statuses beyond paid; after an error the service keeps retrying the same callback.',
     fix: 'Decide on the statuses you know; record any other, decide nothing, and answer 200.',
   },
   duplicate: {
@@ -154,7 +154,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   simultaneous: {
     title: 'Acknowledges copies that arrive at the same moment, or asks for a retry',
-    why: 'Copies arrive together after a network hiccup; one that is never acknowledged is retried for ever.',
+    why: 'Copies arrive together after a network hiccup; one that is never acknowledged is retried again and again.',
     fix: 'Answer 200 once the change is processed, and 503 to a copy that arrives meanwhile; callbackHandler does.',
   },
   'resigned-retry': {
@@ -169,12 +169,12 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'older-change': {
     title: 'Acknowledges an older change that arrives late',
-    why: 'Callbacks overtake each other; an older one that is refused is retried for ever.',
+    why: 'Callbacks overtake each other; an older one that is refused is retried again and again.',
     fix: 'Answer 200 to it and leave the newer status as it is, as callbackHandler does.',
   },
   'second-payment': {
     title: 'Accepts a second payment of the same order',
-    why: 'A customer who tries again, or pays in parts, makes another payment with the same merchantPaymentReference; refused, its callback is retried for ever.',
+    why: 'A customer who tries again, or pays in parts, makes another payment with the same merchantPaymentReference; refused, its callback is retried again and again.',
     fix: 'Answer 200 to every authentic callback; a payment is identified by referenceNumber, not by merchantPaymentReference.',
   },
   overtaking: {

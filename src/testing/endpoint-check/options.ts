@@ -193,7 +193,7 @@ export function resolveCheckOptions(
   if (others.effectCounts !== undefined && others.countEffects === undefined) {
     throw new InvalidOptionError(
       'effectCounts',
-      'effectCounts says what countEffects counts, which is missing; pass both, or leave effectCounts out',
+      'effectCounts was given without countEffects; pass both, or leave effectCounts out',
     );
   }
   return Object.freeze({ url: httpUrl(url, 'url').href, signingKey, ...others });

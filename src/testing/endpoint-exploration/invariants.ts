@@ -19,11 +19,11 @@ export const invariants: Readonly<Record<ExplorationInvariant, InvariantText>> =
     title: 'What the exploration needs is there',
     why: 'Only your own records show whether the endpoint acted, and how often.',
     remedy:
-      'Ask countEffects by itself for a made up payment: it must return 0 for one that it does not know. Then correct what is named.',
+      'Ask countEffects by itself for a made-up payment: it must return 0 for one that it does not know. Then correct what is named.',
   },
   accepted: {
     title: 'Accepts each valid callback in the end',
-    why: 'The service stops to retry at some time: the payment is lost to your shop.',
+    why: 'The service stops retrying at some point: the payment is lost to your shop.',
     remedy:
       'If it fails for one callback alone too, checkCallbackEndpoint finds the cause. Otherwise look in its log for a lock or a connection that is not given back.',
   },

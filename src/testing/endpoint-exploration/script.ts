@@ -16,7 +16,7 @@ export const exploredChanges = [
 ] as const satisfies readonly ExploredChange[];
 
 /**
- * A change of a made up payment. `paid` has that status; what happens `before` and `after` it has statuses
+ * A change of a made-up payment. `paid` has that status; what happens `before` and `after` it has statuses
  * that no endpoint knows.
  */
 export type ExploredChange = 'before' | 'paid' | 'after';

@@ -76,7 +76,7 @@ describe.each(transports)('with $name, before an answer', ({ name, options }) =>
       const error = await failureOf(createClient(server.url, options).payments.create(order));
       expect(error).toMatchObject({ code, requestOutcome: 'unknown' satisfies RequestOutcome });
       expect(error.message).toContain(`POST /api/payments ${says}`);
-      expect(error.message).toContain('its callback will tell');
+      expect(error.message).toContain('wait for its callback');
       expect(server.requests).toHaveLength(1);
     },
   );

@@ -189,8 +189,8 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['MP001', 'Leave the end to the inbox'],
-    ['2201G', 'Leave the end to the inbox'],
+    ['MP001', 'Let the inbox end'],
+    ['2201G', 'Let the inbox end'],
     ['25P02', 'SAVEPOINT before a statement'],
     ['25P03', 'nothing was recorded'],
   ])('that Postgres ends with %s at the record is lost', async (state, message) => {

@@ -27,7 +27,7 @@ describe('postgresInbox on PGlite', () => {
     );
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('Leave the end to the inbox'),
+      message: expect.stringContaining('Let the inbox end'),
     });
   });
 

@@ -108,7 +108,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
     });
     await expect(failing).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('Leave the end to the inbox'),
+      message: expect.stringContaining('Let the inbox end'),
     });
     expect(await statuses('several')).toEqual([]);
   });

@@ -187,7 +187,7 @@ describe('the end of the inbox’s transaction', () => {
   it.each(ends)('is not to be had by %j', async (text) => {
     const { sent, failure } = await sentBy((tx) => tx.query(text));
     expect(sent).toEqual([]);
-    expect(failure).toMatchObject(lost('Leave the end to the inbox'));
+    expect(failure).toMatchObject(lost('Let the inbox end'));
   });
 
   it('is refused even to work that goes on', async () => {

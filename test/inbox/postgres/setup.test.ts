@@ -100,7 +100,7 @@ describe('setup', () => {
     const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
     await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
-      message: expect.stringContaining('call it again'),
+      message: expect.stringContaining('call setup() again later'),
       cause,
     });
   });

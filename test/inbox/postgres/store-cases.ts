@@ -99,7 +99,7 @@ export function describeStore(store: () => Store): void {
         });
         await expect(failing).rejects.toMatchObject({
           code: 'TRANSACTION_LOST',
-          message: expect.stringContaining('Leave the end to the inbox'),
+          message: expect.stringContaining('Let the inbox end'),
         });
         expect(await orders(reference)).toBe(0);
         const event = change(reference);
