@@ -122,10 +122,10 @@ export function notSentError(context: CallContext, because?: string): MerchantPa
 }
 
 const bodyFailures: Readonly<Record<Exclude<BodyFailure['reason'], 'given-up'>, string>> = {
-  lost: 'its body broke off',
-  'too-large': 'its body is larger than maxResponseBytes',
-  used: 'its body had been read before; fetch must return a new Response for each request',
-  unreadable: 'its body cannot be read; fetch must return a Response',
+  lost: 'a body that broke off',
+  'too-large': 'a body larger than maxResponseBytes',
+  used: 'a body that was read before; fetch must return a new Response for each request',
+  unreadable: 'a body that cannot be read; fetch must return a Response',
 };
 
 function unusableAnswerError(
@@ -138,7 +138,7 @@ function unusableAnswerError(
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const what = `${describeCall(context)} was answered with ${status}, but ${bodyFailures[reason]}.`;
+  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
     cause: scrubCause(cause, context),

@@ -158,7 +158,7 @@ describe('a fetch of the user that fails after it has sent the request', () => {
       requestOutcome: 'unknown',
       safeToRetry: false,
     });
-    expect(error.message).toContain('do not send it again blindly');
+    expect(error.message).toContain('do not send it again');
     expect(server.requests).toHaveLength(1);
   });
 
