@@ -78,7 +78,10 @@ const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?
 });
 
 // Sends what a crash or an unreachable service has left behind.
-const recovery = setInterval(() => outbox.recover().catch(console.error), 30_000);
+const recovery = setInterval(async () => {
+  const { error } = await outbox.recover().catch((thrown: Error) => ({ error: thrown }));
+  if (error) console.error(error);
+}, 30_000);
 
 process.once('SIGTERM', async () => {
   setTimeout(() => process.exit(1), 25_000).unref(); // before the platform's SIGKILL
