@@ -44,16 +44,18 @@ let shop: ChildProcess;
 let shopUrl = 'http://127.0.0.1:0';
 
 async function startShop(): Promise<void> {
+  // What the mock prints.
+  const variables = {
+    MERCHANT_PAYMENTS_BASE_URL: service.url,
+    MERCHANT_PAYMENTS_API_KEY: service.apiKey,
+    MERCHANT_PAYMENTS_API_SECRET: service.apiSecret,
+    MERCHANT_PAYMENTS_SIGNING_SECRET: service.signingSecret,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(path.join(folder, '.env'), lines.join(''));
   shop = spawn('bash', ['-c', `exec ${start}`], {
     cwd: folder,
-    env: {
-      ...env,
-      PORT: new URL(shopUrl).port || '0',
-      MERCHANT_PAYMENTS_BASE_URL: service.url,
-      MERCHANT_PAYMENTS_API_KEY: service.apiKey,
-      MERCHANT_PAYMENTS_API_SECRET: service.apiSecret,
-      MERCHANT_PAYMENTS_SIGNING_SECRET: service.signingSecret,
-    },
+    env: { ...env, PORT: new URL(shopUrl).port || '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   assert(shop.stdout);
