@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { PaymentClient } from '../../src/client/payment-client.js';
+import { PaymentClient } from '../../src/client/payment-client.js';
 import { OutboxError } from '../../src/errors.js';
 import { ContractService } from '../../src/outbox/contract/service.js';
 import { Engine } from '../../src/outbox/engine.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Claim, Finding, Result } from '../../src/outbox/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import { recordLines } from '../protocol/recorded-lines.js';
 import { order } from './settling-scene.js';
 
 /** A store that fails, or is slow, as told. */
@@ -225,6 +226,27 @@ describe('the failure that is stored', () => {
       service.answer(reference, kind);
       expect((await outbox.create(order(reference))).failure).toEqual(failure);
     }
+  });
+
+  it('is logged by the client as that of a payment which it creates by itself', async () => {
+    const { lines, logger } = recordLines();
+    const client = new PaymentClient({
+      baseUrl: 'https://payments.invalid',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      maxRetries: 0,
+      logger,
+      logReferences: true,
+      fetch: async () => Response.json({}, { status: 422 }),
+    });
+    await client.payments.create(order('order-1')).catch(() => undefined);
+    const outbox = new Engine(new FailingStore(), { client, leaseMs: undefined });
+    await outbox.create(order('order-1')).catch(() => undefined);
+    const [direct, stored] = lines.map(({ level, message, fields }) => {
+      return { level, message, fields: { ...fields, durationMs: 0 } };
+    });
+    expect(direct?.fields).toMatchObject({ merchantPaymentReference: 'order-1' });
+    expect(stored).toEqual(direct);
   });
 
   it('is of a client that throws something else: the payment may exist', async () => {

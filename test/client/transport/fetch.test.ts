@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ApiError } from '../../../src/errors.js';
 import { createClient, created, failureOf, order, record, startRawServer } from '../raw-server.js';
 
 type Fetch = typeof globalThis.fetch;
@@ -142,6 +143,13 @@ describe('a fetch that was given to the client', () => {
     const client = clientOf(async () => ({ status: 429, headers, body: null }));
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ httpStatus: 429, retryAfterSeconds: 40, safeToRetry: true });
+    const nothing = { get: () => null };
+    const early = clientOf(async () => ({ status: 429, headers: nothing, body: null }), {
+      maxRetries: 0,
+    });
+    const tooEarly = await failureOf(early.payments.create(order));
+    expect(tooEarly).toMatchObject({ httpStatus: 429 });
+    expect((tooEarly as ApiError).retryAfterSeconds).toBeUndefined();
   });
 
   it('whose headers have several cookies keeps each', async () => {
@@ -177,7 +185,32 @@ describe('a fetch that was given to the client', () => {
   it('whose answer is read by a method that never ends does not outlast the deadline', async () => {
     const stub = { status: 201, headers: new Headers(), text: () => new Promise(() => {}) };
     const call = clientOf(async () => stub).payments.create(order, { timeoutMs: 50 });
-    expect(await failureOf(call)).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
+    const error = await failureOf(call);
+    expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
+    expect(error.message).toMatch(/^POST \/api\/payments did not end within 50 ms\./);
+  });
+
+  it('whose answer to a GET stalls until the caller leaves: the call may be made again', async () => {
+    const leaving = new AbortController();
+    const body = new ReadableStream({
+      start: (stream) => stream.enqueue(Buffer.from('{')),
+      pull: () => leaving.abort(),
+    });
+    const client = clientOf(async () => new Response(body, { status: 200 }));
+    const call = client.request({ method: 'GET', path: '/x' }, { signal: leaving.signal });
+    expect(await failureOf(call)).toMatchObject({
+      code: 'ABORTED',
+      requestOutcome: 'accepted',
+      safeToRetry: true,
+    });
+  });
+
+  it('whose body another reader holds leaves the payment accepted', async () => {
+    const response = json();
+    response.body?.getReader();
+    const error = await failureOf(clientOf(async () => response).payments.create(order));
+    expect(error).toMatchObject({ requestOutcome: 'accepted' });
+    expect(error.message).toContain('a body that was read before');
   });
 
   it.each<[string, object, string]>([

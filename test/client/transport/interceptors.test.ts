@@ -116,7 +116,8 @@ describe.each(dispatchers)('a dispatcher with $name', ({ make }) => {
     const client = createClient(byName(server.url), { dispatcher: make(), ...noRetries });
     await failureOf(client.request({ method: 'DELETE', path: '/api/payments/1' }));
     await pass(client);
-    expect(server.requests.filter(({ line }) => line.startsWith('DELETE'))).toHaveLength(1);
+    const deleted = server.requests.filter(({ line }) => line.startsWith('DELETE'));
+    expect(deleted.map(({ body }) => body)).toEqual(['']);
   });
 
   it('tells a 401 as what it is', async () => {
@@ -139,7 +140,11 @@ it.each([
     answer: (_request, index) =>
       index === 0
         ? httpAnswer(503, '', { 'retry-after': '0' })
-        : httpAnswer(200, method === 'HEAD' ? '' : record),
+        : httpAnswer(200, method === 'HEAD' ? '' : record, {
+            'content-type': 'application/json',
+            // A HEAD tells that of a GET.
+            ...(method === 'HEAD' && { 'content-length': '250' }),
+          }),
   });
   const methods = ['GET', 'HEAD'];
   const dispatcher =
