@@ -882,6 +882,12 @@ export const EXPLAINED_SURVIVORS = [
     to: '""',
     why: "Callers only tell 'unusable' and 'given-up' from the rest.",
   },
+  {
+    file: 'src/client/transport/fetch.ts',
+    code: "if (typeof value === 'string') record[name] = value;",
+    to: 'true',
+    why: 'A header that is not there reads as null then, which is taken for nothing as well.',
+  },
   // src/outbox
   {
     file: 'src/outbox/memory-store.ts',

@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { OutboxError } from '../../src/errors.js';
 import { ContractService } from '../../src/outbox/contract/service.js';
@@ -230,6 +232,10 @@ describe('the failure that is stored', () => {
 
   it('is logged by the client as that of a payment which it creates by itself', async () => {
     const { lines, logger } = recordLines();
+    const operations: unknown[] = [];
+    const listener = (call: unknown) => operations.push((call as CallTrace).operation);
+    subscribe('tracing:merchant-payments:call:start', listener);
+    onTestFinished(() => void unsubscribe('tracing:merchant-payments:call:start', listener));
     const client = new PaymentClient({
       baseUrl: 'https://payments.invalid',
       apiKey: 'key',
@@ -247,6 +253,7 @@ describe('the failure that is stored', () => {
     });
     expect(direct?.fields).toMatchObject({ merchantPaymentReference: 'order-1' });
     expect(stored).toEqual(direct);
+    expect(operations).toEqual(['payments.create', 'payments.create']);
   });
 
   it('is of a client that throws something else: the payment may exist', async () => {
