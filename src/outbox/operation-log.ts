@@ -83,18 +83,13 @@ function describeSettled(settled: SettleOutcome): Line {
   return { fields: { settled }, level: 'error', message: 'an order has a second payment' };
 }
 
-function describeRecovery({ resent, unresolved, rejected, error }: Recovery): Line {
-  const fields = {
-    resent,
-    unresolved,
-    ...(rejected !== undefined && { rejected }),
-    ...describeError(error),
-  };
+function describeRecovery({ error, ...counts }: Recovery): Line {
+  const fields = { ...counts, ...describeError(error) };
   if (error !== undefined) return { fields, level: 'warn', message: 'outbox recover ended early' };
-  if (rejected !== undefined) {
+  if (counts.rejected !== undefined) {
     return { fields, level: 'warn', message: 'outbox recover had payments rejected' };
   }
-  if (unresolved === 0) return { fields };
+  if (counts.unresolved === 0) return { fields };
   return { fields, level: 'warn', message: 'outbox recover found unresolved payments' };
 }
 
