@@ -74,6 +74,15 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect([...seen, levelOf(database)]).toEqual([2, 2, 2]);
     });
 
+    test('undoes none of a connection that is in use already', async () => {
+      await deliver(openInbox().inbox, first);
+      const database = connect();
+      countPayments(database);
+      database.exec('CREATE TABLE orders (reference TEXT)');
+      await deliver(openInbox({ database }).inbox, second);
+      expect(levelOf(database)).toBe(2);
+    });
+
     test.each([
       ['OFF', 0],
       ['EXTRA', 3],
