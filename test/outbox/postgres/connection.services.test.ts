@@ -110,6 +110,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       client: service.client,
       commandTimeoutMs: 200,
     });
+    const patient = postgresOutbox(openPool(), { client: service.client });
     const waiting = async () => {
       const { rows } = await observer.query(
         `SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
@@ -118,16 +119,21 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       return rows.length;
     };
     const undone = new Error('the order was not stored');
+    let other: Promise<unknown> | undefined;
     const call = transaction(async (tx) => {
       await outbox.record(order('order-3'), { tx });
+      await outbox.record(order('order-patient'), { tx });
+      other = patient.create(order('order-patient'));
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
         code: 'OUTBOX_TIMEOUT',
       });
       // Those of Postgres that wait are not told that their connection is closed.
-      await expect.poll(waiting, { timeout: 20_000 }).toBe(0);
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
       throw undone;
     });
     await expect(call).rejects.toBe(undone);
+    expect(await other).toMatchObject({ state: 'created', attempts: 1 });
     expect(await outbox.get('order-3')).toBeUndefined();
     expect(await outbox.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor('order-3')).toHaveLength(1);
