@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { InboxEvent } from '../../../src/inbox/inbox.js';
-import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { type SqliteInbox, sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { deliver, hold } from '../held-delivery.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 
@@ -622,6 +622,53 @@ describe.each(drivers)('with $name', ({ open }) => {
       rows.end();
       expect(await result).toBe('processed');
       expect(await deliver(inbox, first)).toBe('duplicate');
+    });
+  });
+
+  describe('changes that failed', () => {
+    const broken = () => Promise.reject(new Error('broken'));
+    const failOf = (inbox: SqliteInbox, event: InboxEvent) =>
+      expect(inbox.process(event, broken)).rejects.toThrow('broken');
+    async function list(inbox: SqliteInbox, options?: { limit: number }): Promise<string[]> {
+      const listed: string[] = [];
+      for await (const change of inbox.failedChanges(options)) listed.push(change.paymentReference);
+      return listed;
+    }
+
+    test('are listed once each, the longest failing first, however many they are', async () => {
+      const { inbox } = openInbox();
+      const references = Array.from({ length: 201 }, (_, index) => `payment-${1000 + index}`);
+      for (const paymentReference of references.toReversed()) {
+        await failOf(inbox, { ...first, paymentReference });
+      }
+      nowMs -= 1_000;
+      await failOf(inbox, { ...first, paymentReference: 'earlier' });
+      const all = ['earlier', ...references];
+      expect(await list(inbox)).toEqual(all);
+      expect(await list(inbox, { limit: 200 })).toEqual(all.slice(0, 200));
+      expect(await list(inbox, { limit: 1 })).toEqual(['earlier']);
+      nowMs += 2_000;
+      expect(inbox.prune(new Date(nowMs))).toBe(202);
+    });
+
+    test('are kept once the file is free again', async () => {
+      const { inbox } = openInbox();
+      const other = connect();
+      const held = await hold(inbox, first);
+      other.exec('BEGIN IMMEDIATE');
+      const failed = expect(held.fail(new Error('broken'))).rejects.toThrow('broken');
+      await new Promise(setImmediate);
+      other.exec('ROLLBACK');
+      await failed;
+      expect(await list(inbox)).toEqual(['payment-1']);
+    });
+
+    test('need the tables', async () => {
+      const unmade = sqliteInbox(connect(), { prefix: 'none_' });
+      await expect(list(unmade)).rejects.toMatchObject({
+        code: 'MISSING_TABLES',
+        message: expect.stringContaining('call setup()'),
+      });
     });
   });
 
