@@ -83,7 +83,8 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  *   or run the migration.
  * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
  * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
- * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as processed then.
+ * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as
+ *   processed then.
  * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
  * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment is

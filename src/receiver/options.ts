@@ -143,7 +143,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   bodyTimeoutMs?: number | undefined;
   /**
    * Called with everything that needs a person: what `onPayment`, `onSecondPayment`, the inbox, the
-   * outbox, `signingSecret` or `recordSchema` threw; a body that was read too early; an authentic callback that is not a status
+   * outbox, `signingSecret` or `recordSchema` threw; a body that was read too early; an authentic callback
+   * that is not a status
    * record. Not with callbacks that fail verification: see `onRejected`. A promise is awaited before the
    * reply, for two seconds at most. What it throws is ignored.
    * @default console.error, without what drivers add to their errors

@@ -58,7 +58,8 @@ export interface SqliteInbox extends FailureKeepingInbox {
  *
  * The inbox sets `PRAGMA synchronous = FULL` on the connection at its first write, unless that is OFF or EXTRA:
  * with NORMAL, which better-sqlite3 has in WAL, a power cut loses what was acknowledged. It leaves all other
- * settings alone. WAL is recommended (`PRAGMA journal_mode = WAL`), for readers then don't block it. A file that another connection has
+ * settings alone. WAL is recommended (`PRAGMA journal_mode = WAL`), for readers then don't block it. A file that
+ * another connection has
  * locked makes a callback `busy` when it arrives; at the end of the work the inbox tries again, without
  * blocking, for as long as the lease lives. The connection's own busy timeout (better-sqlite3: 5 s)
  * does block the process; it may be short. The connection may be the merchant's own, as long as no
