@@ -112,6 +112,7 @@ export function sqliteInbox(
           database,
           () => store.failures.keep(change, failure, rawBody, now()),
           () => performance.now() < untilMs,
+          notKept,
         );
       });
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
@@ -194,7 +195,7 @@ function createLease({
 }: LeaseInput): SqliteLease {
   let expiresAtMs = 0;
   const whenFree = <T>(step: () => T): Promise<T> =>
-    retryWhileBlocked(database, step, () => now() < expiresAtMs);
+    retryWhileBlocked(database, step, () => now() < expiresAtMs, notRecorded);
 
   return {
     durationMs: leaseMs,
@@ -234,6 +235,7 @@ async function retryWhileBlocked<T>(
   database: SqliteDatabase,
   step: () => T,
   mayRetry: () => boolean,
+  explain: (blocker: string) => string,
 ): Promise<T> {
   for (;;) {
     let cause: unknown;
@@ -246,21 +248,24 @@ async function retryWhileBlocked<T>(
         cause = error;
       }
     }
-    if (!mayRetry()) throw stillBlocked(cause);
+    if (!mayRetry()) throw new InboxError('INBOX_TIMEOUT', explain(toBlocker(cause)), { cause });
     await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
   }
 }
 
-function stillBlocked(cause: unknown): InboxError {
-  const blocked = isLocked(cause)
+function toBlocker(cause: unknown): string {
+  return isLocked(cause)
     ? 'another connection had the file locked'
     : 'a transaction or an iterate() was open on the connection';
-  return new InboxError(
-    'INBOX_TIMEOUT',
-    `The callback's work is done, but ${blocked} until the lease had expired; nothing was recorded. Keep transactions short, and keep no transaction or iterate() open across an await, or raise leaseMs`,
-    { cause },
-  );
 }
+
+const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
+
+const notRecorded = (blocker: string): string =>
+  `The callback's work is done, but ${blocker} until the lease had expired; nothing was recorded. ${REMEDY}, or raise leaseMs`;
+
+const notKept = (blocker: string): string =>
+  `The change could not be parked: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`;
 
 /** Options of `sqliteInbox`. */
 export interface SqliteInboxOptions {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { FailurePolicy } from '../../../src/inbox/failed-changes.js';
 import type { InboxEvent } from '../../../src/inbox/inbox.js';
 import { type SqliteInbox, sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { deliver, hold } from '../held-delivery.js';
@@ -35,6 +36,7 @@ describe.each(drivers)('with $name', ({ open }) => {
   });
 
   afterEach(() => {
+    vi.restoreAllMocks();
     for (const database of opened) database.close();
     rmSync(folder, { recursive: true });
   });
@@ -50,6 +52,12 @@ describe.each(drivers)('with $name', ({ open }) => {
     const inbox = sqliteInbox(database, { leaseMs, now: () => nowMs });
     inbox.setup();
     return { database, inbox };
+  }
+
+  /** As if the two seconds had passed in which a failure that is to be kept waits for the file. */
+  function endPatience(): void {
+    const later = performance.now() + 2_000;
+    vi.spyOn(performance, 'now').mockReturnValue(later);
   }
 
   function readAll(database: OpenDatabase, sql: string): unknown[] {
@@ -651,17 +659,56 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(inbox.prune(new Date(nowMs))).toBe(202);
     });
 
-    test('are kept once the file is free again', async () => {
+    // The failure is described when the claim has been given back, right before it is kept.
+    function lockedWhenKept(more: Partial<FailurePolicy> = {}) {
       const { inbox, database } = openInbox();
       const other = connect();
-      const held = await hold(inbox, first);
-      other.exec('BEGIN IMMEDIATE');
       const exec = vi.spyOn(database, 'exec');
-      const failed = expect(held.fail(new Error('broken'))).rejects.toThrow('broken');
-      const refusals = () => exec.mock.results.filter(({ type }) => type === 'throw').length;
-      await expect.poll(refusals).toBeGreaterThan(0);
+      const describeError = () => {
+        other.exec('BEGIN IMMEDIATE');
+        return { name: 'Error', message: 'described' };
+      };
+      const refused = () =>
+        expect
+          .poll(() => exec.mock.results.filter(({ type }) => type === 'throw').length)
+          .toBeGreaterThan(0);
+      return { inbox, other, refused, event: { ...second, failures: { describeError, ...more } } };
+    }
+
+    test('are kept once the file is free again', async () => {
+      const { inbox, other, refused, event } = lockedWhenKept();
+      const failed = failOf(inbox, event);
+      await refused();
       other.exec('ROLLBACK');
       await failed;
+      expect(await list(inbox)).toEqual(['payment-1']);
+    });
+
+    test('fail with their own error when the file stays locked for two seconds', async () => {
+      const { inbox, other, refused, event } = lockedWhenKept();
+      const failed = failOf(inbox, event);
+      await refused();
+      endPatience();
+      await failed;
+      other.exec('ROLLBACK');
+      expect(await list(inbox)).toEqual([]);
+    });
+
+    test('and wait for an earlier one are not acknowledged when they can not be parked', async () => {
+      const { inbox, other, refused, event } = lockedWhenKept({ blockParked: true });
+      await failOf(inbox, { ...first, failures: { parkAfter: 1 } });
+      const work = vi.fn(async () => {});
+      const failed = expect(inbox.process(event, work)).rejects.toMatchObject({
+        code: 'INBOX_TIMEOUT',
+        message:
+          'The change could not be parked: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      });
+      await refused();
+      endPatience();
+      await failed;
+      other.exec('ROLLBACK');
+      expect(work).not.toHaveBeenCalled();
       expect(await list(inbox)).toEqual(['payment-1']);
     });
 
