@@ -1,4 +1,5 @@
 import type { BatchObservableResult, Meter } from '@opentelemetry/api';
+import { within } from '../protocol/within.js';
 import { OWN } from './attributes.js';
 import type { ResolvedInstrumentation } from './options.js';
 
@@ -89,20 +90,8 @@ function observe(meter: Meter, gauges: Gauge[], read: () => Promise<Write>): () 
       .finally(() => {
         reading = undefined;
       });
-    (await inTime(reading))?.(result);
+    (await within(PATIENCE_MS, reading, () => undefined))?.(result);
   };
   meter.addBatchObservableCallback(collect, gauges);
   return () => meter.removeBatchObservableCallback(collect, gauges);
-}
-
-async function inTime<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([reading, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,6 @@
 import type { RawBody } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
+import { within } from '../protocol/within.js';
 
 /** Caps on a body that comes from outside. */
 export interface BodyLimits {
@@ -56,17 +57,13 @@ export async function readWebBody(request: Request, limits: BodyLimits): Promise
   if (request.bodyUsed || body?.locked) throw bodyWasRead(REMEDY);
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new UnreadableBody(408)), limits.bodyTimeoutMs);
-  });
   try {
-    return await Promise.race([collect(reader, limits.maxBodyBytes), timeout]);
+    return await within(limits.bodyTimeoutMs, collect(reader, limits.maxBodyBytes), () => {
+      throw new UnreadableBody(408);
+    });
   } catch (error) {
     cancelAfterReply(reader);
     throw error instanceof UnreadableBody ? error : new UnreadableBody(400);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

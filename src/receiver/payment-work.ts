@@ -2,6 +2,7 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
 import type { SettleOutcome } from '../outbox/outbox.js';
+import { within } from '../protocol/within.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
 import type { Settlement } from './settlement.js';
 
@@ -230,11 +231,6 @@ export class Activity {
 
   /** As {@link idle}, for a limited time. */
   async idleWithin(limitMs: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs);
-    });
-    await Promise.race([this.idle(), limit]);
-    clearTimeout(timer);
+    await within(limitMs, this.idle(), () => undefined);
   }
 }

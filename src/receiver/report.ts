@@ -1,6 +1,7 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { type CallbackVerificationError, InboxError, OutboxError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
+import { within } from '../protocol/within.js';
 
 // A log that hangs must not keep the service waiting.
 const PATIENCE_MS = 2_000;
@@ -37,17 +38,10 @@ export async function report(
   error: unknown,
   callback: VerifiedCallback | undefined,
 ): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const reported = callback === undefined ? onError(error) : onError(error, callback);
-    const patience = new Promise((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
-    });
-    await Promise.race([reported, patience]);
-  } catch {
-  } finally {
-    clearTimeout(timer);
-  }
+    await within(PATIENCE_MS, reported, () => undefined);
+  } catch {}
 }
 
 const INTERVAL_MS = 60_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { types } from 'node:util';
 import type { SigningSecret } from '../callback/options.js';
 import { InvalidOptionError } from '../errors.js';
-import { createSigningKey, signCallbackBytes, toBytes } from '../mock-server/callbacks/sign.js';
+import { createSigningKey, signedHeaders, toBytes } from '../mock-server/callbacks/sign.js';
 import { LATEST_DATE_MS, SECONDS_END } from '../protocol/instant.js';
 import {
   invalidOption,
@@ -13,7 +13,7 @@ import {
   withDefault,
 } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../protocol/wire.js';
+import type { SignatureEncoding } from '../protocol/wire.js';
 
 /** What {@link signCallback} signs, and how. */
 export interface SignCallbackInput {
@@ -91,15 +91,7 @@ export function signCallback(input: SignCallbackInput): SignedCallback {
   } = resolveOptions(input, rules, { holds: 'payment and signingSecret' });
   const rawBody = writeBody(payment, seconds);
   const timestamp = String(seconds);
-  const signature = signCallbackBytes({ timestamp, body: rawBody, key, encoding });
-  return {
-    rawBody,
-    headers: {
-      'content-type': 'application/json',
-      [TIMESTAMP_HEADER]: timestamp,
-      [SIGNATURE_HEADER]: signature,
-    },
-  };
+  return { rawBody, headers: signedHeaders({ timestamp, body: rawBody, key, encoding }) };
 }
 
 function writeBody(payment: object | string, seconds: number): Uint8Array {

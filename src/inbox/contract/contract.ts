@@ -8,7 +8,7 @@ import {
   withDefault,
 } from '../../protocol/options.js';
 import { toRunnableCases } from '../../storage/contract/guard.js';
-import { keptFailureCases } from './cases/kept-failures.js';
+import { keptBodyCases, keptFailureCases } from './cases/kept-failures.js';
 import { orderCases, staleCases } from './cases/order.js';
 import { crashCases, overlapCases } from './cases/overlap.js';
 import { failureCases, nameCases, runCases } from './cases/runs.js';
@@ -24,6 +24,7 @@ const ALL = [
   ...crashCases,
   ...nameCases,
   ...keptFailureCases,
+  ...keptBodyCases,
 ];
 
 const rules = {

@@ -28,6 +28,12 @@ export class Stage {
     return this.#subject.create();
   }
 
+  /** Two inboxes over the store, and changes of a payment, one of which is made already. */
+  async scene() {
+    const change = createPayment();
+    return { one: await this.open(), other: await this.open(), change, event: change() };
+  }
+
   /** Starts a delivery whose work goes on until {@link Delivery.complete} or {@link Delivery.fail}. */
   hold(inbox: CallbackInbox<unknown>, event: InboxEvent): Delivery {
     const delivery = new Delivery(inbox, event);
@@ -249,3 +255,9 @@ export type Need =
 
 /** A case before it has a store. */
 export type ContractCase = AnyContractCase<Stage, Need>;
+
+export const test = (name: string, run: ContractCase['run']): ContractCase => ({ name, run });
+
+/** Cases for the stores that can do this. */
+export const needing = (needs: Need, cases: readonly ContractCase[]): readonly ContractCase[] =>
+  cases.map((one) => ({ ...one, needs }));

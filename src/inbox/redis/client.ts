@@ -1,5 +1,6 @@
 import { InboxError, InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import { within } from '../../protocol/within.js';
 import type { Script } from './scripts.js';
 
 /** What is used of an ioredis client or its Cluster. */
@@ -116,18 +117,12 @@ function isScriptMissing(error: unknown): boolean {
  * comes
  */
 export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timedOut(limitMs)), limitMs);
-  });
   const answered = answer.catch((error: unknown) => {
     throw redisFailed(error);
   });
-  try {
-    return await Promise.race([answered, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(limitMs, answered, () => {
+    throw timedOut(limitMs);
+  });
 }
 
 const RETRY_PAUSE_MS = 100;

@@ -1,14 +1,9 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import {
-  SIGNATURE_HEADER,
-  type SignatureEncoding,
-  TIMESTAMP_HEADER,
-  type TimestampUnit,
-} from '../../protocol/wire.js';
+import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import type { CallbackEdit } from './delivery.js';
-import { signCallbackBytes } from './sign.js';
+import { signedHeaders } from './sign.js';
 
 /** A callback ready to be sent. */
 export interface CallbackMessage {
@@ -41,17 +36,12 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   const timestamp = String(unit === 'seconds' ? Math.floor(signedAt / 1000) : signedAt);
   const signedText =
     edit?.signature === 'new' ? edit.body : JSON.stringify(changeBeforeSigning(record, fault));
-  const signature = signCallbackBytes({
+  const headers = signedHeaders({
     timestamp,
     body: Buffer.from(signedText),
     key: fault?.type === 'wrong-secret' ? createSecretKey(WRONG_SECRET, 'utf8') : key,
     encoding,
   });
-  const headers = {
-    'content-type': 'application/json',
-    [TIMESTAMP_HEADER]: timestamp,
-    [SIGNATURE_HEADER]: signature,
-  };
   return {
     timestamp,
     signedAtMs,

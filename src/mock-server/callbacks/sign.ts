@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, KeyObject } from 'node:crypto';
 import { InvalidOptionError } from '../../errors.js';
 import { invalidOption, secretText } from '../../protocol/options.js';
-import type { SignatureEncoding } from '../../protocol/wire.js';
+import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 
 interface Signing {
   /** The value of X-Timestamp. */
@@ -19,6 +19,13 @@ export function signCallbackBytes({ timestamp, body, key, encoding }: Signing): 
   const signed = Buffer.concat([Buffer.from(`${timestamp}.`, 'latin1'), body]);
   return createHmac('sha256', key).update(signed).digest(encoding);
 }
+
+/** The headers of a callback (interface section 4.2). */
+export const signedHeaders = (signing: Signing): Record<string, string> => ({
+  'content-type': 'application/json',
+  [TIMESTAMP_HEADER]: signing.timestamp,
+  [SIGNATURE_HEADER]: signCallbackBytes(signing),
+});
 
 /**
  * Makes the key of a signing secret.

@@ -14,86 +14,57 @@ import type {
 
 // Each lists its fields, so that a field that is added to the service, perhaps a secret, is not sent.
 
+function pick<From, Field extends keyof From>(from: From, ...fields: readonly Field[]) {
+  return Object.fromEntries(fields.map((field) => [field, from[field]])) as Pick<From, Field>;
+}
+
 export function viewPayment(payment: MockPayment): ControlPayment {
   const { amount, currency, extra, history } = payment;
   return { ...toStatusRecord(payment), amount, currency, extra: { ...extra }, history };
 }
 
-export function viewAttempt(attempt: DeliveryAttempt): ControlAttempt {
-  return {
-    id: attempt.id,
-    deliveryId: attempt.deliveryId,
-    referenceNumber: attempt.referenceNumber,
-    merchantPaymentReference: attempt.merchantPaymentReference,
-    status: attempt.status,
-    attempt: attempt.attempt,
-    copy: attempt.copy,
-    url: attempt.url,
-    sentAt: attempt.sentAt.toISOString(),
-    timestamp: attempt.timestamp,
-    headers: attempt.headers,
-    rawBody: new TextDecoder().decode(attempt.rawBody),
-    signedString: attempt.signedString,
-    outcome: attempt.outcome,
-    response: attempt.response,
-    errorCode: attempt.errorCode,
-    latencyMs: attempt.latencyMs,
-    fault: attempt.fault,
-    nextRetryAt: attempt.nextRetryAt?.toISOString(),
-  };
-}
+const OUTCOME = ['attempt', 'outcome', 'errorCode', 'latencyMs', 'fault'] as const;
+const MESSAGE = ['timestamp', 'headers', 'signedString', 'response'] as const;
+const IDS = ['id', 'deliveryId', 'referenceNumber', 'merchantPaymentReference'] as const;
 
-export function viewDelivery(delivery: EditableDelivery): ControlDelivery {
-  return {
-    id: delivery.id,
-    referenceNumber: delivery.referenceNumber,
-    status: delivery.status,
-    updatedAt: delivery.payment.updatedAt,
-    state: delivery.state,
-    attempts: delivery.attempts.map(viewAttempt),
-    edited: delivery.edit?.signature,
-  };
-}
+export const viewAttempt = (attempt: DeliveryAttempt): ControlAttempt => ({
+  ...pick(attempt, ...IDS, 'status', 'copy', 'url', ...OUTCOME, ...MESSAGE),
+  sentAt: attempt.sentAt.toISOString(),
+  rawBody: new TextDecoder().decode(attempt.rawBody),
+  nextRetryAt: attempt.nextRetryAt?.toISOString(),
+});
+
+const viewChange = (delivery: EditableDelivery) => ({
+  ...pick(delivery, 'id', 'referenceNumber', 'status', 'state'),
+  updatedAt: delivery.payment.updatedAt,
+  edited: delivery.edit?.signature,
+});
+
+export const viewDelivery = (delivery: EditableDelivery): ControlDelivery => ({
+  ...viewChange(delivery),
+  attempts: delivery.attempts.map(viewAttempt),
+});
 
 export function viewCallback(delivery: EditableDelivery, group: CallbackGroup): ControlCallback {
-  const { id, referenceNumber, status, payment, state, edit, attempts } = delivery;
-  const last = attempts.at(-1);
+  const last = delivery.attempts.at(-1);
   return {
-    id,
-    referenceNumber,
-    merchantPaymentReference: payment.merchantPaymentReference,
-    status,
-    updatedAt: payment.updatedAt,
-    state,
+    ...viewChange(delivery),
+    merchantPaymentReference: delivery.payment.merchantPaymentReference,
     group,
-    edited: edit?.signature,
     last: last && {
-      attempt: last.attempt,
+      ...pick(last, ...OUTCOME),
       sentAt: last.sentAt.toISOString(),
-      outcome: last.outcome,
       response: last.response && { status: last.response.status },
-      errorCode: last.errorCode,
-      latencyMs: last.latencyMs,
-      fault: last.fault,
       nextRetryAt: last.nextRetryAt?.toISOString(),
     },
   };
 }
 
-export function viewRequest(request: RecordedRequest): ControlRequest {
-  return {
-    requestId: request.requestId,
-    at: request.at.toISOString(),
-    method: request.method,
-    path: request.path,
-    headers: request.headers,
-    body: request.body,
-    authenticated: request.authenticated,
-    fault: request.fault,
-    status: request.status,
-    ended: request.ended,
-  };
-}
+export const viewRequest = (request: RecordedRequest): ControlRequest => ({
+  ...pick(request, 'requestId', 'method', 'path', 'headers', 'body'),
+  ...pick(request, 'authenticated', 'fault', 'status', 'ended'),
+  at: request.at.toISOString(),
+});
 
 /** JSON has no Infinity. */
 export const UNLIMITED = 'unlimited';

@@ -22,6 +22,12 @@ export class Stage {
     return this.#subject.create({ client: this.service.client });
   }
 
+  /** An outbox, and a payment that no other case has. */
+  async scene() {
+    const input = createInput();
+    return { outbox: await this.open(), input, reference: input.merchantPaymentReference };
+  }
+
   /** Starts a call that the case does not wait for at once. */
   start<Value>(call: Promise<Value>): Promise<Value> {
     this.#calls.push(call.catch(() => undefined));
@@ -77,6 +83,12 @@ export const own = { tx: undefined };
 export type Need = 'transaction' | 'loseLease';
 
 export type ContractCase = AnyContractCase<Stage, Need>;
+
+export const test = (name: string, run: ContractCase['run']): ContractCase => ({ name, run });
+
+/** Cases for the stores that can do this. */
+export const needing = (needs: Need, cases: readonly ContractCase[]): readonly ContractCase[] =>
+  cases.map((one) => ({ ...one, needs }));
 
 /** A payment that no other case has. */
 export function createInput(fields: Partial<CreatePaymentInput> = {}): CreatePaymentInput {

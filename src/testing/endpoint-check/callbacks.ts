@@ -1,7 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
-import { signCallbackBytes } from '../../mock-server/callbacks/sign.js';
+import { signedHeaders } from '../../mock-server/callbacks/sign.js';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
-import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
 
 /** A request to the endpoint, before it is sent. */
@@ -63,13 +62,7 @@ export class Signer {
     const { signingKey, signatureEncoding: encoding } = this.#options;
     const body = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
     const { key = signingKey } = signing;
-    const signature = signCallbackBytes({ timestamp, body, key, encoding });
-    const headers = {
-      'content-type': 'application/json',
-      [TIMESTAMP_HEADER]: timestamp,
-      [SIGNATURE_HEADER]: signature,
-    };
-    return { headers, body };
+    return { headers: signedHeaders({ timestamp, body, key, encoding }), body };
   }
 
   timestampOf(aheadSeconds: number, nowMs = Date.now()): string {

@@ -4,7 +4,7 @@ import { RetryLaterError } from '../../../errors.js';
 import { oddNames } from '../../../storage/contract/odd-names.js';
 import type { FailedChange, FailurePolicy } from '../../failed-changes.js';
 import type { InboxEvent } from '../../inbox.js';
-import { type ContractCase, createPayment, type Stage, seconds } from '../stage.js';
+import { createPayment, needing, type Stage, seconds, test } from '../stage.js';
 
 async function listed(stage: Stage, event: InboxEvent): Promise<FailedChange[]> {
   const { paymentReference } = event;
@@ -47,230 +47,185 @@ async function assertRefused(stage: Stage, event: InboxEvent, code: string): Pro
 }
 
 /** An inbox that keeps the changes whose work failed. */
-export const keptFailureCases: readonly ContractCase[] = [
-  {
-    name: 'lists a change whose work failed, with how often and why',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const event = createPayment()({ occurredAt: seconds(7) });
-      await stage.deliverFailing(await stage.open(), event, new Error('the first')).rejects();
-      const error = Object.assign(new RangeError('the last'), { code: 'E_LAST' });
+export const keptFailureCases = needing('keepsFailures', [
+  test('lists a change whose work failed, with how often and why', async (stage) => {
+    const event = createPayment()({ occurredAt: seconds(7) });
+    await stage.deliverFailing(await stage.open(), event, new Error('the first')).rejects();
+    const error = Object.assign(new RangeError('the last'), { code: 'E_LAST' });
+    await stage.deliverFailing(await stage.open(), event, error).rejects();
+
+    const change = await keptOf(stage, event);
+    assert.equal(change.attempts, 2, 'attempts must count each failure');
+    assert.deepEqual(change.error, { name: 'RangeError', code: 'E_LAST', message: 'the last' });
+    assert.equal(change.parked, false, 'without parkAfter no change is parked');
+    assert.deepEqual(change.occurredAt, event.occurredAt, 'occurredAt must be that of the event');
+    const { firstFailedAt, lastFailedAt } = change;
+    assert.ok(firstFailedAt <= lastFailedAt, 'lastFailedAt must not be before firstFailedAt');
+  }),
+  test('forgets the failures of a change that is processed', async (stage) => {
+    const event = createPayment()();
+    await failTimes(stage, event, 2);
+    await stage.deliver(await stage.open(), event).answers('processed');
+    await assertForgotten(stage, event, 'of a change that was processed');
+    await stage.deliver(await stage.open(), event).answers('duplicate');
+  }),
+  test('does not take a RetryLaterError for a failure, nor what it is the cause of', async (stage) => {
+    const event = createPayment()();
+    const retryLater = new RetryLaterError();
+    for (const error of [retryLater, new Error('wrapped by an ORM', { cause: retryLater })]) {
       await stage.deliverFailing(await stage.open(), event, error).rejects();
+      await assertForgotten(stage, event, 'of work that asks to retry later');
+    }
+  }),
+  test('discards the failures of a change, and runs it when it is delivered again', async (stage) => {
+    const change = createPayment();
+    const { failures } = watchedPolicy({ parkAfter: 1 });
+    const [event, other] = [change({ failures }), change()];
+    await failTimes(stage, event, 1);
+    await failTimes(stage, other, 1);
+    assert.equal(await stage.discard(event), true, 'discard must tell that there was a failure');
+    assert.equal(await stage.discard(event), false, 'discard must tell that there was none');
+    const left = (await listed(stage, event)).map(({ key }) => key);
+    assert.deepEqual(left, [other.key], 'discard must forget this change and no other');
+    await stage.deliver(await stage.open(), event).answers('processed');
+  }),
+  test('parks a change that has failed parkAfter times, and does not run it again', async (stage) => {
+    const { failures, parked } = watchedPolicy({ parkAfter: 2 });
+    const event = createPayment()({ failures });
+    await failTimes(stage, event, 1);
+    assert.equal((await keptOf(stage, event)).parked, false, 'parked before parkAfter failures');
+    await failTimes(stage, event, 1);
+    assert.deepEqual(parked, [2], 'onParked must be called at the failure that parks the change');
+    for (let time = 0; time < 2; time += 1) await assertRefused(stage, event, 'CHANGE_PARKED');
+    const change = await keptOf(stage, event);
+    assert.equal(change.parked, true, 'failedChanges must tell that the change is parked');
+    assert.equal(change.attempts, 2, 'a delivery that did not run is no attempt');
+    assert.deepEqual(parked, [2], 'onParked must be called once');
+  }),
+  test('runs a parked change that is replayed, and forgets its failures when it is processed', async (stage) => {
+    const { failures, parked } = watchedPolicy({ parkAfter: 1 });
+    const event = createPayment()({ failures });
+    await failTimes(stage, event, 1);
+    const replay = { ...event, failures: { ...failures, runParked: true } };
+    await failTimes(stage, replay, 1);
+    const { attempts, parked: isParked } = await keptOf(stage, event);
+    assert.deepEqual({ attempts, isParked }, { attempts: 2, isParked: true });
+    assert.deepEqual(
+      parked,
+      [1],
+      'onParked must not be called for a change that was parked before',
+    );
+    await stage.deliver(await stage.open(), replay).answers('processed');
+    await assertForgotten(stage, event, 'of a change that was replayed');
+    await stage.deliver(await stage.open(), event).answers('duplicate');
+  }),
+  test('runs the other changes of a payment of which one is parked', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1 };
+    await failTimes(stage, change({ failures }), 1);
+    const later = change({ occurredAt: seconds(5), failures });
+    await stage.deliver(await stage.open(), later).answers('processed');
+  }),
+  test('parks the later changes of a payment behind a parked one with blockParked, in their order', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1, blockParked: true };
+    const at = (second: number) => change({ occurredAt: seconds(second), failures });
+    const [earlier, first, second, third] = [at(1), at(2), at(3), at(4)];
+    await failTimes(stage, first, 1);
+    await assertRefused(stage, second, 'CHANGE_BLOCKED');
+    await assertRefused(stage, third, 'CHANGE_BLOCKED');
+    await assertRefused(stage, third, 'CHANGE_PARKED');
+    await stage.deliver(await stage.open(), earlier).answers('processed');
+    const kept = (await listed(stage, first)).map(({ key, attempts, parked }) => ({
+      key,
+      attempts,
+      parked,
+    }));
+    const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1);
+    const expected = [
+      { key: first.key, attempts: 1, parked: true },
+      { key: second.key, attempts: 0, parked: true },
+      { key: third.key, attempts: 0, parked: true },
+    ];
+    assert.deepEqual(kept.sort(byKey), expected.sort(byKey));
 
-      const change = await keptOf(stage, event);
-      assert.equal(change.attempts, 2, 'attempts must count each failure');
-      assert.deepEqual(change.error, { name: 'RangeError', code: 'E_LAST', message: 'the last' });
-      assert.equal(change.parked, false, 'without parkAfter no change is parked');
-      assert.deepEqual(change.occurredAt, event.occurredAt, 'occurredAt must be that of the event');
-      const { firstFailedAt, lastFailedAt } = change;
-      assert.ok(firstFailedAt <= lastFailedAt, 'lastFailedAt must not be before firstFailedAt');
-    },
-  },
-  {
-    name: 'forgets the failures of a change that is processed',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const event = createPayment()();
-      await failTimes(stage, event, 2);
-      await stage.deliver(await stage.open(), event).answers('processed');
-      await assertForgotten(stage, event, 'of a change that was processed');
-      await stage.deliver(await stage.open(), event).answers('duplicate');
-    },
-  },
-  {
-    name: 'does not take a RetryLaterError for a failure, nor what it is the cause of',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const event = createPayment()();
-      const retryLater = new RetryLaterError();
-      for (const error of [retryLater, new Error('wrapped by an ORM', { cause: retryLater })]) {
-        await stage.deliverFailing(await stage.open(), event, error).rejects();
-        await assertForgotten(stage, event, 'of work that asks to retry later');
-      }
-    },
-  },
-  {
-    name: 'discards the failures of a change, and runs it when it is delivered again',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const change = createPayment();
-      const { failures } = watchedPolicy({ parkAfter: 1 });
-      const [event, other] = [change({ failures }), change()];
-      await failTimes(stage, event, 1);
-      await failTimes(stage, other, 1);
-      assert.equal(await stage.discard(event), true, 'discard must tell that there was a failure');
-      assert.equal(await stage.discard(event), false, 'discard must tell that there was none');
-      const left = (await listed(stage, event)).map(({ key }) => key);
-      assert.deepEqual(left, [other.key], 'discard must forget this change and no other');
-      await stage.deliver(await stage.open(), event).answers('processed');
-    },
-  },
-  {
-    name: 'parks a change that has failed parkAfter times, and does not run it again',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const { failures, parked } = watchedPolicy({ parkAfter: 2 });
-      const event = createPayment()({ failures });
-      await failTimes(stage, event, 1);
-      assert.equal((await keptOf(stage, event)).parked, false, 'parked before parkAfter failures');
-      await failTimes(stage, event, 1);
-      assert.deepEqual(parked, [2], 'onParked must be called at the failure that parks the change');
-      for (let time = 0; time < 2; time += 1) await assertRefused(stage, event, 'CHANGE_PARKED');
-      const change = await keptOf(stage, event);
-      assert.equal(change.parked, true, 'failedChanges must tell that the change is parked');
-      assert.equal(change.attempts, 2, 'a delivery that did not run is no attempt');
-      assert.deepEqual(parked, [2], 'onParked must be called once');
-    },
-  },
-  {
-    name: 'runs a parked change that is replayed, and forgets its failures when it is processed',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const { failures, parked } = watchedPolicy({ parkAfter: 1 });
-      const event = createPayment()({ failures });
-      await failTimes(stage, event, 1);
-      const replay = { ...event, failures: { ...failures, runParked: true } };
-      await failTimes(stage, replay, 1);
-      const { attempts, parked: isParked } = await keptOf(stage, event);
-      assert.deepEqual({ attempts, isParked }, { attempts: 2, isParked: true });
-      assert.deepEqual(
-        parked,
-        [1],
-        'onParked must not be called for a change that was parked before',
-      );
-      await stage.deliver(await stage.open(), replay).answers('processed');
-      await assertForgotten(stage, event, 'of a change that was replayed');
-      await stage.deliver(await stage.open(), event).answers('duplicate');
-    },
-  },
-  {
-    name: 'runs the other changes of a payment of which one is parked',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const change = createPayment();
-      const failures = { parkAfter: 1 };
-      await failTimes(stage, change({ failures }), 1);
-      const later = change({ occurredAt: seconds(5), failures });
-      await stage.deliver(await stage.open(), later).answers('processed');
-    },
-  },
-  {
-    name: 'parks the later changes of a payment behind a parked one with blockParked, in their order',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const change = createPayment();
-      const failures = { parkAfter: 1, blockParked: true };
-      const at = (second: number) => change({ occurredAt: seconds(second), failures });
-      const [earlier, first, second, third] = [at(1), at(2), at(3), at(4)];
-      await failTimes(stage, first, 1);
-      await assertRefused(stage, second, 'CHANGE_BLOCKED');
-      await assertRefused(stage, third, 'CHANGE_BLOCKED');
-      await assertRefused(stage, third, 'CHANGE_PARKED');
-      await stage.deliver(await stage.open(), earlier).answers('processed');
-      const kept = (await listed(stage, first)).map(({ key, attempts, parked }) => ({
-        key,
-        attempts,
-        parked,
-      }));
-      const byKey = (one: { key: string }, other: { key: string }) =>
-        one.key < other.key ? -1 : 1;
-      const expected = [
-        { key: first.key, attempts: 1, parked: true },
-        { key: second.key, attempts: 0, parked: true },
-        { key: third.key, attempts: 0, parked: true },
-      ];
-      assert.deepEqual(kept.sort(byKey), expected.sort(byKey));
+    const replay = (event: InboxEvent) => ({
+      ...event,
+      failures: { ...failures, runParked: true },
+    });
+    await assertRefused(stage, replay(third), 'CHANGE_BLOCKED');
+    for (const event of [first, second, third]) {
+      await stage.deliver(await stage.open(), replay(event)).answers('processed');
+    }
+    await assertForgotten(stage, first, 'after all were replayed');
+  }),
+  test('counts each failure of deliveries at once', async (stage) => {
+    const event = createPayment()();
+    const inboxes = [await stage.open(), await stage.open()];
+    const deliveries = inboxes.flatMap((inbox) =>
+      Array.from({ length: 5 }, () => stage.deliverFailing(inbox, { ...event })),
+    );
+    await Promise.all(deliveries.map(({ settled }) => settled));
+    // Those that were not busy.
+    const failed = deliveries.filter(({ runs }) => runs === 1).length;
+    assert.equal((await keptOf(stage, event)).attempts, failed);
+  }),
+  test('lists failed changes from the longest failing on, up to the limit, while they are discarded', async (stage) => {
+    const change = createPayment();
+    const events = Array.from({ length: 5 }, () => change());
+    for (const event of events) await failTimes(stage, event, 1);
+    const { paymentReference } = events[0] as InboxEvent;
+    const limited: FailedChange[] = [];
+    for await (const one of await stage.failedChanges({ paymentReference, limit: 2 })) {
+      limited.push(one);
+    }
+    const all = await listed(stage, events[0] as InboxEvent);
+    assert.deepEqual(limited, all.slice(0, 2), 'limit must cut the list');
+    const times = all.map(({ firstFailedAt }) => Number(firstFailedAt));
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => one - other),
+    );
 
-      const replay = (event: InboxEvent) => ({
-        ...event,
-        failures: { ...failures, runParked: true },
-      });
-      await assertRefused(stage, replay(third), 'CHANGE_BLOCKED');
-      for (const event of [first, second, third]) {
-        await stage.deliver(await stage.open(), replay(event)).answers('processed');
-      }
-      await assertForgotten(stage, first, 'after all were replayed');
-    },
-  },
-  {
-    name: 'counts each failure of deliveries at once',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const event = createPayment()();
-      const inboxes = [await stage.open(), await stage.open()];
-      const deliveries = inboxes.flatMap((inbox) =>
-        Array.from({ length: 5 }, () => stage.deliverFailing(inbox, { ...event })),
-      );
-      await Promise.all(deliveries.map(({ settled }) => settled));
-      // Those that were not busy.
-      const failed = deliveries.filter(({ runs }) => runs === 1).length;
-      assert.equal((await keptOf(stage, event)).attempts, failed);
-    },
-  },
-  {
-    name: 'lists failed changes from the longest failing on, up to the limit, while they are discarded',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      const change = createPayment();
-      const events = Array.from({ length: 5 }, () => change());
-      for (const event of events) await failTimes(stage, event, 1);
-      const { paymentReference } = events[0] as InboxEvent;
-      const limited: FailedChange[] = [];
-      for await (const one of await stage.failedChanges({ paymentReference, limit: 2 })) {
-        limited.push(one);
-      }
-      const all = await listed(stage, events[0] as InboxEvent);
-      assert.deepEqual(limited, all.slice(0, 2), 'limit must cut the list');
-      const times = all.map(({ firstFailedAt }) => Number(firstFailedAt));
-      assert.deepEqual(
-        times,
-        times.toSorted((one, other) => one - other),
-      );
+    const seen = new Set<string>();
+    for await (const one of await stage.failedChanges({ paymentReference })) {
+      seen.add(one.key);
+      await stage.discard(one);
+    }
+    assert.deepEqual(seen, new Set(events.map(({ key }) => key)));
+    await assertForgotten(stage, events[0] as InboxEvent, 'after all were discarded');
+  }),
+  test('lists and discards failed changes whatever their names and errors are made of', async (stage) => {
+    for (const name of oddNames(randomUUID())) {
+      const event = createPayment(name)({ key: `${name}-key` });
+      const error = new Error(`begins\u0000\u001b[2J\n\u202e${name}${'long '.repeat(1_000)}`);
+      await stage.deliverFailing(await stage.open(), event, error).rejects();
+      const { message } = (await keptOf(stage, event)).error;
+      assert.match(message, /^begins/, 'the message must be kept');
+      assert.ok(message.length <= 500, 'a long message must be cut');
+      assert.match(message, /^\P{Cc}*$/u, 'control characters must be taken out of the message');
+      assert.equal(await stage.discard(event), true, 'discard must find the change by its names');
+    }
+  }),
+]);
 
-      const seen = new Set<string>();
-      for await (const one of await stage.failedChanges({ paymentReference })) {
-        seen.add(one.key);
-        await stage.discard(one);
-      }
-      assert.deepEqual(seen, new Set(events.map(({ key }) => key)));
-      await assertForgotten(stage, events[0] as InboxEvent, 'after all were discarded');
-    },
-  },
-  {
-    name: 'lists and discards failed changes whatever their names and errors are made of',
-    needs: 'keepsFailures',
-    run: async (stage) => {
-      for (const name of oddNames(randomUUID())) {
-        const event = createPayment(name)({ key: `${name}-key` });
-        const error = new Error(`begins\u0000\u001b[2J\n\u202e${name}${'long '.repeat(1_000)}`);
-        await stage.deliverFailing(await stage.open(), event, error).rejects();
-        const { message } = (await keptOf(stage, event)).error;
-        assert.match(message, /^begins/, 'the message must be kept');
-        assert.ok(message.length <= 500, 'a long message must be cut');
-        assert.match(message, /^\P{Cc}*$/u, 'control characters must be taken out of the message');
-        assert.equal(await stage.discard(event), true, 'discard must find the change by its names');
-      }
-    },
-  },
-  {
-    name: 'keeps the last body of a failed change as received, and asks for none otherwise',
-    needs: 'keepsBodies',
-    run: async (stage) => {
-      let asked = 0;
-      const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
-      const getRawBody = () => {
-        asked += 1;
-        return rawBody;
-      };
-      const event = createPayment()({ failures: { getRawBody } });
-      await stage.deliver(await stage.open(), event).answers('processed');
-      assert.equal(asked, 0, 'the body must not be asked for unless the work has failed');
-      const failing = createPayment()({ failures: { getRawBody } });
-      await failTimes(stage, failing, 1);
-      await failTimes(stage, { ...failing, failures: undefined }, 1);
-      const kept = (await keptOf(stage, failing)).rawBody;
-      assert.ok(kept instanceof Uint8Array, 'rawBody must be a Uint8Array');
-      assert.deepEqual([...kept], [...rawBody], 'the body must be kept byte by byte');
-    },
-  },
-];
+/** And their bodies. */
+export const keptBodyCases = needing('keepsBodies', [
+  test('keeps the last body of a failed change as received, and asks for none otherwise', async (stage) => {
+    let asked = 0;
+    const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
+    const getRawBody = () => {
+      asked += 1;
+      return rawBody;
+    };
+    const event = createPayment()({ failures: { getRawBody } });
+    await stage.deliver(await stage.open(), event).answers('processed');
+    assert.equal(asked, 0, 'the body must not be asked for unless the work has failed');
+    const failing = createPayment()({ failures: { getRawBody } });
+    await failTimes(stage, failing, 1);
+    await failTimes(stage, { ...failing, failures: undefined }, 1);
+    const kept = (await keptOf(stage, failing)).rawBody;
+    assert.ok(kept instanceof Uint8Array, 'rawBody must be a Uint8Array');
+    assert.deepEqual([...kept], [...rawBody], 'the body must be kept byte by byte');
+  }),
+]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InboxEvent } from '../../inbox.js';
-import { type ContractCase, createPayment, seconds } from '../stage.js';
+import { type ContractCase, createPayment, seconds, test } from '../stage.js';
 
 type Time = Required<Pick<InboxEvent, 'occurredAt' | 'microseconds'>>;
 
@@ -29,222 +29,155 @@ function neighbours<Item>(items: readonly Item[]): [Item, Item][] {
 
 /** A change older than the last one processed is stale. */
 export const orderCases: readonly ContractCase[] = [
-  {
-    name: 'answers stale to a change older than the last one processed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(one, change({ occurredAt: seconds(59) })).answers('stale');
-      await stage.deliver(other, change()).answers('stale');
-      await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
-    },
-  },
-  {
-    name: 'answers stale to a stale change again',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const stale = change();
-      await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(inbox, stale).answers('stale');
-      await stage.deliver(inbox, stale).answers('stale');
-      await stage.deliver(await stage.open(), stale).answers('stale');
-    },
-  },
-  {
-    name: 'runs a stale change with processStale, once',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const stale = change({ occurredAt: seconds(59), processStale: true });
-      await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(inbox, stale).answers('processed');
-      await stage.deliver(inbox, stale).answers('duplicate');
-    },
-  },
-  {
-    name: 'measures by the newest change processed after an older one was run with processStale',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const older = change({ processStale: true });
-      await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(inbox, older).answers('processed');
-      await stage.deliver(inbox, change({ occurredAt: seconds(30) })).answers('stale');
-    },
-  },
-  {
-    name: 'answers duplicate to a processed change after a newer one, with processStale too',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const older = change();
-      await stage.deliver(inbox, older).answers('processed');
-      await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(inbox, older).answers('duplicate');
-      await stage.deliver(inbox, { ...older, processStale: true }).answers('duplicate');
-    },
-  },
-  {
-    name: 'runs another change of the same time',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      for (const microseconds of [0, undefined, 0]) {
-        await stage.deliver(inbox, change({ microseconds })).answers('processed');
-      }
-    },
-  },
-  {
-    name: 'distinguishes changes of one millisecond by their microseconds',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
-      await stage.deliver(inbox, change({ microseconds: 499 })).answers('stale');
-      await stage.deliver(inbox, change()).answers('stale');
-      await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
-      await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
-      await stage.deliver(inbox, change({ microseconds: 500 })).answers('stale');
-    },
-  },
-  {
-    name: 'runs a change of the next millisecond with fewer microseconds',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const next = new Date(seconds(0).getTime() + 1);
-      await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
-      await stage.deliver(inbox, change({ occurredAt: next })).answers('processed');
-      await stage.deliver(inbox, change({ microseconds: 999 })).answers('stale');
-    },
-  },
-  {
-    name: 'compares times as numbers, however many digits their parts have',
-    run: async (stage) => {
-      const inbox = await stage.open();
-      for (const [older, newer] of neighbours(TIMES_IN_ORDER)) {
-        const rising = createPayment();
-        await stage.deliver(inbox, rising(older)).answers('processed');
-        await stage.deliver(inbox, rising(newer)).answers('processed');
-        const falling = createPayment();
-        await stage.deliver(inbox, falling(newer)).answers('processed');
-        await stage.deliver(inbox, falling(older)).answers('stale');
-      }
-    },
-  },
-  {
-    name: 'runs an older change after a newer one has failed',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const newer = change({ occurredAt: seconds(60) });
-      await stage.deliverFailing(inbox, newer).rejects();
-      await stage.deliver(inbox, change()).answers('processed');
-    },
-  },
-  {
-    name: 'does not answer stale on account of a newer change that is still being processed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const older = change();
-      const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
-      const early = await stage.deliverHeldOff(other, older);
-      newer.fail();
-      await newer.rejects();
-      const answer = await early.answers('processed', 'busy');
-      await stage.deliver(one, older).answers(answer === 'busy' ? 'processed' : 'duplicate');
-    },
-  },
-  {
-    name: 'answers stale to an older change that arrived while a newer one was being processed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const older = change();
-      const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
-      const early = await stage.deliverHeldOff(other, older);
-      newer.complete();
-      await newer.answers('processed');
-      await early.answers('stale', 'busy');
-      await stage.deliver(other, older).answers('stale');
-      assert.equal(early.runs, 0);
-    },
-  },
+  test('answers stale to a change older than the last one processed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(one, change({ occurredAt: seconds(59) })).answers('stale');
+    await stage.deliver(other, change()).answers('stale');
+    await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
+  }),
+  test('answers stale to a stale change again', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const stale = change();
+    await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(inbox, stale).answers('stale');
+    await stage.deliver(inbox, stale).answers('stale');
+    await stage.deliver(await stage.open(), stale).answers('stale');
+  }),
+  test('runs a stale change with processStale, once', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const stale = change({ occurredAt: seconds(59), processStale: true });
+    await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(inbox, stale).answers('processed');
+    await stage.deliver(inbox, stale).answers('duplicate');
+  }),
+  test('measures by the newest change processed after an older one was run with processStale', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const older = change({ processStale: true });
+    await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(inbox, older).answers('processed');
+    await stage.deliver(inbox, change({ occurredAt: seconds(30) })).answers('stale');
+  }),
+  test('answers duplicate to a processed change after a newer one, with processStale too', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const older = change();
+    await stage.deliver(inbox, older).answers('processed');
+    await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(inbox, older).answers('duplicate');
+    await stage.deliver(inbox, { ...older, processStale: true }).answers('duplicate');
+  }),
+  test('runs another change of the same time', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    for (const microseconds of [0, undefined, 0]) {
+      await stage.deliver(inbox, change({ microseconds })).answers('processed');
+    }
+  }),
+  test('distinguishes changes of one millisecond by their microseconds', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
+    await stage.deliver(inbox, change({ microseconds: 499 })).answers('stale');
+    await stage.deliver(inbox, change()).answers('stale');
+    await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
+    await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
+    await stage.deliver(inbox, change({ microseconds: 500 })).answers('stale');
+  }),
+  test('runs a change of the next millisecond with fewer microseconds', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const next = new Date(seconds(0).getTime() + 1);
+    await stage.deliver(inbox, change({ microseconds: 501 })).answers('processed');
+    await stage.deliver(inbox, change({ occurredAt: next })).answers('processed');
+    await stage.deliver(inbox, change({ microseconds: 999 })).answers('stale');
+  }),
+  test('compares times as numbers, however many digits their parts have', async (stage) => {
+    const inbox = await stage.open();
+    for (const [older, newer] of neighbours(TIMES_IN_ORDER)) {
+      const rising = createPayment();
+      await stage.deliver(inbox, rising(older)).answers('processed');
+      await stage.deliver(inbox, rising(newer)).answers('processed');
+      const falling = createPayment();
+      await stage.deliver(inbox, falling(newer)).answers('processed');
+      await stage.deliver(inbox, falling(older)).answers('stale');
+    }
+  }),
+  test('runs an older change after a newer one has failed', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const newer = change({ occurredAt: seconds(60) });
+    await stage.deliverFailing(inbox, newer).rejects();
+    await stage.deliver(inbox, change()).answers('processed');
+  }),
+  test('does not answer stale on account of a newer change that is still being processed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change();
+    const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
+    const early = await stage.deliverHeldOff(other, older);
+    newer.fail();
+    await newer.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(one, older).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  }),
+  test('answers stale to an older change that arrived while a newer one was being processed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change();
+    const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
+    const early = await stage.deliverHeldOff(other, older);
+    newer.complete();
+    await newer.answers('processed');
+    await early.answers('stale', 'busy');
+    await stage.deliver(other, older).answers('stale');
+    assert.equal(early.runs, 0);
+  }),
 ];
 
 const processStale = true;
 
 /** With `processStale` an older change runs too, and its work knows that it is older. */
 export const staleCases: readonly ContractCase[] = [
-  {
-    name: 'runs a stale change with stale true, on this inbox and another',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
-      const older = change({ occurredAt: seconds(59), processStale });
-      await stage.deliver(other, older).runsWith({ stale: true });
-    },
-  },
-  {
-    name: 'runs a change with stale false when none newer was processed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      await stage.deliver(one, change()).runsWith({ stale: false });
-      await stage.deliver(other, change({ processStale })).runsWith({ stale: false });
-      const newest = { occurredAt: seconds(60), processStale };
-      await stage.deliverFailing(one, change(newest)).rejects();
-      const newer = change({ occurredAt: seconds(30), processStale });
-      await stage.deliver(other, newer).runsWith({ stale: false });
-      await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
-      await stage.deliver(one, change(newest)).runsWith({ stale: false });
-    },
-  },
-  {
-    name: 'answers duplicate to a stale change that was processed, to this inbox and another',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const stale = change({ processStale });
-      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliver(one, stale).answers('processed');
-      for (const inbox of [one, other]) {
-        await stage.deliver(inbox, { ...stale }).answers('duplicate');
-        await stage.deliver(inbox, { ...stale, processStale: false }).answers('duplicate');
-      }
-    },
-  },
-  {
-    name: 'runs a stale change again, with stale true, after its work failed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const stale = change({ processStale });
-      await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
-      await stage.deliverFailing(one, stale).rejects();
-      await stage.deliverFailing(other, { ...stale }).rejects();
-      await stage.deliver(one, stale).runsWith({ stale: true });
-      await stage.deliver(other, stale).answers('duplicate');
-    },
-  },
-  {
-    name: 'runs with stale true an older change that arrived while a newer one was being processed',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const older = change({ processStale });
-      const newer = await stage.begin(one, change({ occurredAt: seconds(60), processStale }));
-      const early = await stage.deliverHeldOff(other, older);
-      newer.complete();
-      await newer.answers('processed');
-      const waited = (await early.answers('processed', 'busy')) === 'processed';
-      const run = waited ? early : stage.deliver(other, older);
-      await run.runsWith({ stale: true });
-    },
-  },
+  test('runs a stale change with stale true, on this inbox and another', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
+    const older = change({ occurredAt: seconds(59), processStale });
+    await stage.deliver(other, older).runsWith({ stale: true });
+  }),
+  test('runs a change with stale false when none newer was processed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    await stage.deliver(one, change()).runsWith({ stale: false });
+    await stage.deliver(other, change({ processStale })).runsWith({ stale: false });
+    const newest = { occurredAt: seconds(60), processStale };
+    await stage.deliverFailing(one, change(newest)).rejects();
+    const newer = change({ occurredAt: seconds(30), processStale });
+    await stage.deliver(other, newer).runsWith({ stale: false });
+    await stage.deliver(one, change({ processStale })).runsWith({ stale: true });
+    await stage.deliver(one, change(newest)).runsWith({ stale: false });
+  }),
+  test('answers duplicate to a stale change that was processed, to this inbox and another', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const stale = change({ processStale });
+    await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliver(one, stale).answers('processed');
+    for (const inbox of [one, other]) {
+      await stage.deliver(inbox, { ...stale }).answers('duplicate');
+      await stage.deliver(inbox, { ...stale, processStale: false }).answers('duplicate');
+    }
+  }),
+  test('runs a stale change again, with stale true, after its work failed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const stale = change({ processStale });
+    await stage.deliver(one, change({ occurredAt: seconds(60) })).answers('processed');
+    await stage.deliverFailing(one, stale).rejects();
+    await stage.deliverFailing(other, { ...stale }).rejects();
+    await stage.deliver(one, stale).runsWith({ stale: true });
+    await stage.deliver(other, stale).answers('duplicate');
+  }),
+  test('runs with stale true an older change that arrived while a newer one was being processed', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change({ processStale });
+    const newer = await stage.begin(one, change({ occurredAt: seconds(60), processStale }));
+    const early = await stage.deliverHeldOff(other, older);
+    newer.complete();
+    await newer.answers('processed');
+    const waited = (await early.answers('processed', 'busy')) === 'processed';
+    const run = waited ? early : stage.deliver(other, older);
+    await run.runsWith({ stale: true });
+  }),
 ];

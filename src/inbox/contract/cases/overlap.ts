@@ -1,62 +1,59 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { InboxEvent } from '../../inbox.js';
-import { type ContractCase, createPayment, type Delivery, type Stage, seconds } from '../stage.js';
+import {
+  type ContractCase,
+  createPayment,
+  type Delivery,
+  needing,
+  type Stage,
+  seconds,
+  test,
+} from '../stage.js';
 
 /** One payment at a time, many payments at once. */
 export const overlapCases: readonly ContractCase[] = [
-  {
-    name: 'never processes two changes of one payment at once',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const next = change({ occurredAt: seconds(60) });
-      const first = await stage.begin(one, change());
-      const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
+  test('never processes two changes of one payment at once', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const next = change({ occurredAt: seconds(60) });
+    const first = await stage.begin(one, change());
+    const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
+    await stage.pause();
+    for (const delivery of early) delivery.assertHeldOff();
+    first.complete();
+    await first.answers('processed');
+    for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
+    const ran = early.some(({ answer }) => answer === 'processed');
+    await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
+  }),
+  test('runs every change that arrived while another was being processed, in the order of arrival', async (stage) => {
+    const { change, one: inbox } = await stage.scene();
+    const [second, third] = [1, 2].map((count) =>
+      change({ occurredAt: seconds(count), processStale: true }),
+    ) as [InboxEvent, InboxEvent];
+    const first = await stage.begin(inbox, change());
+    const early: Delivery[] = [];
+    for (const event of [second, third]) {
+      // The store has it before the next, although it may have to open a connection first.
+      early.push(await stage.deliverHeldOff(await stage.open(), event));
       await stage.pause();
-      for (const delivery of early) delivery.assertHeldOff();
-      first.complete();
-      await first.answers('processed');
-      for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
-      const ran = early.some(({ answer }) => answer === 'processed');
-      await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
-    },
-  },
-  {
-    name: 'runs every change that arrived while another was being processed, in the order of arrival',
-    run: async (stage) => {
-      const change = createPayment();
-      const inbox = await stage.open();
-      const [second, third] = [1, 2].map((count) =>
-        change({ occurredAt: seconds(count), processStale: true }),
-      ) as [InboxEvent, InboxEvent];
-      const first = await stage.begin(inbox, change());
-      const early: Delivery[] = [];
-      for (const event of [second, third]) {
-        // The store has it before the next, although it may have to open a connection first.
-        early.push(await stage.deliverHeldOff(await stage.open(), event));
-        await stage.pause();
-        await stage.pause();
-      }
-      first.complete();
-      await first.answers('processed');
-      for (const delivery of early) {
-        const answer = await delivery.answers('processed', 'busy');
-        // Stale would mean that the newer one went first.
-        if (answer === 'processed') await delivery.runsWith({ stale: false });
-      }
-      for (const [index, event] of [second, third].entries()) {
-        const ran = early[index]?.answer === 'processed';
-        await stage.deliver(inbox, event).answers(ran ? 'duplicate' : 'processed');
-      }
-    },
-  },
-  {
-    name: 'keeps an event while its work takes three leases',
-    needs: 'leaseMs',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
+      await stage.pause();
+    }
+    first.complete();
+    await first.answers('processed');
+    for (const delivery of early) {
+      const answer = await delivery.answers('processed', 'busy');
+      // Stale would mean that the newer one went first.
+      if (answer === 'processed') await delivery.runsWith({ stale: false });
+    }
+    for (const [index, event] of [second, third].entries()) {
+      const ran = early[index]?.answer === 'processed';
+      await stage.deliver(inbox, event).answers(ran ? 'duplicate' : 'processed');
+    }
+  }),
+  ...needing('leaseMs', [
+    test('keeps an event while its work takes three leases', async (stage) => {
+      const { event, one, other } = await stage.scene();
       const holder = await stage.begin(one, event);
       for (let lease = 1; lease <= 3; lease += 1) {
         await stage.letLeasePass();
@@ -65,12 +62,10 @@ export const overlapCases: readonly ContractCase[] = [
       holder.complete();
       await holder.answers('processed');
       await stage.deliver(other, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'answers busy to what has waited for as long as the store lets it wait',
-    needs: 'waitMs',
-    run: async (stage) => {
+    }),
+  ]),
+  ...needing('waitMs', [
+    test('answers busy to what has waited for as long as the store lets it wait', async (stage) => {
       const change = createPayment();
       const event = change();
       const [one, other] = [await stage.open(), await stage.open()];
@@ -85,26 +80,23 @@ export const overlapCases: readonly ContractCase[] = [
       holder.fail();
       await holder.rejects();
       await stage.deliver(other, event).answers('processed');
-    },
-  },
-  {
-    name: 'processes a payment while another is being processed',
-    needs: 'concurrent',
-    run: async (stage) => {
+    }),
+  ]),
+  ...needing('concurrent', [
+    test('processes a payment while another is being processed', async (stage) => {
       const [one, other] = [await stage.open(), await stage.open()];
       const first = await stage.begin(one, createPayment()());
       await stage.deliver(one, createPayment()()).answers('processed');
       await stage.deliver(other, createPayment()()).answers('processed');
       first.complete();
       await first.answers('processed');
-    },
-  },
+    }),
+  ]),
 ];
 
 /** A holder that has lost its event, as when its process dies, and two inboxes. */
 async function loseHolder(stage: Stage) {
-  const event = createPayment()();
-  const [one, other] = [await stage.open(), await stage.open()];
+  const { event, one, other } = await stage.scene();
   const late = await stage.begin(one, event);
   await stage.loseClaim(event);
   return { event, one, other, late };
@@ -122,122 +114,88 @@ async function holderAfter(heir: Delivery, begin: () => Promise<Delivery>): Prom
 }
 
 /** A holder that dies, or is taken for dead and is not. */
-export const crashCases: readonly ContractCase[] = [
-  {
-    name: 'processes on another inbox what was held by a process that died',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, other } = await loseHolder(stage);
-      await stage.deliver(other, { ...event }).answers('processed');
-      await stage.deliver(other, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'rejects for a holder that completes after another has processed the event',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, one, other, late } = await loseHolder(stage);
-      await stage.deliver(other, { ...event }).answers('processed');
-      late.complete();
-      await late.rejects();
-      await stage.deliver(one, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'does not mark an event as processed when a holder that has lost it completes',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, one, other, late } = await loseHolder(stage);
-      const heir = await stage.begin(other, { ...event });
-      late.complete();
-      await late.rejects();
-      const early = await stage.deliverHeldOff(one, event);
-      heir.fail();
-      await heir.rejects();
-      const answer = await early.answers('processed', 'busy');
-      await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
-    },
-  },
-  {
-    name: 'does not free an event when a holder that has lost it fails',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, one, other, late } = await loseHolder(stage);
-      const heir = await stage.begin(other, { ...event });
-      late.fail();
-      await late.rejects();
-      const early = await stage.deliverHeldOff(one, event);
-      heir.complete();
-      await heir.answers('processed');
-      await early.answers('duplicate', 'busy');
-      await stage.deliver(one, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'does not mark an event as processed when a holder that lost it to its own process completes',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, one, other, late } = await loseHolder(stage);
-      const heir = stage.hold(one, { ...event });
-      await stage.pause();
-      late.complete();
-      await late.rejects();
-      const holder = await holderAfter(heir, () => stage.begin(one, event));
-      const early = await stage.deliverHeldOff(other, event);
-      holder.fail();
-      await holder.rejects();
-      const answer = await early.answers('processed', 'busy');
-      await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
-    },
-  },
-  {
-    name: 'does not free an event when a holder that lost it to its own process fails',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const { event, one, other, late } = await loseHolder(stage);
-      const heir = stage.hold(one, { ...event });
-      await stage.pause();
-      late.fail();
-      await late.rejects();
-      const holder = await holderAfter(heir, () => stage.begin(one, event));
-      const early = await stage.deliverHeldOff(other, event);
-      holder.complete();
-      await holder.answers('processed');
-      await early.answers('duplicate', 'busy');
-      await stage.deliver(other, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'aborts the signal of a holder that has lost its event',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const late = stage.hold(one, event);
-      const { signal } = await late.begun();
-      const aborted = once(signal, 'abort');
-      await stage.loseClaim(event);
-      await stage.deliver(other, { ...event }).answers('processed');
-      await aborted;
-      assert.equal(signal.aborted, true);
-      late.complete();
-      await late.rejects();
-    },
-  },
-  {
-    name: 'measures by the newest change processed after the holder of an older one completes late',
-    needs: 'loseClaim',
-    run: async (stage) => {
-      const change = createPayment();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const older = change();
-      const late = await stage.begin(one, older);
-      await stage.loseClaim(older);
-      await stage.deliver(other, change({ occurredAt: seconds(60) })).answers('processed');
-      late.complete();
-      await late.rejects();
-      await stage.deliver(one, change({ occurredAt: seconds(30) })).answers('stale');
-      await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
-    },
-  },
-];
+export const crashCases = needing('loseClaim', [
+  test('processes on another inbox what was held by a process that died', async (stage) => {
+    const { event, other } = await loseHolder(stage);
+    await stage.deliver(other, { ...event }).answers('processed');
+    await stage.deliver(other, event).answers('duplicate');
+  }),
+  test('rejects for a holder that completes after another has processed the event', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    await stage.deliver(other, { ...event }).answers('processed');
+    late.complete();
+    await late.rejects();
+    await stage.deliver(one, event).answers('duplicate');
+  }),
+  test('does not mark an event as processed when a holder that has lost it completes', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const heir = await stage.begin(other, { ...event });
+    late.complete();
+    await late.rejects();
+    const early = await stage.deliverHeldOff(one, event);
+    heir.fail();
+    await heir.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  }),
+  test('does not free an event when a holder that has lost it fails', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const heir = await stage.begin(other, { ...event });
+    late.fail();
+    await late.rejects();
+    const early = await stage.deliverHeldOff(one, event);
+    heir.complete();
+    await heir.answers('processed');
+    await early.answers('duplicate', 'busy');
+    await stage.deliver(one, event).answers('duplicate');
+  }),
+  test('does not mark an event as processed when a holder that lost it to its own process completes', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const heir = stage.hold(one, { ...event });
+    await stage.pause();
+    late.complete();
+    await late.rejects();
+    const holder = await holderAfter(heir, () => stage.begin(one, event));
+    const early = await stage.deliverHeldOff(other, event);
+    holder.fail();
+    await holder.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  }),
+  test('does not free an event when a holder that lost it to its own process fails', async (stage) => {
+    const { event, one, other, late } = await loseHolder(stage);
+    const heir = stage.hold(one, { ...event });
+    await stage.pause();
+    late.fail();
+    await late.rejects();
+    const holder = await holderAfter(heir, () => stage.begin(one, event));
+    const early = await stage.deliverHeldOff(other, event);
+    holder.complete();
+    await holder.answers('processed');
+    await early.answers('duplicate', 'busy');
+    await stage.deliver(other, event).answers('duplicate');
+  }),
+  test('aborts the signal of a holder that has lost its event', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    const late = stage.hold(one, event);
+    const { signal } = await late.begun();
+    const aborted = once(signal, 'abort');
+    await stage.loseClaim(event);
+    await stage.deliver(other, { ...event }).answers('processed');
+    await aborted;
+    assert.equal(signal.aborted, true);
+    late.complete();
+    await late.rejects();
+  }),
+  test('measures by the newest change processed after the holder of an older one completes late', async (stage) => {
+    const { change, one, other } = await stage.scene();
+    const older = change();
+    const late = await stage.begin(one, older);
+    await stage.loseClaim(older);
+    await stage.deliver(other, change({ occurredAt: seconds(60) })).answers('processed');
+    late.complete();
+    await late.rejects();
+    await stage.deliver(one, change({ occurredAt: seconds(30) })).answers('stale');
+    await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
+  }),
+]);

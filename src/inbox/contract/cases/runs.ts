@@ -2,150 +2,118 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { oddNames } from '../../../storage/contract/odd-names.js';
 import type { InboxEvent } from '../../inbox.js';
-import { type ContractCase, createPayment, type Stage, seconds } from '../stage.js';
+import { type ContractCase, createPayment, type Stage, seconds, test } from '../stage.js';
 
 /** The work runs once, on every inbox. */
 export const runCases: readonly ContractCase[] = [
-  {
-    name: 'runs the work and answers processed when it has completed',
-    run: async (stage) => {
-      const change = createPayment();
-      const delivery = await stage.begin(await stage.open(), change());
-      await stage.pause();
-      assert.equal(delivery.answer, undefined, 'process answered before the work had completed');
-      delivery.complete();
-      await delivery.answers('processed');
-    },
-  },
-  {
-    name: 'answers duplicate when a processed change is delivered again, to this inbox or another',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      await stage.deliver(one, event).answers('processed');
-      await stage.deliver(one, { ...event }).answers('duplicate');
-      await stage.deliver(other, { ...event }).answers('duplicate');
-      await stage.deliver(await stage.open(), { ...event }).answers('duplicate');
-    },
-  },
-  {
-    name: 'runs the work of one of 50 deliveries at once',
-    run: async (stage) => {
-      const event = createPayment()();
-      const inboxes = [await stage.open(), await stage.open()];
-      const deliveries = Array.from({ length: 25 }, () =>
-        inboxes.map((inbox) => stage.deliver(inbox, { ...event })),
-      ).flat();
-      const answers = await Promise.all(
-        deliveries.map((delivery) => delivery.answers('processed', 'duplicate', 'busy')),
-      );
-      const processed = answers.filter((answer) => answer === 'processed').length;
-      assert.equal(processed, 1, `${processed} of 50 deliveries at once were processed, not one`);
-      await stage.deliver(await stage.open(), event).answers('duplicate');
-    },
-  },
-  {
-    name: 'does not answer duplicate while the first delivery is still being processed',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const first = await stage.begin(one, event);
-      const repeats = [stage.deliver(one, { ...event }), stage.deliver(other, { ...event })];
-      await stage.pause();
-      for (const repeat of repeats) repeat.assertHeldOff();
-      first.complete();
-      await first.answers('processed');
-      for (const repeat of repeats) await repeat.answers('busy', 'duplicate');
-      await stage.deliver(other, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'gives the work a signal that is not aborted',
-    run: async (stage) => {
-      const delivery = stage.hold(await stage.open(), createPayment()());
-      const { signal } = await delivery.begun();
-      assert.ok(signal instanceof AbortSignal, 'context.signal must be an AbortSignal');
-      await stage.pause();
-      assert.equal(signal.aborted, false, 'context.signal is aborted though nothing was lost');
-      delivery.complete();
-      await delivery.answers('processed');
-    },
-  },
-  {
-    name: 'processes the event as it was when the call was made, whatever the caller does to it then',
-    run: async (stage) => {
-      const inbox = await stage.open();
-      const [change, other] = [createPayment(), createPayment()];
-      const original = change({ microseconds: 5 });
-      const event = { ...original, occurredAt: seconds(0) };
-      const delivery = stage.deliver(inbox, event);
-      event.occurredAt.setTime(seconds(3600).getTime());
-      Object.assign(event, other({ occurredAt: seconds(7200), microseconds: 7 }));
-      await delivery.answers('processed');
+  test('runs the work and answers processed when it has completed', async (stage) => {
+    const change = createPayment();
+    const delivery = await stage.begin(await stage.open(), change());
+    await stage.pause();
+    assert.equal(delivery.answer, undefined, 'process answered before the work had completed');
+    delivery.complete();
+    await delivery.answers('processed');
+  }),
+  test('answers duplicate when a processed change is delivered again, to this inbox or another', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    await stage.deliver(one, event).answers('processed');
+    await stage.deliver(one, { ...event }).answers('duplicate');
+    await stage.deliver(other, { ...event }).answers('duplicate');
+    await stage.deliver(await stage.open(), { ...event }).answers('duplicate');
+  }),
+  test('runs the work of one of 50 deliveries at once', async (stage) => {
+    const event = createPayment()();
+    const inboxes = [await stage.open(), await stage.open()];
+    const deliveries = Array.from({ length: 25 }, () =>
+      inboxes.map((inbox) => stage.deliver(inbox, { ...event })),
+    ).flat();
+    const answers = await Promise.all(
+      deliveries.map((delivery) => delivery.answers('processed', 'duplicate', 'busy')),
+    );
+    const processed = answers.filter((answer) => answer === 'processed').length;
+    assert.equal(processed, 1, `${processed} of 50 deliveries at once were processed, not one`);
+    await stage.deliver(await stage.open(), event).answers('duplicate');
+  }),
+  test('does not answer duplicate while the first delivery is still being processed', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    const first = await stage.begin(one, event);
+    const repeats = [stage.deliver(one, { ...event }), stage.deliver(other, { ...event })];
+    await stage.pause();
+    for (const repeat of repeats) repeat.assertHeldOff();
+    first.complete();
+    await first.answers('processed');
+    for (const repeat of repeats) await repeat.answers('busy', 'duplicate');
+    await stage.deliver(other, event).answers('duplicate');
+  }),
+  test('gives the work a signal that is not aborted', async (stage) => {
+    const delivery = stage.hold(await stage.open(), createPayment()());
+    const { signal } = await delivery.begun();
+    assert.ok(signal instanceof AbortSignal, 'context.signal must be an AbortSignal');
+    await stage.pause();
+    assert.equal(signal.aborted, false, 'context.signal is aborted though nothing was lost');
+    delivery.complete();
+    await delivery.answers('processed');
+  }),
+  test('processes the event as it was when the call was made, whatever the caller does to it then', async (stage) => {
+    const inbox = await stage.open();
+    const [change, other] = [createPayment(), createPayment()];
+    const original = change({ microseconds: 5 });
+    const event = { ...original, occurredAt: seconds(0) };
+    const delivery = stage.deliver(inbox, event);
+    event.occurredAt.setTime(seconds(3600).getTime());
+    Object.assign(event, other({ occurredAt: seconds(7200), microseconds: 7 }));
+    await delivery.answers('processed');
 
-      await stage.deliver(inbox, original).answers('duplicate');
-      await stage.deliver(inbox, event).answers('processed');
-      await stage.deliver(inbox, change({ microseconds: 4 })).answers('stale');
-      await stage.deliver(inbox, change({ microseconds: 6 })).answers('processed');
-    },
-  },
+    await stage.deliver(inbox, original).answers('duplicate');
+    await stage.deliver(inbox, event).answers('processed');
+    await stage.deliver(inbox, change({ microseconds: 4 })).answers('stale');
+    await stage.deliver(inbox, change({ microseconds: 6 })).answers('processed');
+  }),
 ];
 
 /** Work that fails leaves the event as if it had not been delivered. */
 export const failureCases: readonly ContractCase[] = [
-  {
-    name: 'rejects with the very error of the work, and runs the next delivery',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      for (const inbox of [one, other]) {
-        const error = new Error('the work failed');
-        const thrown = await stage.deliverFailing(inbox, event, error).rejects();
-        assert.equal(thrown, error, 'process must reject with the error of the work itself');
-      }
-      await stage.deliver(one, event).answers('processed');
-      await stage.deliver(other, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'treats work that throws synchronously as work that failed',
-    run: async (stage) => {
-      const event = createPayment()();
-      const inbox = await stage.open();
-      const error = new Error('the work threw');
-      const call = async () =>
-        inbox.process(event, () => {
-          throw error;
-        });
-      const message = 'process must reject with the error of the work itself';
-      await assert.rejects(call, (thrown) => thrown === error, message);
-      await stage.deliver(inbox, event).answers('processed');
-      await stage.deliver(inbox, event).answers('duplicate');
-    },
-  },
-  {
-    name: 'completes the work once when the first of three deliveries at once fails',
-    run: async (stage) => {
-      const event = createPayment()();
-      const [one, other] = [await stage.open(), await stage.open()];
-      const first = await stage.begin(one, event);
-      const others = [one, other].map((inbox) => stage.deliver(inbox, { ...event }));
-      await stage.pause();
-      for (const delivery of others) delivery.assertHeldOff();
-      const error = new Error('the first failed');
-      first.fail(error);
-      assert.equal(await first.rejects(), error);
+  test('rejects with the very error of the work, and runs the next delivery', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    for (const inbox of [one, other]) {
+      const error = new Error('the work failed');
+      const thrown = await stage.deliverFailing(inbox, event, error).rejects();
+      assert.equal(thrown, error, 'process must reject with the error of the work itself');
+    }
+    await stage.deliver(one, event).answers('processed');
+    await stage.deliver(other, event).answers('duplicate');
+  }),
+  test('treats work that throws synchronously as work that failed', async (stage) => {
+    const { event, one: inbox } = await stage.scene();
+    const error = new Error('the work threw');
+    const call = async () =>
+      inbox.process(event, () => {
+        throw error;
+      });
+    const message = 'process must reject with the error of the work itself';
+    await assert.rejects(call, (thrown) => thrown === error, message);
+    await stage.deliver(inbox, event).answers('processed');
+    await stage.deliver(inbox, event).answers('duplicate');
+  }),
+  test('completes the work once when the first of three deliveries at once fails', async (stage) => {
+    const { event, one, other } = await stage.scene();
+    const first = await stage.begin(one, event);
+    const others = [one, other].map((inbox) => stage.deliver(inbox, { ...event }));
+    await stage.pause();
+    for (const delivery of others) delivery.assertHeldOff();
+    const error = new Error('the first failed');
+    first.fail(error);
+    assert.equal(await first.rejects(), error);
 
-      const answers = await Promise.all(
-        others.map((delivery) => delivery.answers('processed', 'duplicate', 'busy')),
-      );
-      const processed = answers.filter((answer) => answer === 'processed').length;
-      assert.ok(processed <= 1, `${processed} deliveries were processed, not one`);
-      // Those that waited ran it in turn; those that were refused leave it to a later delivery.
-      await stage.deliver(other, event).answers(processed === 1 ? 'duplicate' : 'processed');
-      await stage.deliver(one, event).answers('duplicate');
-    },
-  },
+    const answers = await Promise.all(
+      others.map((delivery) => delivery.answers('processed', 'duplicate', 'busy')),
+    );
+    const processed = answers.filter((answer) => answer === 'processed').length;
+    assert.ok(processed <= 1, `${processed} deliveries were processed, not one`);
+    // Those that waited ran it in turn; those that were refused leave it to a later delivery.
+    await stage.deliver(other, event).answers(processed === 1 ? 'duplicate' : 'processed');
+    await stage.deliver(one, event).answers('duplicate');
+  }),
 ];
 
 /** All are processed, and each is then known. */
@@ -157,48 +125,33 @@ async function assertKeptApart(stage: Stage, events: readonly InboxEvent[]): Pro
 
 /** A reference or a key is any text. */
 export const nameCases: readonly ContractCase[] = [
-  {
-    name: 'keeps payments apart whatever their references are made of',
-    run: async (stage) => {
-      const key = randomUUID();
-      // In falling order: references taken for one another would make stale changes.
-      const events = oddNames(randomUUID()).map((reference, index) =>
-        createPayment(reference)({ key, occurredAt: new Date(1e12 - index) }),
-      );
-      await assertKeptApart(stage, events);
-    },
-  },
-  {
-    name: 'keeps the changes of a payment apart whatever their keys are made of',
-    run: async (stage) => {
-      const change = createPayment();
-      const keys = [...oddNames(randomUUID()), '__proto__', 'constructor', 'null', '0'];
-      await assertKeptApart(
-        stage,
-        keys.map((key) => change({ key })),
-      );
-    },
-  },
-  {
-    name: 'takes a reference that objects have a meaning for',
-    run: async (stage) => {
-      // It can't be random, so the store may know it from an earlier run: hence processStale.
-      const change = createPayment('__proto__');
-      await assertKeptApart(stage, [
-        change({ processStale: true }),
-        change({ processStale: true }),
-      ]);
-    },
-  },
-  {
-    name: 'keeps a reference and a key apart that read the same when joined',
-    run: async (stage) => {
-      const stem = randomUUID();
-      const events = ['', ':', '/', '|', '-', '_', ',', '.', ' ', '\u0000'].flatMap((separator) => [
-        createPayment(`${stem}${separator}a`)({ key: 'b' }),
-        createPayment(stem)({ key: `a${separator}b` }),
-      ]);
-      await assertKeptApart(stage, events);
-    },
-  },
+  test('keeps payments apart whatever their references are made of', async (stage) => {
+    const key = randomUUID();
+    // In falling order: references taken for one another would make stale changes.
+    const events = oddNames(randomUUID()).map((reference, index) =>
+      createPayment(reference)({ key, occurredAt: new Date(1e12 - index) }),
+    );
+    await assertKeptApart(stage, events);
+  }),
+  test('keeps the changes of a payment apart whatever their keys are made of', async (stage) => {
+    const change = createPayment();
+    const keys = [...oddNames(randomUUID()), '__proto__', 'constructor', 'null', '0'];
+    await assertKeptApart(
+      stage,
+      keys.map((key) => change({ key })),
+    );
+  }),
+  test('takes a reference that objects have a meaning for', async (stage) => {
+    // It can't be random, so the store may know it from an earlier run: hence processStale.
+    const change = createPayment('__proto__');
+    await assertKeptApart(stage, [change({ processStale: true }), change({ processStale: true })]);
+  }),
+  test('keeps a reference and a key apart that read the same when joined', async (stage) => {
+    const stem = randomUUID();
+    const events = ['', ':', '/', '|', '-', '_', ',', '.', ' ', '\u0000'].flatMap((separator) => [
+      createPayment(`${stem}${separator}a`)({ key: 'b' }),
+      createPayment(stem)({ key: `a${separator}b` }),
+    ]);
+    await assertKeptApart(stage, events);
+  }),
 ];

@@ -7,9 +7,11 @@ import {
   type ContractCase,
   collect,
   createInput,
+  needing,
   own,
   rejectsWith,
   type Stage,
+  test,
 } from '../stage.js';
 
 /** A payment whose sender seems dead, and is waiting for its answer. */
@@ -20,195 +22,156 @@ async function loseSender(stage: Stage, outbox: PaymentOutbox<unknown>) {
 }
 
 /** A sender dies. */
-export const crashCases: readonly ContractCase[] = [
-  {
-    name: 'takes a payment for unresolved whose sender died, and does not send it again',
-    needs: 'loseLease',
-    run: async (stage) => {
-      const { input, reference } = await loseSender(stage, await stage.open());
-      const outbox = await stage.open();
-      assertPayment(await outbox.get(reference), { state: 'unresolved' });
-      const listed = await collect(outbox.unresolved());
-      assert.ok(
-        listed.some((one) => one.merchantPaymentReference === reference),
-        'it is not listed',
-      );
-      assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
-      assertPayment(await outbox.send(reference), { state: 'unresolved', replayed: true });
-      await rejectsWith(outbox.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
-      await outbox.recover();
-      assertPayment(await outbox.get(reference), { state: 'unresolved' });
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-    },
-  },
-  {
-    name: 'counts once in recover what became unresolved by a crash',
-    needs: 'loseLease',
-    run: async (stage) => {
-      await loseSender(stage, await stage.open());
-      const outbox = await stage.open();
-      const [first, second] = [await outbox.recover(), await outbox.recover()];
-      assert.ok(first.unresolved >= 1, 'recover must count it');
-      assert.equal(second.unresolved, 0, 'recover must not count it again');
-    },
-  },
-  {
-    name: 'takes the word of a sender that was taken for dead, unless more is known by then',
-    needs: 'loseLease',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      for (const [kind, state] of [
-        ['created', 'created'],
-        [422, 'rejected'],
-      ] as const) {
-        const { reference, held, call } = await loseSender(stage, outbox);
-        await (await stage.open()).recover();
-        held.answer(kind);
-        await call.catch(() => undefined);
-        assertPayment(await outbox.get(reference), { state });
-      }
-    },
-  },
-  {
-    name: 'does not let a sender that was taken for dead overwrite what its callback said',
-    needs: 'loseLease',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      for (const kind of ['refused', 422, 'answer-lost'] as const) {
-        const { reference, held, call } = await loseSender(stage, outbox);
-        await (await stage.open()).recover();
-        const record = recordOf(reference, { referenceNumber: randomUUID(), status: 'paid' });
-        await outbox.settle(record, own);
-        held.answer(kind);
-        assertPayment(await call, { state: 'created', status: 'paid' });
-      }
-    },
-  },
-  {
-    name: 'does not let a sender that was taken for dead overwrite what a person said',
-    needs: 'loseLease',
-    run: async (stage) => {
-      const outbox = await stage.open();
+export const crashCases = needing('loseLease', [
+  test('takes a payment for unresolved whose sender died, and does not send it again', async (stage) => {
+    const { input, reference } = await loseSender(stage, await stage.open());
+    const outbox = await stage.open();
+    assertPayment(await outbox.get(reference), { state: 'unresolved' });
+    const listed = await collect(outbox.unresolved());
+    assert.ok(
+      listed.some((one) => one.merchantPaymentReference === reference),
+      'it is not listed',
+    );
+    assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
+    assertPayment(await outbox.send(reference), { state: 'unresolved', replayed: true });
+    await rejectsWith(outbox.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
+    await outbox.recover();
+    assertPayment(await outbox.get(reference), { state: 'unresolved' });
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+  }),
+  test('counts once in recover what became unresolved by a crash', async (stage) => {
+    await loseSender(stage, await stage.open());
+    const outbox = await stage.open();
+    const [first, second] = [await outbox.recover(), await outbox.recover()];
+    assert.ok(first.unresolved >= 1, 'recover must count it');
+    assert.equal(second.unresolved, 0, 'recover must not count it again');
+  }),
+  test('takes the word of a sender that was taken for dead, unless more is known by then', async (stage) => {
+    const outbox = await stage.open();
+    for (const [kind, state] of [
+      ['created', 'created'],
+      [422, 'rejected'],
+    ] as const) {
       const { reference, held, call } = await loseSender(stage, outbox);
-      await outbox.resolve(reference, 'not-created');
-      held.answer('refused');
+      await (await stage.open()).recover();
+      held.answer(kind);
       await call.catch(() => undefined);
-      assertPayment(await outbox.get(reference), { state: 'rejected' });
-    },
-  },
-  {
-    name: 'does not lose a payment that a sender, taken for dead, has created after all',
-    needs: 'loseLease',
-    run: async (stage) => {
-      const [one, other] = [await stage.open(), await stage.open()];
-      const { input, reference, held, call } = await loseSender(stage, one);
-      await other.resolve(reference, 'not-created');
-      assertPayment(await other.create(input), { state: 'created', replayed: false });
-      const [first = ''] = stage.service.paymentsOf(reference);
-      held.answer('created');
-      assertPayment(await call, { state: 'created', referenceNumber: first });
-      const second = stage.service.paymentsOf(reference)[1];
-      const listed = await collect(one.secondPayments());
-      assert.ok(
-        listed.some(({ referenceNumber }) => referenceNumber === second),
-        'it is not listed',
-      );
-    },
-  },
-];
+      assertPayment(await outbox.get(reference), { state });
+    }
+  }),
+  test('does not let a sender that was taken for dead overwrite what its callback said', async (stage) => {
+    const outbox = await stage.open();
+    for (const kind of ['refused', 422, 'answer-lost'] as const) {
+      const { reference, held, call } = await loseSender(stage, outbox);
+      await (await stage.open()).recover();
+      const record = recordOf(reference, { referenceNumber: randomUUID(), status: 'paid' });
+      await outbox.settle(record, own);
+      held.answer(kind);
+      assertPayment(await call, { state: 'created', status: 'paid' });
+    }
+  }),
+  test('does not let a sender that was taken for dead overwrite what a person said', async (stage) => {
+    const outbox = await stage.open();
+    const { reference, held, call } = await loseSender(stage, outbox);
+    await outbox.resolve(reference, 'not-created');
+    held.answer('refused');
+    await call.catch(() => undefined);
+    assertPayment(await outbox.get(reference), { state: 'rejected' });
+  }),
+  test('does not lose a payment that a sender, taken for dead, has created after all', async (stage) => {
+    const [one, other] = [await stage.open(), await stage.open()];
+    const { input, reference, held, call } = await loseSender(stage, one);
+    await other.resolve(reference, 'not-created');
+    assertPayment(await other.create(input), { state: 'created', replayed: false });
+    const [first = ''] = stage.service.paymentsOf(reference);
+    held.answer('created');
+    assertPayment(await call, { state: 'created', referenceNumber: first });
+    const second = stage.service.paymentsOf(reference)[1];
+    const listed = await collect(one.secondPayments());
+    assert.ok(
+      listed.some(({ referenceNumber }) => referenceNumber === second),
+      'it is not listed',
+    );
+  }),
+]);
 
 /** What is recorded is sent in the end. */
 export const recoverCases: readonly ContractCase[] = [
-  {
-    name: 'sends in recover what was recorded, once by any number of processes',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const inputs = Array.from({ length: 12 }, () => createInput());
-      for (const input of inputs) await stage.record(outbox, input);
-      const outboxes = [outbox, await stage.open(), await stage.open()];
-      const passes = await Promise.all(outboxes.map((one) => one.recover()));
-      const resent = passes.reduce((sum, pass) => sum + pass.resent, 0);
-      assert.ok(resent >= inputs.length, `recover sent ${resent} of ${inputs.length}`);
-      for (const { merchantPaymentReference: reference } of inputs) {
-        assert.equal(stage.service.requestsFor(reference).length, 1, 'it must be sent once');
-        assertPayment(await outbox.get(reference), { state: 'created' });
-      }
-      assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
-    },
-  },
-  {
-    name: 'counts in recover what it sent without learning the outcome',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      await outbox.recover();
-      const inputs = [createInput(), createInput()];
-      for (const input of inputs) {
-        stage.service.answer(input.merchantPaymentReference, 'answer-lost');
-        await stage.record(outbox, input);
-      }
-      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 2 });
-      assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
-    },
-  },
-  {
-    name: 'leaves in recover what can not be sent now, for a later one',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      await outbox.recover();
-      // A wrong address, a firewall and expired credentials refuse every payment, and are repaired.
-      for (const kind of ['refused', 429, 401, 403, 404, 405] as const) {
-        const input = createInput();
-        const { merchantPaymentReference: reference } = input;
-        stage.service.answer(reference, kind);
-        await stage.record(outbox, input);
-        const thrown = await outbox.recover().then(
-          () => undefined,
-          (error) => error,
-        );
-        if (kind === 401) assert.equal(thrown?.httpStatus, 401);
-        else assert.equal(thrown, undefined);
-        assertPayment(await outbox.get(reference), { state: 'recorded' });
-        assert.equal((await outbox.recover()).resent, 1);
-        assertPayment(await outbox.get(reference), { state: 'created' });
-      }
-    },
-  },
-  {
-    name: 'does not send in recover what was rejected since it was listed',
-    run: async (stage) => {
-      const [outbox, other] = [await stage.open(), await stage.open()];
-      await outbox.recover();
-      // In the order in which they are listed.
-      const prefix = randomUUID();
-      const references = Array.from({ length: 9 }, (_, index) => `${prefix}-${index}`);
-      for (const merchantPaymentReference of references) {
-        await stage.record(outbox, createInput({ merchantPaymentReference }));
-      }
-      // However many it sends at once, it comes to this one last.
-      const late = references.at(-1) as string;
-      const held = references.slice(0, -1).map((reference) => stage.service.hold(reference));
-      const recovery = stage.start(outbox.recover());
-      await Promise.all(held.map(({ received }) => received));
-      stage.service.answer(late, 422);
-      await other.send(late).catch(() => undefined);
-      assertPayment(await other.get(late), { state: 'rejected' });
-      for (const { answer } of held) answer();
-      await recovery;
-      assertPayment(await other.get(late), { state: 'rejected' });
-      assert.equal(stage.service.requestsFor(late).length, 1, 'it must not be sent again');
-    },
-  },
-  {
-    name: 'goes on in recover after a payment that the service does not accept',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      await outbox.recover();
-      const [bad, good] = [createInput(), createInput()];
-      stage.service.answer(bad.merchantPaymentReference, 422);
-      for (const input of [bad, good]) await stage.record(outbox, input);
-      assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 0, rejected: 1 });
-      assertPayment(await outbox.get(bad.merchantPaymentReference), { state: 'rejected' });
-      assertPayment(await outbox.get(good.merchantPaymentReference), { state: 'created' });
-    },
-  },
+  test('sends in recover what was recorded, once by any number of processes', async (stage) => {
+    const outbox = await stage.open();
+    const inputs = Array.from({ length: 12 }, () => createInput());
+    for (const input of inputs) await stage.record(outbox, input);
+    const outboxes = [outbox, await stage.open(), await stage.open()];
+    const passes = await Promise.all(outboxes.map((one) => one.recover()));
+    const resent = passes.reduce((sum, pass) => sum + pass.resent, 0);
+    assert.ok(resent >= inputs.length, `recover sent ${resent} of ${inputs.length}`);
+    for (const { merchantPaymentReference: reference } of inputs) {
+      assert.equal(stage.service.requestsFor(reference).length, 1, 'it must be sent once');
+      assertPayment(await outbox.get(reference), { state: 'created' });
+    }
+    assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
+  }),
+  test('counts in recover what it sent without learning the outcome', async (stage) => {
+    const outbox = await stage.open();
+    await outbox.recover();
+    const inputs = [createInput(), createInput()];
+    for (const input of inputs) {
+      stage.service.answer(input.merchantPaymentReference, 'answer-lost');
+      await stage.record(outbox, input);
+    }
+    assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 2 });
+    assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
+  }),
+  test('leaves in recover what can not be sent now, for a later one', async (stage) => {
+    const outbox = await stage.open();
+    await outbox.recover();
+    // A wrong address, a firewall and expired credentials refuse every payment, and are repaired.
+    for (const kind of ['refused', 429, 401, 403, 404, 405] as const) {
+      const input = createInput();
+      const { merchantPaymentReference: reference } = input;
+      stage.service.answer(reference, kind);
+      await stage.record(outbox, input);
+      const thrown = await outbox.recover().then(
+        () => undefined,
+        (error) => error,
+      );
+      if (kind === 401) assert.equal(thrown?.httpStatus, 401);
+      else assert.equal(thrown, undefined);
+      assertPayment(await outbox.get(reference), { state: 'recorded' });
+      assert.equal((await outbox.recover()).resent, 1);
+      assertPayment(await outbox.get(reference), { state: 'created' });
+    }
+  }),
+  test('does not send in recover what was rejected since it was listed', async (stage) => {
+    const [outbox, other] = [await stage.open(), await stage.open()];
+    await outbox.recover();
+    // In the order in which they are listed.
+    const prefix = randomUUID();
+    const references = Array.from({ length: 9 }, (_, index) => `${prefix}-${index}`);
+    for (const merchantPaymentReference of references) {
+      await stage.record(outbox, createInput({ merchantPaymentReference }));
+    }
+    // However many it sends at once, it comes to this one last.
+    const late = references.at(-1) as string;
+    const held = references.slice(0, -1).map((reference) => stage.service.hold(reference));
+    const recovery = stage.start(outbox.recover());
+    await Promise.all(held.map(({ received }) => received));
+    stage.service.answer(late, 422);
+    await other.send(late).catch(() => undefined);
+    assertPayment(await other.get(late), { state: 'rejected' });
+    for (const { answer } of held) answer();
+    await recovery;
+    assertPayment(await other.get(late), { state: 'rejected' });
+    assert.equal(stage.service.requestsFor(late).length, 1, 'it must not be sent again');
+  }),
+  test('goes on in recover after a payment that the service does not accept', async (stage) => {
+    const outbox = await stage.open();
+    await outbox.recover();
+    const [bad, good] = [createInput(), createInput()];
+    stage.service.answer(bad.merchantPaymentReference, 422);
+    for (const input of [bad, good]) await stage.record(outbox, input);
+    assert.deepEqual(await outbox.recover(), { resent: 2, unresolved: 0, rejected: 1 });
+    assertPayment(await outbox.get(bad.merchantPaymentReference), { state: 'rejected' });
+    assertPayment(await outbox.get(good.merchantPaymentReference), { state: 'created' });
+  }),
 ];

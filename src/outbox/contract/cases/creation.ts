@@ -1,184 +1,149 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../../../errors.js';
-import { assertPayment, type ContractCase, createInput, rejectsWith } from '../stage.js';
+import {
+  assertPayment,
+  type ContractCase,
+  createInput,
+  needing,
+  rejectsWith,
+  test,
+} from '../stage.js';
 
 /** A payment is sent once. */
 export const createCases: readonly ContractCase[] = [
-  {
-    name: 'sends a payment and gives what the service answered',
-    run: async (stage) => {
-      const input = createInput();
-      const outbox = await stage.open();
-      const options = { extraBody: { note: 'two words', tags: [1, { b: null, a: true }] } };
-      const payment = await outbox.create(input, options);
-      const { merchantPaymentReference: reference } = input;
-      const [referenceNumber] = stage.service.paymentsOf(reference);
-      assertPayment(payment, { state: 'created', replayed: false, attempts: 1, referenceNumber });
-      assert.deepEqual(stage.service.requestsFor(reference), [{ ...input, ...options.extraBody }]);
-      assert.deepEqual(payment.input, input);
-      assert.deepEqual(payment.extraBody, options.extraBody);
-    },
-  },
-  {
-    name: 'gives the stored payment when it is asked for again, and sends nothing',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const extraBody = { a: 1, b: { c: 2, d: 3 } };
-      await (await stage.open()).create(input, { extraBody });
-      const [referenceNumber] = stage.service.paymentsOf(reference);
-      for (const outbox of [await stage.open(), await stage.open()]) {
-        // In another order it is the same payment.
-        const same = { b: { d: 3, c: 2 }, a: 1 };
-        const payment = await outbox.create(input, { extraBody: same });
-        assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
-      }
-      assert.equal(stage.service.requestsFor(reference).length, 1, 'it was sent again');
-    },
-  },
-  {
-    name: 'refuses another payment under the same reference, and sends nothing',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const outbox = await stage.open();
-      await outbox.create(input);
-      for (const other of [
-        { ...input, amount: input.amount + 1 },
-        { ...input, currency: 'USD' },
-      ]) {
-        await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
-        await rejectsWith(stage.record(outbox, other), 'REFERENCE_CONFLICT');
-      }
-      await rejectsWith(outbox.create(input, { extraBody: { a: 1 } }), 'REFERENCE_CONFLICT');
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-      assertPayment(await outbox.get(reference), { state: 'created' });
-    },
-  },
-  {
-    name: 'sends one of ten creations at once, and all give its payment',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const outboxes = [await stage.open(), await stage.open()];
-      const calls = Array.from({ length: 5 }, () => outboxes).flat();
-      const payments = await Promise.all(calls.map((outbox) => outbox.create(input)));
-      const [referenceNumber, ...more] = stage.service.paymentsOf(reference);
-      assert.deepEqual(more, [], 'it was sent more than once');
-      for (const payment of payments) assertPayment(payment, { state: 'created', referenceNumber });
-      const sent = payments.filter(({ replayed }) => !replayed);
-      assert.equal(sent.length, 1, `${sent.length} calls say that they sent it, not one`);
-    },
-  },
-  {
-    name: 'refuses another payment while one is being sent under the reference',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const { input, held, call } = await stage.createHeld(outbox);
-      const other = { ...input, amount: 1 };
+  test('sends a payment and gives what the service answered', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    const options = { extraBody: { note: 'two words', tags: [1, { b: null, a: true }] } };
+    const payment = await outbox.create(input, options);
+    const [referenceNumber] = stage.service.paymentsOf(reference);
+    assertPayment(payment, { state: 'created', replayed: false, attempts: 1, referenceNumber });
+    assert.deepEqual(stage.service.requestsFor(reference), [{ ...input, ...options.extraBody }]);
+    assert.deepEqual(payment.input, input);
+    assert.deepEqual(payment.extraBody, options.extraBody);
+  }),
+  test('gives the stored payment when it is asked for again, and sends nothing', async (stage) => {
+    const input = createInput();
+    const { merchantPaymentReference: reference } = input;
+    const extraBody = { a: 1, b: { c: 2, d: 3 } };
+    await (await stage.open()).create(input, { extraBody });
+    const [referenceNumber] = stage.service.paymentsOf(reference);
+    for (const outbox of [await stage.open(), await stage.open()]) {
+      // In another order it is the same payment.
+      const same = { b: { d: 3, c: 2 }, a: 1 };
+      const payment = await outbox.create(input, { extraBody: same });
+      assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
+    }
+    assert.equal(stage.service.requestsFor(reference).length, 1, 'it was sent again');
+  }),
+  test('refuses another payment under the same reference, and sends nothing', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    await outbox.create(input);
+    for (const other of [
+      { ...input, amount: input.amount + 1 },
+      { ...input, currency: 'USD' },
+    ]) {
       await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
-      await rejectsWith((await stage.open()).create(other), 'REFERENCE_CONFLICT');
-      held.answer();
-      assertPayment(await call, { state: 'created', replayed: false });
-    },
-  },
-  {
-    name: 'waits for a payment that is being sent, for as long as the call may take',
-    run: async (stage) => {
-      const [one, other] = [await stage.open(), await stage.open()];
-      const { input, reference, held, call } = await stage.createHeld(one);
-      for (const outbox of [one, other]) {
-        const impatient = await outbox.create(input, { timeoutMs: 1 });
-        assertPayment(impatient, { state: 'sending', replayed: true });
-      }
-      const waiting = [one, other].map((outbox) => stage.start(outbox.create(input)));
-      held.answer();
-      const { payment } = await call;
-      const referenceNumber = payment?.referenceNumber;
-      for (const one of await Promise.all(waiting)) {
-        assertPayment(one, { state: 'created', replayed: true, referenceNumber });
-      }
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-    },
-  },
-  {
-    name: 'gives unresolved, with the error, when the outcome is not known, and does not send again',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const outbox = await stage.open();
-      for (const kind of ['answer-lost', 500] as const) {
-        const one = createInput();
-        stage.service.answer(one.merchantPaymentReference, kind);
-        const payment = await outbox.create(one);
-        assertPayment(payment, { state: 'unresolved', replayed: false });
-        assert.equal(payment.error?.requestOutcome, 'unknown');
-        assert.equal(payment.failure?.requestOutcome, 'unknown');
-        assert.equal(payment.failure?.code, payment.error?.code);
-      }
-      stage.service.answer(reference, 'answer-lost');
-      await outbox.create(input);
-      for (const again of [outbox, await stage.open()]) {
-        assertPayment(await again.create(input), { state: 'unresolved', replayed: true });
-        assertPayment(await again.send(reference), { state: 'unresolved', replayed: true });
-        await rejectsWith(again.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
-      }
-      await outbox.recover();
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-    },
-  },
-  {
-    name: 'takes a payment for created whose answer lost its body',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      stage.service.answer(reference, 'body-lost');
-      const outbox = await stage.open();
-      const payment = await outbox.create(input);
-      assertPayment(payment, { state: 'created', replayed: false, referenceNumber: undefined });
-      assert.equal(payment.error?.requestOutcome, 'accepted');
-      assertPayment(await outbox.create(input), { state: 'created', replayed: true });
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-    },
-  },
-  {
-    name: 'takes a 409 for a payment that may exist, and does not send it again',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      stage.service.answer(reference, 409);
-      const outbox = await stage.open();
-      const payment = await outbox.create(input);
-      assertPayment(payment, { state: 'unresolved', attempts: 1 });
-      assert.equal(payment.error?.requestOutcome, 'rejected');
-      assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
-      assert.equal(stage.service.requestsFor(reference).length, 1);
-    },
-  },
-  {
-    name: 'throws what the service did not accept, and sends it when it was corrected',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      stage.service.answer(reference, 422, 422);
-      const outbox = await stage.open();
-      await rejectsWith(outbox.create(input), 'REFUSED');
-      const stored = await outbox.get(reference);
-      assertPayment(stored, { state: 'rejected', attempts: 1 });
-      assert.deepEqual(stored?.failure, {
-        code: 'REFUSED',
-        requestOutcome: 'rejected',
-        httpStatus: 422,
-      });
-      await rejectsWith(outbox.create(input), 'REFUSED');
-      const corrected = { ...input, amount: input.amount + 1 };
-      const payment = await (await stage.open()).create(corrected);
-      assertPayment(payment, { state: 'created', replayed: false, attempts: 3 });
-      assert.equal(payment.failure, undefined, 'the failure of an earlier attempt is kept');
-      assert.deepEqual(payment.input, corrected);
-      await rejectsWith(outbox.create(input), 'REFERENCE_CONFLICT');
-    },
-  },
+      await rejectsWith(stage.record(outbox, other), 'REFERENCE_CONFLICT');
+    }
+    await rejectsWith(outbox.create(input, { extraBody: { a: 1 } }), 'REFERENCE_CONFLICT');
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+    assertPayment(await outbox.get(reference), { state: 'created' });
+  }),
+  test('sends one of ten creations at once, and all give its payment', async (stage) => {
+    const input = createInput();
+    const { merchantPaymentReference: reference } = input;
+    const outboxes = [await stage.open(), await stage.open()];
+    const calls = Array.from({ length: 5 }, () => outboxes).flat();
+    const payments = await Promise.all(calls.map((outbox) => outbox.create(input)));
+    const [referenceNumber, ...more] = stage.service.paymentsOf(reference);
+    assert.deepEqual(more, [], 'it was sent more than once');
+    for (const payment of payments) assertPayment(payment, { state: 'created', referenceNumber });
+    const sent = payments.filter(({ replayed }) => !replayed);
+    assert.equal(sent.length, 1, `${sent.length} calls say that they sent it, not one`);
+  }),
+  test('refuses another payment while one is being sent under the reference', async (stage) => {
+    const outbox = await stage.open();
+    const { input, held, call } = await stage.createHeld(outbox);
+    const other = { ...input, amount: 1 };
+    await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
+    await rejectsWith((await stage.open()).create(other), 'REFERENCE_CONFLICT');
+    held.answer();
+    assertPayment(await call, { state: 'created', replayed: false });
+  }),
+  test('waits for a payment that is being sent, for as long as the call may take', async (stage) => {
+    const [one, other] = [await stage.open(), await stage.open()];
+    const { input, reference, held, call } = await stage.createHeld(one);
+    for (const outbox of [one, other]) {
+      const impatient = await outbox.create(input, { timeoutMs: 1 });
+      assertPayment(impatient, { state: 'sending', replayed: true });
+    }
+    const waiting = [one, other].map((outbox) => stage.start(outbox.create(input)));
+    held.answer();
+    const { payment } = await call;
+    const referenceNumber = payment?.referenceNumber;
+    for (const one of await Promise.all(waiting)) {
+      assertPayment(one, { state: 'created', replayed: true, referenceNumber });
+    }
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+  }),
+  test('gives unresolved, with the error, when the outcome is not known, and does not send again', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    for (const kind of ['answer-lost', 500] as const) {
+      const one = createInput();
+      stage.service.answer(one.merchantPaymentReference, kind);
+      const payment = await outbox.create(one);
+      assertPayment(payment, { state: 'unresolved', replayed: false });
+      assert.equal(payment.error?.requestOutcome, 'unknown');
+      assert.equal(payment.failure?.requestOutcome, 'unknown');
+      assert.equal(payment.failure?.code, payment.error?.code);
+    }
+    stage.service.answer(reference, 'answer-lost');
+    await outbox.create(input);
+    for (const again of [outbox, await stage.open()]) {
+      assertPayment(await again.create(input), { state: 'unresolved', replayed: true });
+      assertPayment(await again.send(reference), { state: 'unresolved', replayed: true });
+      await rejectsWith(again.create({ ...input, amount: 1 }), 'REFERENCE_CONFLICT');
+    }
+    await outbox.recover();
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+  }),
+  test('takes a payment for created whose answer lost its body', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    stage.service.answer(reference, 'body-lost');
+    const payment = await outbox.create(input);
+    assertPayment(payment, { state: 'created', replayed: false, referenceNumber: undefined });
+    assert.equal(payment.error?.requestOutcome, 'accepted');
+    assertPayment(await outbox.create(input), { state: 'created', replayed: true });
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+  }),
+  test('takes a 409 for a payment that may exist, and does not send it again', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    stage.service.answer(reference, 409);
+    const payment = await outbox.create(input);
+    assertPayment(payment, { state: 'unresolved', attempts: 1 });
+    assert.equal(payment.error?.requestOutcome, 'rejected');
+    assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
+    assert.equal(stage.service.requestsFor(reference).length, 1);
+  }),
+  test('throws what the service did not accept, and sends it when it was corrected', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    stage.service.answer(reference, 422, 422);
+    await rejectsWith(outbox.create(input), 'REFUSED');
+    const stored = await outbox.get(reference);
+    assertPayment(stored, { state: 'rejected', attempts: 1 });
+    assert.deepEqual(stored?.failure, {
+      code: 'REFUSED',
+      requestOutcome: 'rejected',
+      httpStatus: 422,
+    });
+    await rejectsWith(outbox.create(input), 'REFUSED');
+    const corrected = { ...input, amount: input.amount + 1 };
+    const payment = await (await stage.open()).create(corrected);
+    assertPayment(payment, { state: 'created', replayed: false, attempts: 3 });
+    assert.equal(payment.failure, undefined, 'the failure of an earlier attempt is kept');
+    assert.deepEqual(payment.input, corrected);
+    await rejectsWith(outbox.create(input), 'REFERENCE_CONFLICT');
+  }),
   ...(['refused', 429] as const).map(
     (kind): ContractCase => ({
       name: `keeps a payment to be sent when ${kind === 429 ? 'the service answers 429' : 'there is no connection'}`,
@@ -197,59 +162,44 @@ export const createCases: readonly ContractCase[] = [
       },
     }),
   ),
-  {
-    name: 'stores nothing for a payment that can not be sent',
-    run: async (stage) => {
-      const input = createInput({ amount: Number.NaN });
-      const outbox = await stage.open();
-      await rejectsWith(outbox.create(input), 'INVALID_REQUEST');
-      await rejectsWith(stage.record(outbox, input), 'INVALID_REQUEST');
-      const fine = { ...input, amount: 1 };
-      await rejectsWith(outbox.create(fine, { timeoutMs: 0 }), 'INVALID_OPTION');
-      await rejectsWith(outbox.create(fine, { signal: AbortSignal.abort() }), 'ABORTED');
-      assert.equal(await outbox.get(input.merchantPaymentReference), undefined, 'it is stored');
-    },
-  },
+  test('stores nothing for a payment that can not be sent', async (stage) => {
+    const input = createInput({ amount: Number.NaN });
+    const outbox = await stage.open();
+    await rejectsWith(outbox.create(input), 'INVALID_REQUEST');
+    await rejectsWith(stage.record(outbox, input), 'INVALID_REQUEST');
+    const fine = { ...input, amount: 1 };
+    await rejectsWith(outbox.create(fine, { timeoutMs: 0 }), 'INVALID_OPTION');
+    await rejectsWith(outbox.create(fine, { signal: AbortSignal.abort() }), 'ABORTED');
+    assert.equal(await outbox.get(input.merchantPaymentReference), undefined, 'it is stored');
+  }),
 ];
 
 /** What is recorded is sent later. */
 export const recordCases: readonly ContractCase[] = [
-  {
-    name: 'records a payment without sending it, and sends it when asked to',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      const outbox = await stage.open();
-      await stage.record(outbox, input);
-      await stage.record(outbox, input);
-      const other = await stage.open();
-      assertPayment(await other.get(reference), { state: 'recorded', attempts: 0 });
-      assert.deepEqual(stage.service.requestsFor(reference), []);
-      assertPayment(await other.send(reference), { state: 'created', replayed: false });
-      assertPayment(await outbox.send(reference), { state: 'created', replayed: true });
-      assertPayment(await outbox.create(input), { state: 'created', replayed: true });
-      assert.deepEqual(stage.service.requestsFor(reference), [input]);
-    },
-  },
-  {
-    name: 'records what is sent beside the three fields',
-    run: async (stage) => {
-      const input = createInput();
-      const outbox = await stage.open();
-      const extraBody = { note: 'a' };
-      const record = (tx: unknown) => outbox.record(input, { tx, extraBody });
-      await stage.transaction(record);
-      await outbox.send(input.merchantPaymentReference);
-      const [sent] = stage.service.requestsFor(input.merchantPaymentReference);
-      assert.deepEqual(sent, { ...input, ...extraBody });
-    },
-  },
-  {
-    name: 'does not know a payment whose transaction was rolled back',
-    needs: 'transaction',
-    run: async (stage) => {
-      const input = createInput();
-      const outbox = await stage.open();
+  test('records a payment without sending it, and sends it when asked to', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    await stage.record(outbox, input);
+    await stage.record(outbox, input);
+    const other = await stage.open();
+    assertPayment(await other.get(reference), { state: 'recorded', attempts: 0 });
+    assert.deepEqual(stage.service.requestsFor(reference), []);
+    assertPayment(await other.send(reference), { state: 'created', replayed: false });
+    assertPayment(await outbox.send(reference), { state: 'created', replayed: true });
+    assertPayment(await outbox.create(input), { state: 'created', replayed: true });
+    assert.deepEqual(stage.service.requestsFor(reference), [input]);
+  }),
+  test('records what is sent beside the three fields', async (stage) => {
+    const { input, outbox } = await stage.scene();
+    const extraBody = { note: 'a' };
+    const record = (tx: unknown) => outbox.record(input, { tx, extraBody });
+    await stage.transaction(record);
+    await outbox.send(input.merchantPaymentReference);
+    const [sent] = stage.service.requestsFor(input.merchantPaymentReference);
+    assert.deepEqual(sent, { ...input, ...extraBody });
+  }),
+  ...needing('transaction', [
+    test('does not know a payment whose transaction was rolled back', async (stage) => {
+      const { input, outbox } = await stage.scene();
       const undone = new Error('the order was not stored');
       const call = stage.transaction(async (tx) => {
         await outbox.record(input, { tx });
@@ -258,43 +208,31 @@ export const recordCases: readonly ContractCase[] = [
       assert.equal(await call.catch((error: unknown) => error), undone);
       assert.equal(await outbox.get(input.merchantPaymentReference), undefined, 'it is stored');
       await rejectsWith(outbox.send(input.merchantPaymentReference), 'UNKNOWN_REFERENCE');
-    },
-  },
-  {
-    name: 'refuses to record another payment under the same reference',
-    run: async (stage) => {
-      const input = createInput();
-      const outbox = await stage.open();
-      await stage.record(outbox, input);
-      const other = { ...input, amount: 1 };
-      await rejectsWith(stage.record(outbox, other), 'REFERENCE_CONFLICT');
-      await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
-      await outbox.send(input.merchantPaymentReference);
-      assert.deepEqual(stage.service.requestsFor(input.merchantPaymentReference), [input]);
-    },
-  },
-  {
-    name: 'records again, corrected, what the service did not accept',
-    run: async (stage) => {
-      const input = createInput();
-      const { merchantPaymentReference: reference } = input;
-      stage.service.answer(reference, 400);
-      const outbox = await stage.open();
-      await rejectsWith(outbox.create(input), 'REFUSED');
-      const corrected = { ...input, amount: input.amount + 1 };
-      await stage.record(outbox, corrected);
-      assertPayment(await outbox.get(reference), { state: 'recorded' });
-      assertPayment(await outbox.send(reference), { state: 'created', replayed: false });
-      assert.deepEqual(stage.service.requestsFor(reference), [input, corrected]);
-    },
-  },
-  {
-    name: 'refuses to send what is not stored',
-    run: async (stage) => {
-      const { merchantPaymentReference: reference } = createInput();
-      const outbox = await stage.open();
-      await rejectsWith(outbox.send(reference), 'UNKNOWN_REFERENCE');
-      assert.deepEqual(stage.service.requestsFor(reference), []);
-    },
-  },
+    }),
+  ]),
+  test('refuses to record another payment under the same reference', async (stage) => {
+    const { input, outbox } = await stage.scene();
+    await stage.record(outbox, input);
+    const other = { ...input, amount: 1 };
+    await rejectsWith(stage.record(outbox, other), 'REFERENCE_CONFLICT');
+    await rejectsWith(outbox.create(other), 'REFERENCE_CONFLICT');
+    await outbox.send(input.merchantPaymentReference);
+    assert.deepEqual(stage.service.requestsFor(input.merchantPaymentReference), [input]);
+  }),
+  test('records again, corrected, what the service did not accept', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    stage.service.answer(reference, 400);
+    await rejectsWith(outbox.create(input), 'REFUSED');
+    const corrected = { ...input, amount: input.amount + 1 };
+    await stage.record(outbox, corrected);
+    assertPayment(await outbox.get(reference), { state: 'recorded' });
+    assertPayment(await outbox.send(reference), { state: 'created', replayed: false });
+    assert.deepEqual(stage.service.requestsFor(reference), [input, corrected]);
+  }),
+  test('refuses to send what is not stored', async (stage) => {
+    const { merchantPaymentReference: reference } = createInput();
+    const outbox = await stage.open();
+    await rejectsWith(outbox.send(reference), 'UNKNOWN_REFERENCE');
+    assert.deepEqual(stage.service.requestsFor(reference), []);
+  }),
 ];

@@ -9,202 +9,174 @@ import {
   createInput,
   own,
   rejectsWith,
+  test,
 } from '../stage.js';
 
 /** A person says what became of a payment. */
 export const resolveCases: readonly ContractCase[] = [
-  {
-    name: 'takes a payment for created that a person found',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const { input, reference } = await stage.createUnresolved(outbox);
-      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-      await outbox.resolve(reference, { created: { referenceNumber } });
-      const payment = await (await stage.open()).create(input);
-      assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
-      // Its callback knows it, and it may be said twice.
-      await outbox.resolve(reference, { created: { referenceNumber } });
-      const record = recordOf(reference, { referenceNumber, status: 'paid' });
-      assert.equal(await outbox.settle(record, own), 'known');
-      assertPayment(await outbox.get(reference), { status: 'paid' });
-    },
-  },
-  {
-    name: 'takes a payment for rejected that a person did not find, and sends it when asked to',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const { input, reference } = await stage.createUnresolved(outbox);
-      await outbox.resolve(reference, 'not-created');
-      assertPayment(await outbox.get(reference), { state: 'rejected' });
-      await outbox.recover();
-      assert.equal(stage.service.requestsFor(reference).length, 1, 'recover must not send it');
-      assertPayment(await outbox.create(input), { state: 'created', replayed: false, attempts: 2 });
-    },
-  },
-  {
-    name: 'resolves nothing but what is unresolved',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const created = createInput();
-      const recorded = createInput();
-      const rejected = createInput();
-      const sending = createInput();
-      await outbox.create(created);
-      await stage.record(outbox, recorded);
-      stage.service.answer(rejected.merchantPaymentReference, 422);
-      await rejectsWith(outbox.create(rejected), 'REFUSED');
-      const held = stage.service.hold(sending.merchantPaymentReference);
-      stage.start(outbox.create(sending));
-      await held.received;
-      for (const [input, state] of [
-        [created, 'created'],
-        [recorded, 'recorded'],
-        [rejected, 'rejected'],
-        [sending, 'sending'],
-      ] as const) {
-        const reference = input.merchantPaymentReference;
-        const found = { created: { referenceNumber: randomUUID() } };
-        await rejectsWith(outbox.resolve(reference, 'not-created'), 'OUTBOX_STATE');
-        await rejectsWith(outbox.resolve(reference, found), 'OUTBOX_STATE');
-        assertPayment(await outbox.get(reference), { state });
-      }
-      const unknown = outbox.resolve(randomUUID(), 'not-created');
-      await rejectsWith(unknown, 'UNKNOWN_REFERENCE');
-    },
-  },
+  test('takes a payment for created that a person found', async (stage) => {
+    const outbox = await stage.open();
+    const { input, reference } = await stage.createUnresolved(outbox);
+    const [referenceNumber = ''] = stage.service.paymentsOf(reference);
+    await outbox.resolve(reference, { created: { referenceNumber } });
+    const payment = await (await stage.open()).create(input);
+    assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
+    // Its callback knows it, and it may be said twice.
+    await outbox.resolve(reference, { created: { referenceNumber } });
+    const record = recordOf(reference, { referenceNumber, status: 'paid' });
+    assert.equal(await outbox.settle(record, own), 'known');
+    assertPayment(await outbox.get(reference), { status: 'paid' });
+  }),
+  test('takes a payment for rejected that a person did not find, and sends it when asked to', async (stage) => {
+    const outbox = await stage.open();
+    const { input, reference } = await stage.createUnresolved(outbox);
+    await outbox.resolve(reference, 'not-created');
+    assertPayment(await outbox.get(reference), { state: 'rejected' });
+    await outbox.recover();
+    assert.equal(stage.service.requestsFor(reference).length, 1, 'recover must not send it');
+    assertPayment(await outbox.create(input), { state: 'created', replayed: false, attempts: 2 });
+  }),
+  test('resolves nothing but what is unresolved', async (stage) => {
+    const outbox = await stage.open();
+    const created = createInput();
+    const recorded = createInput();
+    const rejected = createInput();
+    const sending = createInput();
+    await outbox.create(created);
+    await stage.record(outbox, recorded);
+    stage.service.answer(rejected.merchantPaymentReference, 422);
+    await rejectsWith(outbox.create(rejected), 'REFUSED');
+    const held = stage.service.hold(sending.merchantPaymentReference);
+    stage.start(outbox.create(sending));
+    await held.received;
+    for (const [input, state] of [
+      [created, 'created'],
+      [recorded, 'recorded'],
+      [rejected, 'rejected'],
+      [sending, 'sending'],
+    ] as const) {
+      const reference = input.merchantPaymentReference;
+      const found = { created: { referenceNumber: randomUUID() } };
+      await rejectsWith(outbox.resolve(reference, 'not-created'), 'OUTBOX_STATE');
+      await rejectsWith(outbox.resolve(reference, found), 'OUTBOX_STATE');
+      assertPayment(await outbox.get(reference), { state });
+    }
+    const unknown = outbox.resolve(randomUUID(), 'not-created');
+    await rejectsWith(unknown, 'UNKNOWN_REFERENCE');
+  }),
 ];
 
 /** What needs a person is listed. */
 export const listCases: readonly ContractCase[] = [
-  {
-    name: 'lists what is unresolved, the oldest first, as many as asked for',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const mine: string[] = [];
-      for (let count = 0; count < 5; count += 1) {
-        mine.push((await stage.createUnresolved(outbox)).reference);
-      }
-      const all = await collect(outbox.unresolved());
-      const references = all.map((payment) => payment.merchantPaymentReference);
-      assert.deepEqual(
-        references.filter((reference) => mine.includes(reference)).sort(),
-        [...mine].sort(),
-      );
-      const times = all.map(({ sentAt }) => Number(sentAt));
-      assert.deepEqual(
-        times,
-        [...times].sort((one, other) => one - other),
-        'the oldest must be first',
-      );
-      for (const { state } of all) assert.equal(state, 'unresolved');
-      const first = await collect(outbox.unresolved({ limit: 3 }));
-      assert.deepEqual(
-        first.map((payment) => payment.merchantPaymentReference),
-        references.slice(0, 3),
-        'limit: 3 must give the first three',
-      );
-      const old = await collect(outbox.unresolved({ olderThanMs: 3_600_000 }));
-      assert.deepEqual(old, [], 'nothing is as old as olderThanMs');
-    },
-  },
-  {
-    name: 'lists more than a page of it',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const mine = new Set<string>();
-      const createOne = async () => mine.add((await stage.createUnresolved(outbox)).reference);
-      for (let round = 0; round < 13; round += 1) {
-        await Promise.all(Array.from({ length: 10 }, createOne));
-      }
-      const listed = await collect(outbox.unresolved());
-      const found = listed.filter((payment) => mine.has(payment.merchantPaymentReference));
-      assert.equal(found.length, mine.size);
-      assert.equal(new Set(listed.map((one) => one.merchantPaymentReference)).size, listed.length);
-    },
-  },
-  {
-    name: 'lists more than a page of second payments, each once',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const input = createInput();
-      const reference = input.merchantPaymentReference;
-      await outbox.create(input);
-      const seconds = Array.from({ length: 130 }, () => randomUUID());
-      for (const referenceNumber of seconds) {
-        await outbox.settle(recordOf(reference, { referenceNumber, status: 'paid' }), own);
-      }
-      const listed = await collect(outbox.secondPayments());
-      const found = listed.filter((one) => one.merchantPaymentReference === reference);
-      assert.deepEqual(found.map((one) => one.referenceNumber).sort(), seconds.sort());
-      assert.equal((await collect(outbox.secondPayments({ limit: 2 }))).length, 2);
-    },
-  },
+  test('lists what is unresolved, the oldest first, as many as asked for', async (stage) => {
+    const outbox = await stage.open();
+    const mine: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      mine.push((await stage.createUnresolved(outbox)).reference);
+    }
+    const all = await collect(outbox.unresolved());
+    const references = all.map((payment) => payment.merchantPaymentReference);
+    assert.deepEqual(
+      references.filter((reference) => mine.includes(reference)).sort(),
+      [...mine].sort(),
+    );
+    const times = all.map(({ sentAt }) => Number(sentAt));
+    assert.deepEqual(
+      times,
+      [...times].sort((one, other) => one - other),
+      'the oldest must be first',
+    );
+    for (const { state } of all) assert.equal(state, 'unresolved');
+    const first = await collect(outbox.unresolved({ limit: 3 }));
+    assert.deepEqual(
+      first.map((payment) => payment.merchantPaymentReference),
+      references.slice(0, 3),
+      'limit: 3 must give the first three',
+    );
+    const old = await collect(outbox.unresolved({ olderThanMs: 3_600_000 }));
+    assert.deepEqual(old, [], 'nothing is as old as olderThanMs');
+  }),
+  test('lists more than a page of it', async (stage) => {
+    const outbox = await stage.open();
+    const mine = new Set<string>();
+    const createOne = async () => mine.add((await stage.createUnresolved(outbox)).reference);
+    for (let round = 0; round < 13; round += 1) {
+      await Promise.all(Array.from({ length: 10 }, createOne));
+    }
+    const listed = await collect(outbox.unresolved());
+    const found = listed.filter((payment) => mine.has(payment.merchantPaymentReference));
+    assert.equal(found.length, mine.size);
+    assert.equal(new Set(listed.map((one) => one.merchantPaymentReference)).size, listed.length);
+  }),
+  test('lists more than a page of second payments, each once', async (stage) => {
+    const { input, reference, outbox } = await stage.scene();
+    await outbox.create(input);
+    const seconds = Array.from({ length: 130 }, () => randomUUID());
+    for (const referenceNumber of seconds) {
+      await outbox.settle(recordOf(reference, { referenceNumber, status: 'paid' }), own);
+    }
+    const listed = await collect(outbox.secondPayments());
+    const found = listed.filter((one) => one.merchantPaymentReference === reference);
+    assert.deepEqual(found.map((one) => one.referenceNumber).sort(), seconds.sort());
+    assert.equal((await collect(outbox.secondPayments({ limit: 2 }))).length, 2);
+  }),
 ];
 
 /** What is over is forgotten. */
 export const pruneCases: readonly ContractCase[] = [
-  {
-    name: 'forgets what is created or rejected and old, and nothing that is open',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const [created, rejected, recorded] = [createInput(), createInput(), createInput()];
-      await outbox.create(created);
-      stage.service.answer(rejected.merchantPaymentReference, 422);
-      await rejectsWith(outbox.create(rejected), 'REFUSED');
-      await stage.record(outbox, recorded);
-      const { reference: unresolved } = await stage.createUnresolved(outbox);
-      const second = { referenceNumber: randomUUID(), status: 'paid' };
-      await outbox.settle(recordOf(created.merchantPaymentReference, second), own);
+  test('forgets what is created or rejected and old, and nothing that is open', async (stage) => {
+    const outbox = await stage.open();
+    const [created, rejected, recorded] = [createInput(), createInput(), createInput()];
+    await outbox.create(created);
+    stage.service.answer(rejected.merchantPaymentReference, 422);
+    await rejectsWith(outbox.create(rejected), 'REFUSED');
+    await stage.record(outbox, recorded);
+    const { reference: unresolved } = await stage.createUnresolved(outbox);
+    const second = { referenceNumber: randomUUID(), status: 'paid' };
+    await outbox.settle(recordOf(created.merchantPaymentReference, second), own);
 
-      assert.equal(await outbox.prune(new Date(0)), 0, 'prune forgot what is not old');
-      assertPayment(await outbox.get(created.merchantPaymentReference), { state: 'created' });
-      const pruned = await outbox.prune(new Date(Date.now() + 86_400_000));
-      assert.ok(pruned >= 2, `prune forgot ${pruned}`);
-      assert.equal(await outbox.get(created.merchantPaymentReference), undefined);
-      assert.equal(await outbox.get(rejected.merchantPaymentReference), undefined);
-      assertPayment(await outbox.get(recorded.merchantPaymentReference), { state: 'recorded' });
-      assertPayment(await outbox.get(unresolved), { state: 'unresolved' });
-      const seconds = await collect(outbox.secondPayments());
-      assert.deepEqual(seconds, [], 'the second payment is still listed');
-    },
-  },
+    assert.equal(await outbox.prune(new Date(0)), 0, 'prune forgot what is not old');
+    assertPayment(await outbox.get(created.merchantPaymentReference), { state: 'created' });
+    const pruned = await outbox.prune(new Date(Date.now() + 86_400_000));
+    assert.ok(pruned >= 2, `prune forgot ${pruned}`);
+    assert.equal(await outbox.get(created.merchantPaymentReference), undefined);
+    assert.equal(await outbox.get(rejected.merchantPaymentReference), undefined);
+    assertPayment(await outbox.get(recorded.merchantPaymentReference), { state: 'recorded' });
+    assertPayment(await outbox.get(unresolved), { state: 'unresolved' });
+    const seconds = await collect(outbox.secondPayments());
+    assert.deepEqual(seconds, [], 'the second payment is still listed');
+  }),
 ];
 
 /** A reference is any text. */
 export const nameCases: readonly ContractCase[] = [
-  {
-    name: 'keeps payments apart whatever their references are made of',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const references = oddNames(randomUUID()).filter((reference) => reference.trim() !== '');
-      for (const [index, reference] of references.entries()) {
-        const input = createInput({ merchantPaymentReference: reference, amount: index });
-        assertPayment(await outbox.create(input), { state: 'created', replayed: false });
-      }
-      for (const [index, reference] of references.entries()) {
-        const payment = await outbox.get(reference);
-        assert.equal(payment?.merchantPaymentReference, reference);
-        assert.equal(payment.input.amount, index);
-      }
-    },
-  },
-  {
-    name: 'keeps what is sent as it is',
-    run: async (stage) => {
-      const outbox = await stage.open();
-      const extraBody = {
-        text: `it's "\\" \u0000 \u2028 ? $1 :x %s {} é \u{1f4b8}`,
-        number: 0.1,
-        none: null,
-        list: [true, { z: 1, a: [] }],
-      };
-      const input = createInput({ amount: 10.07 });
-      stage.service.answer(input.merchantPaymentReference, 'refused');
-      await outbox.create(input, { extraBody }).catch(() => undefined);
-      await outbox.send(input.merchantPaymentReference);
-      const [first, second] = stage.service.requestsFor(input.merchantPaymentReference);
-      assert.deepEqual(first, { ...input, ...extraBody });
-      assert.deepEqual(second, first, 'what is sent again must be what was sent before');
-    },
-  },
+  test('keeps payments apart whatever their references are made of', async (stage) => {
+    const outbox = await stage.open();
+    const references = oddNames(randomUUID()).filter((reference) => reference.trim() !== '');
+    for (const [index, reference] of references.entries()) {
+      const input = createInput({ merchantPaymentReference: reference, amount: index });
+      assertPayment(await outbox.create(input), { state: 'created', replayed: false });
+    }
+    for (const [index, reference] of references.entries()) {
+      const payment = await outbox.get(reference);
+      assert.equal(payment?.merchantPaymentReference, reference);
+      assert.equal(payment.input.amount, index);
+    }
+  }),
+  test('keeps what is sent as it is', async (stage) => {
+    const outbox = await stage.open();
+    const extraBody = {
+      text: `it's "\\" \u0000 \u2028 ? $1 :x %s {} é \u{1f4b8}`,
+      number: 0.1,
+      none: null,
+      list: [true, { z: 1, a: [] }],
+    };
+    const input = createInput({ amount: 10.07 });
+    stage.service.answer(input.merchantPaymentReference, 'refused');
+    await outbox.create(input, { extraBody }).catch(() => undefined);
+    await outbox.send(input.merchantPaymentReference);
+    const [first, second] = stage.service.requestsFor(input.merchantPaymentReference);
+    assert.deepEqual(first, { ...input, ...extraBody });
+    assert.deepEqual(second, first, 'what is sent again must be what was sent before');
+  }),
 ];
