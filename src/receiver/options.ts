@@ -152,10 +152,10 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
   /**
    * Called with the reason for every callback that fails verification. Anybody can send those, so limit
-   * what it writes. What it throws is ignored.
+   * what it writes. A promise is not waited for. What it throws is ignored.
    * @default console.warn, once a minute at most for each code; none where there is a `logger`
    */
-  onRejected?: ((error: CallbackVerificationError) => void) | undefined;
+  onRejected?: ((error: CallbackVerificationError) => unknown) | undefined;
   /**
    * Receives a line for every callback: pino, or console. At `debug` when it was processed, now or before,
    * at `info` when the service is to retry it, at `error` when it failed. One that is rejected is at `warn`

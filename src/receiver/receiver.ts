@@ -209,7 +209,8 @@ function schemaHangs(): InvalidOptionError {
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
   try {
-    onRejected(error);
+    // One that is asynchronous must not end the process, which anybody could have it do.
+    Promise.resolve(onRejected(error)).catch(() => undefined);
   } catch {}
 }
 

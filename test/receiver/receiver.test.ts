@@ -1049,6 +1049,17 @@ describe('onRejected', () => {
     expect(await scene.receive(post({}, { secret: OTHER_SECRET }))).toEqual(rejected(401));
   });
 
+  it('ends no process when it is asynchronous and fails: anybody can have it called', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const onRejected = () => Promise.reject(new Error('no logs today'));
+    const scene = createScene({ onRejected });
+    expect(await scene.receive(post({}, { secret: OTHER_SECRET }))).toEqual(rejected(401));
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   it('is not told of what is no question of verification', async () => {
     const scene = createScene({ maxBodyBytes: 10 });
     await scene.receive(post());
