@@ -14,11 +14,21 @@ export interface Server {
   withoutStatement(error: unknown): Error | undefined;
 }
 
+const neverSent = new WeakSet<object>();
+
+/** Whether a step failed before the server was asked: there is nothing to take back. */
+export function wasNeverSent(error: unknown): boolean {
+  return neverSent.has(error as object);
+}
+
 /** What users get for the failure of a step. */
 export function explainFailure(error: unknown, server: Server): unknown {
   if (error instanceof OutboxError || error instanceof InvalidOptionError) return error;
   if (error instanceof InboxError) {
-    return error.code === 'INBOX_TIMEOUT' ? noConnectionInTime(server) : noAnswer(server);
+    if (error.code !== 'INBOX_TIMEOUT') return noAnswer(server);
+    const explained = noConnectionInTime(server);
+    neverSent.add(explained);
+    return explained;
   }
   const cause = error instanceof TransactionOpen ? error : withoutStatement(error, server);
   if (server.isMissingTable(cause)) {

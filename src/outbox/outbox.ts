@@ -130,8 +130,8 @@ export interface Recovery {
   /** How many of those that were sent the service refused, which are `rejected` now; absent when none. */
   rejected?: number | undefined;
   /**
-   * Why it ended early: the service could not be reached, or answered 429, or 403, 404 or 405, which a wrong
-   * address or a firewall gives for any payment. The rest stays recorded.
+   * Why it ended early: the service could not be reached, gave no answer or a 5xx, or answered 429, or 403, 404
+   * or 405, which a wrong address or a firewall gives for any payment. The rest stays recorded.
    */
   error?: RequestError | undefined;
 }

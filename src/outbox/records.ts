@@ -50,9 +50,18 @@ export function toFinding(payment: PaymentFields): Finding {
   const { referenceNumber, updatedAt } = payment;
   return {
     referenceNumber: isText(referenceNumber) ? toStoredName(referenceNumber) : undefined,
-    payment: Object.keys(payment).length === 0 ? undefined : JSON.stringify(payment),
+    payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
     updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
   };
+}
+
+function toJson(payment: PaymentFields): string | undefined {
+  try {
+    return JSON.stringify(payment);
+  } catch {
+    // Nested more deeply than it can be written. That the payment was created is stored all the same.
+    return undefined;
+  }
 }
 
 function isText(value: unknown): value is string {

@@ -1,6 +1,6 @@
-import { ApiError, ConnectionError, type RequestError, RequestTimeoutError } from '../errors.js';
+import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
-import { isOfSetup, type Turn } from './sending.js';
+import { isConflict, isOfSetup, type Turn } from './sending.js';
 import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
@@ -42,6 +42,8 @@ class Pass {
   /** That the service can't be reached, or takes nothing from this client: the rest would fare no better. */
   error: RequestError | undefined;
   #isOver = false;
+  /** Whether the service has judged a payment. */
+  #isAnswered = false;
   readonly #resend: (stored: StoredPayment) => Promise<Turn>;
 
   constructor(resend: (stored: StoredPayment) => Promise<Turn>) {
@@ -50,21 +52,28 @@ class Pass {
 
   async sendAll(payments: readonly StoredPayment[]): Promise<void> {
     const waiting = payments.values();
-    const sendOneAfterAnother = async (): Promise<void> => {
-      for (const stored of waiting) {
-        if (this.#isOver) return;
-        await this.#send(stored);
+    const sendWhile = async (goesOn: () => boolean): Promise<void> => {
+      while (goesOn()) {
+        const { value } = waiting.next();
+        if (value === undefined) return;
+        await this.#send(value);
       }
     };
+    // One alone at first: each that is under way while the service fails is one more for a person to look at.
+    await sendWhile(() => !this.#isOver && !this.#isAnswered);
+    const sendOneAfterAnother = () => sendWhile(() => !this.#isOver);
     await Promise.all(Array.from({ length: AT_ONCE }, sendOneAfterAnother));
   }
 
   async #send(payment: StoredPayment): Promise<void> {
     try {
-      const { stored, replayed } = await this.#resend(payment);
+      const { stored, replayed, error } = await this.#resend(payment);
       if (replayed) return;
       this.resent += 1;
-      if (stored?.state === 'unresolved') this.unresolved += 1;
+      if (stored?.state === 'created') this.#isAnswered = true;
+      if (stored?.state !== 'unresolved') return;
+      this.unresolved += 1;
+      if (error instanceof RequestError && !isConflict(error)) this.#end(error);
     } catch (error) {
       this.#count(error);
     }
@@ -76,11 +85,17 @@ class Pass {
     if (isAnswered) this.resent += 1;
     if (isAnswered && error.httpStatus !== 429 && !isOfSetup(error)) {
       this.rejected += 1;
+      this.#isAnswered = true;
       return;
     }
     this.#isOver = true;
     const isAway = error instanceof ConnectionError || error instanceof RequestTimeoutError;
     if (!isAnswered && !isAway) throw error;
+    this.#end(error);
+  }
+
+  #end(error: RequestError): void {
+    this.#isOver = true;
     this.error ??= error;
   }
 }

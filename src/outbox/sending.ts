@@ -4,6 +4,7 @@ import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
+import { wasNeverSent } from './failures.js';
 import type { OutboxFailure, OutboxPayment } from './outbox.js';
 import { readBody, toFinding } from './records.js';
 import type { Claimed, Finding, Intent, OutboxStore, Result, StoredPayment } from './store.js';
@@ -83,7 +84,7 @@ function claim(
 ): Promise<Claimed> {
   return store.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
     // It may have been granted and the answer lost. Nothing was sent.
-    store.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
+    if (!wasNeverSent(error)) store.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
     throw error;
   });
 }
@@ -152,7 +153,7 @@ function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
     return { result: created(NOTHING_KNOWN, failure), error };
   }
   // That the reference is in use may mean that an earlier attempt, or another program, has created it.
-  if (requestOutcome === 'unknown' || statusOf(error) === CONFLICT) {
+  if (requestOutcome === 'unknown' || isConflict(error)) {
     const result: Result = { state: 'unresolved', failure };
     return isOurs ? { result, error } : { result, thrown: error };
   }
@@ -172,6 +173,11 @@ const SETUP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404, 405]);
 /** Whether the service, or what stands before it, refused the client rather than this payment. */
 export function isOfSetup(error: unknown): boolean {
   return SETUP_STATUSES.has(statusOf(error));
+}
+
+/** Whether the service says that the reference is in use. */
+export function isConflict(error: unknown): boolean {
+  return statusOf(error) === CONFLICT;
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -17,8 +17,8 @@ export interface Runner<Tx> {
   runAll(statements: readonly string[]): Promise<readonly Row[]>;
   /** Runs one statement in somebody's transaction. */
   runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
-  /** Whether {@link runIn} refuses one that is over, in which the statement would stand alone. */
-  readonly refusesEnded: boolean;
+  /** Whether {@link runIn} refuses this one when it is over: the statement would stand alone. */
+  refusesEnded(tx: Tx): boolean;
 }
 
 export interface RunnerOptions {
@@ -72,7 +72,7 @@ export function runnerOfProvider<Tx>(
         return rows;
       }),
     // Not every ORM does.
-    refusesEnded: false,
+    refusesEnded: () => false,
     async runIn(tx, statement) {
       if (!provider.isTransaction(tx ?? {})) {
         const expected = `a transaction of ${provider.orm}: the one that it, or an inbox on it, gives to your code`;

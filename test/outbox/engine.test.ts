@@ -311,6 +311,8 @@ describe('recover', () => {
   it('leaves to a call of the same process what that is sending, and waits for it', async () => {
     const { outbox, service } = open();
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    // The first is sent alone.
+    await outbox.record(order('order'), { tx: undefined });
     for (const reference of references) await outbox.record(order(reference), { tx: undefined });
     const held = references.map((reference) => service.hold(reference));
     let isOver = false;
@@ -328,13 +330,14 @@ describe('recover', () => {
     expect(isOver).toBe(false);
     held[8]?.answer();
     expect(await sending).toMatchObject({ state: 'created', replayed: false });
-    expect(await recovery).toEqual({ resent: 8, unresolved: 0 });
+    expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
   });
 
   it('sends what a call of the same process gave up, whose signal is not its own', async () => {
     const store = new ObservedStore();
     const { outbox, service } = open({ store });
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
+    await outbox.record(order('order'), { tx: undefined });
     for (const reference of references) await outbox.record(order(reference), { tx: undefined });
     const held = references.slice(0, 8).map((reference) => service.hold(reference));
     const recovery = outbox.recover();
@@ -351,7 +354,7 @@ describe('recover', () => {
     };
     const sending = outbox.send('order-8', { signal: leave.signal });
     await expect(sending).rejects.toMatchObject({ code: 'ABORTED', requestOutcome: 'not-sent' });
-    expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
+    expect(await recovery).toEqual({ resent: 10, unresolved: 0 });
     expect(service.requestsFor('order-8')).toHaveLength(1);
   });
 });

@@ -68,6 +68,25 @@ describe('the logger of an outbox', () => {
     await outbox.recover();
     expect(lines[1]).toEqual({
       level: 'warn',
+      message: 'merchant-payments: outbox recover ended early',
+      fields: {
+        operation: 'recover',
+        resent: 1,
+        unresolved: 1,
+        code: 'CONNECTION_FAILED',
+        requestOutcome: 'unknown',
+        durationMs,
+      },
+    });
+  });
+
+  it('gets a round of recovery that finds a reference in use at warn', async () => {
+    const { service, outbox, lines } = open();
+    await outbox.record(order, { tx: undefined });
+    service.answer('order-1', 409);
+    await outbox.recover();
+    expect(lines[1]).toEqual({
+      level: 'warn',
       message: 'merchant-payments: outbox recover found unresolved payments',
       fields: { operation: 'recover', resent: 1, unresolved: 1, durationMs },
     });

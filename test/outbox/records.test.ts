@@ -38,6 +38,16 @@ describe('what is stored of a payment', () => {
 });
 
 describe('what is found of a payment', () => {
+  it('is its number alone where its record is nested more deeply than it can be written', () => {
+    const depth = 20_000;
+    const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    expect(toFinding({ referenceNumber: 'PAY-1', deep })).toEqual({
+      referenceNumber: 'PAY-1',
+      payment: undefined,
+      updatedAtUs: undefined,
+    });
+  });
+
   it('has its time in microseconds', () => {
     const at = (updatedAt: unknown) => toFinding({ updatedAt: updatedAt as string }).updatedAtUs;
     expect(at('1970-01-01T00:00:01.000123Z')).toBe(1_000_123);

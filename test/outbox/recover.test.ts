@@ -70,31 +70,78 @@ describe('a pass over what is recorded', () => {
     expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
   });
 
-  // Eight are under way at once.
-  it.each([
-    ['a 429', apiError(429), { resent: 8, unresolved: 0 }],
-    ['a 403', apiError(403), { resent: 8, unresolved: 0 }],
-    ['a 404', apiError(404), { resent: 8, unresolved: 0 }],
-    ['a 405', apiError(405), { resent: 8, unresolved: 0 }],
-    ['no connection', new ConnectionError('no connection', details), { resent: 0, unresolved: 0 }],
-    ['a timeout', new RequestTimeoutError('too late', details), { resent: 0, unresolved: 0 }],
-  ])(
-    'sends no more after %s, says so, and leaves the rest for the next pass',
-    async (_, error, expected) => {
-      const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
-      expect(recovery).toEqual({ ...expected, error });
-      expect(bodies).toHaveLength(8);
+  const created = (stored: StoredPayment): Turn => ({
+    stored: { ...stored, state: 'created' },
+    replayed: false,
+  });
+  const unresolved =
+    (error: ApiError | RequestTimeoutError) =>
+    (stored: StoredPayment): Turn => ({
+      stored: { ...stored, state: 'unresolved' },
+      replayed: false,
+      error,
+    });
+  const timeout = new RequestTimeoutError('too late', { ...details, requestOutcome: 'unknown' });
+  const noConnection = new ConnectionError('no connection', details);
+
+  describe.each([
+    ['a 429', apiError(429), throwing(apiError(429)), { resent: 1, unresolved: 0 }],
+    ['a 403', apiError(403), throwing(apiError(403)), { resent: 1, unresolved: 0 }],
+    ['a 404', apiError(404), throwing(apiError(404)), { resent: 1, unresolved: 0 }],
+    ['a 405', apiError(405), throwing(apiError(405)), { resent: 1, unresolved: 0 }],
+    ['no connection', noConnection, throwing(noConnection), { resent: 0, unresolved: 0 }],
+    ['no answer', timeout, unresolved(timeout), { resent: 1, unresolved: 1 }],
+    ['a 503', apiError(503), unresolved(apiError(503)), { resent: 1, unresolved: 1 }],
+  ])('that meets %s', (_, error, resend, counts) => {
+    it('sends no more, says so, and leaves the rest for the next', async () => {
+      const { recovery, bodies, pages } = await recoverMany(150, resend);
+      expect(recovery).toEqual({ ...counts, error });
+      expect(bodies).toHaveLength(1);
       expect(pages).toBe(1);
-    },
-  );
+    });
+
+    it('after it had sent one has eight under way at once, and sends no more', async () => {
+      const { recovery, bodies } = await recoverMany(150, (stored) =>
+        stored.body === 'body 0' ? created(stored) : resend(stored),
+      );
+      const { resent, unresolved } = counts;
+      expect(recovery).toEqual({ resent: 1 + 8 * resent, unresolved: 8 * unresolved, error });
+      expect(bodies).toHaveLength(9);
+    });
+  });
+
+  it('goes on after a reference that is in use, which says nothing of the others', async () => {
+    const { recovery, bodies } = await recoverMany(20, unresolved(apiError(409)));
+    expect(recovery).toEqual({ resent: 20, unresolved: 20 });
+    expect(bodies).toHaveLength(20);
+  });
+
+  it('has eight under way as soon as the service has refused one for its own sake', async () => {
+    let underWay = 0;
+    let most = 0;
+    const store = new CountingStore();
+    for (let index = 0; index < 20; index += 1) {
+      await store.record(`order-${index}`, { body: `body ${index}`, digest: '' });
+    }
+    await recover(store, async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise(setImmediate);
+      underWay -= 1;
+      throw apiError(422);
+    });
+    expect(most).toBe(8);
+  });
 
   it.each([
     ['a 401', apiError(401)],
     ['a failure of the store', new OutboxError('STORE_FAILED', 'no database')],
   ])('throws %s, and sends no more', async (_, error) => {
-    const { recovery, bodies } = await recoverMany(150, throwing(error));
+    const { recovery, bodies } = await recoverMany(150, (stored) =>
+      stored.body === 'body 0' ? created(stored) : throwing(error)(),
+    );
     expect(recovery).toBe(error);
     await new Promise(setImmediate);
-    expect(bodies).toHaveLength(8);
+    expect(bodies).toHaveLength(9);
   });
 });

@@ -20,13 +20,18 @@ export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
     gzip: gunzipSync,
     'x-gzip': gunzipSync,
   };
+  // zlib refuses more.
+  const { MAX_LENGTH } = process.getBuiltinModule('node:buffer').constants;
   try {
     if (!Object.hasOwn(decoders, encoding)) {
       const error = new Error('The content-encoding is not known');
       throw Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
     }
     const decode = decoders[encoding as keyof typeof decoders];
-    return { ...answer, body: decode(answer.body, { maxOutputLength: maxBytes }) };
+    return {
+      ...answer,
+      body: decode(answer.body, { maxOutputLength: Math.min(maxBytes, MAX_LENGTH) }),
+    };
   } catch (cause) {
     // A charset by mistake, identity in capitals, gzip that a proxy took off: the bytes are what was meant.
     if (isJson(answer.body)) return answer;

@@ -1,8 +1,9 @@
+import { toAsciiJson } from '../../storage/ascii-json.js';
 import { literal } from '../../storage/mysql/literal.js';
-import type { MysqlTransactions } from '../../storage/mysql/mysql-transactions.js';
+import type { MysqlTransactions, OpenConnection } from '../../storage/mysql/mysql-transactions.js';
 import { ASSERT_BEGUN, NOW_US, type SessionLimits } from '../../storage/mysql/session.js';
 import { toStoredName } from '../../storage/stored-name.js';
-import type { KeptFailure, NewFailure } from '../attempt.js';
+import type { ClaimTransaction, KeptFailure, NewFailure } from '../attempt.js';
 import {
   assertChangeId,
   type ChangeId,
@@ -22,13 +23,16 @@ import type { QuotedTables, Timeouts } from './options.js';
 import { asStep } from './schema.js';
 import { forgetFailure, isUnprocessed } from './statements.js';
 
+// The savepoint before the work.
+const CLAIMED = 'merchant_payments_claimed';
+
 type FailureTimeouts = SessionLimits & Pick<Timeouts, 'commandTimeoutMs'>;
 
 interface FailureTableOptions extends FailureTimeouts {
   readonly keepBodies: boolean;
 }
 
-/** The table of failures. Each use of it is a short transaction. */
+/** The table of failures. Each use of it is a short transaction, but for those {@link FailureTable.within} another. */
 export class FailureTable implements FailedChangeStore {
   readonly #transactions: MysqlTransactions<unknown>;
   readonly #tables: QuotedTables;
@@ -52,16 +56,29 @@ export class FailureTable implements FailedChangeStore {
     names: ChangeId,
     failure: NewFailure,
   ): Promise<KeptFailure | undefined> {
+    return toKept(await this.#ask([this.#insert(event, names, failure), this.#selectKept(event)]));
+  }
+
+  /** Keeps failures in the transaction of the event's claim. */
+  within(
+    connection: Pick<OpenConnection<unknown>, 'ask'>,
+    event: StoredEvent,
+    names: ChangeId,
+  ): ClaimTransaction {
+    const ask = (statement: string) => connection.ask(statement, this.#timeouts.commandTimeoutMs);
+    return {
+      mark: () => ask(`SAVEPOINT ${CLAIMED}`),
+      keep: async (failure) => {
+        await ask(`ROLLBACK TO SAVEPOINT ${CLAIMED}`);
+        await ask(this.#insert(event, names, failure));
+        return toKept(await ask(this.#selectKept(event)));
+      },
+    };
+  }
+
+  #selectKept(event: StoredEvent): string {
     const { events, failures } = this.#tables;
-    const isOwn = `${named(event)} AND ${isUnprocessed(events)}`;
-    const rows = await this.#ask([
-      this.#insert(event, names, failure),
-      `SELECT CONCAT(attempts, ' ', parked) FROM ${failures} AS failure WHERE ${isOwn}`,
-    ]);
-    const [attempts, parked] = rows[0]?.split(' ') ?? [];
-    return attempts === undefined
-      ? undefined
-      : { attempts: Number(attempts), parked: parked === '1' };
+    return `SELECT CONCAT(attempts, ' ', parked) FROM ${failures} AS failure WHERE ${named(event)} AND ${isUnprocessed(events)}`;
   }
 
   #insert(
@@ -71,7 +88,7 @@ export class FailureTable implements FailedChangeStore {
   ): string {
     const { events, failures } = this.#tables;
     const rawBody = this.#keepBodies ? toHex(getRawBody()) : 'NULL';
-    const text = literal(toAscii(JSON.stringify(error)));
+    const text = literal(toAsciiJson(JSON.stringify(error)));
     const fullNames = toFullNames(event, names);
     const added = ran ? 1 : 0;
     const isParked = (attempts: string): string =>
@@ -79,7 +96,7 @@ export class FailureTable implements FailedChangeStore {
     // Left to right, each with what is assigned before it; in one sql_mode of MariaDB with what was there.
     return `INSERT INTO ${failures}
     (payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, raw_body)
-  SELECT ${literal(event.reference)}, ${literal(event.key)}, ${fullNames === null ? 'NULL' : literal(toAscii(fullNames))}, ${event.occurredAtUs},
+  SELECT ${literal(event.reference)}, ${literal(event.key)}, ${fullNames === null ? 'NULL' : literal(toAsciiJson(fullNames))}, ${event.occurredAtUs},
     ${added}, ${NOW_US}, ${NOW_US}, ${isParked(String(added))}, ${text}, ${rawBody} FROM DUAL
   WHERE NOT EXISTS (SELECT 1 FROM ${events} WHERE ${named(event)})
   ON DUPLICATE KEY UPDATE
@@ -186,8 +203,9 @@ function toHex(bytes: Uint8Array | undefined): string {
   return `X'${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}'`;
 }
 
-/** JSON that means the same in every character set of the connection. */
-function toAscii(json: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replaceAll(/[\u0080-\uffff]/g, escaped);
+function toKept([row]: readonly string[]): KeptFailure | undefined {
+  const [attempts, parked] = row?.split(' ') ?? [];
+  return attempts === undefined
+    ? undefined
+    : { attempts: Number(attempts), parked: parked === '1' };
 }

@@ -1,3 +1,4 @@
+import { toAsciiJson } from '../../storage/ascii-json.js';
 import { literal } from '../../storage/mysql/literal.js';
 import { NOW_US } from '../../storage/mysql/session.js';
 import type { Change, OwnedPayment } from '../steps.js';
@@ -174,11 +175,5 @@ function listOf(keys: readonly string[]): string {
 /** JSON beyond ASCII is written in escapes: it is the same in every character set of a connection. */
 function value(of: string | number | undefined): string {
   if (of === undefined) return 'NULL';
-  return typeof of === 'number' ? String(of) : literal(of.replaceAll(BEYOND_ASCII, toEscape));
-}
-
-const BEYOND_ASCII = /[\u0080-\uffff]/g;
-
-function toEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return typeof of === 'number' ? String(of) : literal(toAsciiJson(of));
 }

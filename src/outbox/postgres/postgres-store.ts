@@ -3,7 +3,13 @@ import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js'
 import type { PostgresRunner } from '../../storage/postgres/runner.js';
 import { isMissingTable } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/runner.js';
-import { explainFailure, noAnswer, noAnswerInTime, type Server } from '../failures.js';
+import {
+  explainFailure,
+  noAnswer,
+  noAnswerInTime,
+  type Server,
+  wasNeverSent,
+} from '../failures.js';
 import type { SettleOutcome } from '../outbox.js';
 import { parseRow, parseRows, parseSecondPayments } from '../rows.js';
 import { added, finished } from '../steps.js';
@@ -27,6 +33,9 @@ import { Statements } from './statements.js';
 const SETUP_LOCK = 7_161_998_226_002;
 const PRUNED_AT_ONCE = 1_000;
 const NO_TRANSACTION = '25P01';
+// serialization_failure, where a role's default is REPEATABLE READ or SERIALIZABLE, and deadlock_detected.
+const UNDONE: readonly unknown[] = ['40001', '40P01'];
+const TRIES = 10;
 
 /** The tables of an outbox in Postgres. */
 export class PostgresStore<Tx> implements OutboxStore<Tx> {
@@ -71,12 +80,13 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   /**
-   * Postgres goes on waiting for a transaction behind a connection that was closed: a claim whose sender has
-   * given up would be granted when that is rolled back, and the payment never sent.
+   * Postgres goes on waiting for a transaction behind a connection that was closed, by whomever: a claim whose
+   * sender has given up would be granted when that is rolled back, and the payment never sent.
    */
   async #withdraw({ key, owner }: Claim, error: unknown): Promise<void> {
-    if ((error as { readonly code?: unknown }).code !== 'OUTBOX_TIMEOUT') return;
-    await this.#ask(this.#statements.cancelClaim(owner));
+    if (wasNeverSent(error)) return;
+    // Where that fails, the claim may have been granted since.
+    await this.#ask(this.#statements.cancelClaim(owner)).catch(() => undefined);
     await this.#change(
       this.#statements.finish(key, owner, { state: 'recorded', failure: undefined }),
     );
@@ -99,7 +109,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
 
   /** A payment that is recorded by itself would be sent, whatever becomes of its order. */
   async #assertOpen(tx: Tx): Promise<void> {
-    if (this.#runner.refusesEnded) return;
+    if (this.#runner.refusesEnded(tx)) return;
     try {
       await this.#runner.runIn(tx, this.#statements.assertTransaction);
     } catch (error) {
@@ -172,18 +182,33 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   // Then, not await: it is asked twice for each payment, and each function that waits costs.
-  #change(statement: string): Promise<boolean> {
-    return this.#runner.change(statement).then(known).catch(explained);
+  #change(statement: string, triesLeft = TRIES): Promise<boolean> {
+    return this.#runner
+      .change(statement)
+      .then(known)
+      .catch((error) =>
+        isInTheWay(error, triesLeft) ? this.#change(statement, triesLeft - 1) : explained(error),
+      );
   }
 
-  #ask(statement: string): Promise<string | undefined> {
-    return this.#runner.run(statement).then(onlyText).catch(explained);
+  #ask(statement: string, triesLeft = TRIES): Promise<string | undefined> {
+    return this.#runner
+      .run(statement)
+      .then(onlyText)
+      .catch((error) =>
+        isInTheWay(error, triesLeft) ? this.#ask(statement, triesLeft - 1) : explained(error),
+      );
   }
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
     if (tx === undefined || tx === null) return this.#ask(statement);
     return this.#runner.runIn(tx, statement).then(onlyText).catch(explained);
   }
+}
+
+/** Whether another transaction was in the way, and a new one may be tried: this one was undone. */
+function isInTheWay(error: unknown, triesLeft: number): boolean {
+  return triesLeft > 1 && UNDONE.includes(sqlStateOf(databaseErrorOf(error)));
 }
 
 function explained(error: unknown): never {

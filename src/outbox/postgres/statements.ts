@@ -1,3 +1,4 @@
+import { toAsciiJson } from '../../storage/ascii-json.js';
 import { literal } from '../../storage/postgres/literal.js';
 import type { Claim, Finding, Intent, Page, Result, StoredSecondPayment } from '../store.js';
 import type { QuotedTables } from './options.js';
@@ -11,7 +12,9 @@ const LEASE = (leaseMs: number) => `${NOW} + interval '${leaseMs} milliseconds'`
 
 const ms = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 const at = (epochMs: number) => `to_timestamp(${epochMs / 1000})::timestamptz(3)`;
-const text = (value: string | undefined) => (value === undefined ? 'NULL' : literal(value));
+// The texts that are not a name or a number of ours are JSON.
+const text = (value: string | undefined) =>
+  value === undefined ? 'NULL' : literal(toAsciiJson(value));
 const whole = (value: number | undefined) => (value === undefined ? 'NULL' : `${value}`);
 
 /** A row as JSON: a list, in the order in which {@link parseRow} reads it. */
@@ -23,12 +26,15 @@ const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`)
 // A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
 const CLAIMED_ROW = rowWith('row.state');
 
-/**
- * The state of a claim. To give it is to commit to disk, where the role does not: a payment must not be sent
- * whose claim a crash of the server undoes. In the statement itself, so that it stays one.
- */
-const SENDING = `'sending' || left(set_config('synchronous_commit',
+// An empty text, for which the transaction commits to disk where the role does not.
+const DURABLY = `left(set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true), 0)`;
+
+/**
+ * The state of a claim. A payment must not be sent whose claim a crash of the server undoes. In the statement
+ * itself, so that it stays one.
+ */
+const SENDING = `'sending' || ${DURABLY}`;
 
 /** What a claim begins with, by which it is found among the statements that are running. */
 const markOf = (owner: string) => `/* ${owner} */`;
@@ -46,7 +52,7 @@ export class Statements {
   add({ key, owner, leaseMs }: Claim, { body, digest }: Intent): string {
     return `${markOf(owner)} INSERT INTO ${this.#payments}
   (reference, body, digest, state, owner, lease_until, attempts, recorded_at, sent_at, changed_at)
-VALUES (${literal(key)}, ${literal(body)}, ${literal(digest)}, ${SENDING},
+VALUES (${literal(key)}, ${text(body)}, ${literal(digest)}, ${SENDING},
   ${literal(owner)}, ${LEASE(leaseMs)}, 1, now(), now(), now())
 ON CONFLICT DO NOTHING`;
   }
@@ -67,7 +73,7 @@ RETURNING ${CLAIMED_ROW}::text`;
     }
     return `${markOf(owner)} INSERT INTO ${this.#payments} AS row
   (reference, body, digest, state, owner, lease_until, attempts, sent_at)
-VALUES (${literal(key)}, ${literal(intent.body)}, ${literal(intent.digest)}, ${SENDING},
+VALUES (${literal(key)}, ${text(intent.body)}, ${literal(intent.digest)}, ${SENDING},
   ${literal(owner)}, ${LEASE(leaseMs)}, 1, ${NOW})
 ON CONFLICT (reference) DO UPDATE SET ${change},
   body = CASE row.state WHEN 'sending' THEN row.body ELSE excluded.body END,
@@ -91,7 +97,7 @@ WHERE state = 'active' AND starts_with(query, ${literal(markOf(owner))})`;
   /** Gives `recorded`, or nothing when something stands in the way. */
   record(key: string, { body, digest }: Intent): string {
     return `INSERT INTO ${this.#payments} AS row (reference, body, digest, state)
-VALUES (${literal(key)}, ${literal(body)}, ${literal(digest)}, 'recorded')
+VALUES (${literal(key)}, ${text(body)}, ${literal(digest)}, 'recorded')
 ON CONFLICT (reference) DO UPDATE SET
   state = 'recorded', body = excluded.body, digest = excluded.digest, changed_at = ${NOW}
 WHERE row.state = 'rejected'
@@ -104,7 +110,7 @@ RETURNING row.state`;
 WHERE reference = ${literal(key)} AND owner = ${literal(owner)}`;
   }
 
-  /** Gives the outcome. */
+  /** Gives the outcome. The callback is acknowledged for it, so the service does not repeat it. */
   settle(key: string, finding: Finding): string {
     const { referenceNumber, payment, updatedAtUs } = finding;
     const number = text(referenceNumber);
@@ -131,7 +137,8 @@ WHERE reference = ${literal(key)} AND owner = ${literal(owner)}`;
   WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(row.payment_updated_at_us, 0)
 )
 SELECT coalesce(
-  (SELECT CASE outcome WHEN 'as it is' THEN 'known' ELSE outcome END FROM found), 'not-ours')`;
+  (SELECT CASE outcome WHEN 'as it is' THEN 'known' ELSE outcome END FROM found), 'not-ours')
+  || ${DURABLY}`;
   }
 
   /** Gives the row; nothing when it is not unresolved. */

@@ -158,7 +158,9 @@ export function takeConnection<Tx extends Queryable>(
       assertClient(client);
       client.on('error', onError);
       // A pool's wait can't be cancelled: it hands out the connection all the same.
-      if (isLate) giveBack(client, onError);
+      // In a turn of its own: the pool hands it to the next that waits within the release, and so on through
+      // thousands of them, until the stack is full.
+      if (isLate) setImmediate(giveBack, client, onError);
       else resolve(client);
     };
     const fail = (error: unknown): void => {

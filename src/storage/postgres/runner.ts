@@ -9,7 +9,7 @@ import {
   runnerOfProvider,
   TransactionOpen,
 } from '../runner.js';
-import { databaseErrorOf, sqlStateOf } from './failures.js';
+import { databaseErrorOf, spoilsConnection, sqlStateOf } from './failures.js';
 import { giveBack, takeConnection } from './pg-transactions.js';
 import type { PgClientLike, PgliteLike, PgPoolLike, Queryable } from './pool.js';
 
@@ -59,7 +59,7 @@ export function pgRunner<Tx extends Queryable>(
       const fail = (error: unknown): void => {
         reject(error);
         // Not an answer of Postgres: there is no knowing what its next one will be to.
-        if (sqlStateOf(error) === undefined) lost ??= toError(error);
+        if (sqlStateOf(error) === undefined || spoilsConnection(error)) lost ??= toError(error);
         try {
           release();
         } catch {
@@ -84,7 +84,7 @@ export function pgRunner<Tx extends Queryable>(
     runAll: (statements) => send(statements.join(';\n'), rowsOf),
     change: (statement) => send(statement, hasChanged),
     runIn,
-    refusesEnded: true,
+    refusesEnded: (tx) => statusOf(tx) !== undefined,
   };
 }
 
@@ -102,7 +102,7 @@ export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): Po
       });
     },
     runIn,
-    refusesEnded: true,
+    refusesEnded: () => true,
   };
 }
 

@@ -42,9 +42,10 @@ export interface Transactions<Tx> {
   run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>): Promise<Result>;
 }
 
-/** The statement with which maintenance begins. */
+/** The statement with which maintenance begins. It commits to disk: a change may be acknowledged for being kept. */
 export function maintenanceSettings(lockTimeoutMs: number): string {
   return `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true),
+  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
   set_config('idle_in_transaction_session_timeout', '60000', true)`;
 }
 

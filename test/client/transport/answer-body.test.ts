@@ -206,6 +206,13 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     expect(payment).toEqual(record);
   });
 
+  it('in gzip is read where maxResponseBytes is more than any buffer can hold', async () => {
+    const server = await startRawServer({ answer: () => encoded(gzipSync(json), 'gzip') });
+    const maxResponseBytes = Number.MAX_SAFE_INTEGER;
+    const client = createClient(server.url, { ...options, maxResponseBytes });
+    expect((await client.payments.create(order)).payment).toEqual(record);
+  });
+
   it('in gzip that is larger than maxResponseBytes once it is read leaves the payment accepted', async () => {
     const body = gzipSync(JSON.stringify({ filler: 'a'.repeat(100_000) }));
     const server = await startRawServer({ answer: () => encoded(body, 'gzip') });

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { ContractService } from '../../../src/outbox/contract/service.js';
@@ -10,6 +10,15 @@ import { useSchema } from './server.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox', () => {
   const { openPool, observer, schema, transaction } = useSchema();
+
+  /** How many connections of the file wait for a lock. */
+  const waiting = async () => {
+    const { rows } = await observer.query(
+      `SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
+      [schema],
+    );
+    return rows.length;
+  };
 
   it('sends nothing on one that was released with its transaction open, and closes it', async () => {
     const service = new ContractService();
@@ -30,30 +39,44 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
   it.each([
     ['off', 'on'],
     ['local', 'local'],
-  ])('commits claims, where synchronous_commit is %s, with %s', async (setting, expected) => {
-    const service = new ContractService();
-    const prefix = `commits_${setting}_`;
-    const pool = openPool({ options: `-c synchronous_commit=${setting}` });
-    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client, prefix });
-    await outbox.setup();
-    // Deferred, it runs at the commit.
-    await observer.query(`CREATE TABLE ${prefix}seen (state text, setting text);
+  ])(
+    'commits claims, and what is settled by itself, where synchronous_commit is %s, with %s',
+    async (setting, expected) => {
+      const service = new ContractService();
+      const prefix = `commits_${setting}_`;
+      const pool = openPool({ options: `-c synchronous_commit=${setting}` });
+      const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client, prefix });
+      await outbox.setup();
+      // Deferred, it runs at the commit.
+      await observer.query(`CREATE TABLE ${prefix}seen (reference text, state text, setting text);
       CREATE FUNCTION ${prefix}note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO ${schema}.${prefix}seen VALUES (NEW.state, current_setting('synchronous_commit'));
+        INSERT INTO ${schema}.${prefix}seen VALUES (NEW.reference, NEW.state, current_setting('synchronous_commit'));
         RETURN NULL;
       END $$;
       CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE ON ${prefix}payments
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${prefix}note()`);
-    service.answer('order-new', 422);
-    await outbox.create(order('order-new')).catch(() => undefined);
-    await outbox.create(order('order-new'));
-    await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
-    await outbox.send('order-recorded');
-    const { rows } = await observer.query(
-      `SELECT setting FROM ${prefix}seen WHERE state = 'sending'`,
-    );
-    expect(rows).toEqual(Array(3).fill({ setting: expected }));
-  });
+      const paid = {
+        merchantPaymentReference: 'order-settled',
+        referenceNumber: 'PAY-1',
+        providerReference: 'provider-1',
+        status: 'paid',
+        createdAt: '2026-01-31T12:00:00+00:00',
+        updatedAt: '2026-01-31T12:00:00+00:00',
+      };
+      service.answer('order-new', 422);
+      await outbox.create(order('order-new')).catch(() => undefined);
+      await outbox.create(order('order-new'));
+      await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
+      await outbox.send('order-recorded');
+      await transaction((tx) => outbox.record(order('order-settled'), { tx }));
+      expect(await outbox.settle(paid, { tx: undefined as never })).toBe('settled');
+      const { rows } = await observer.query(
+        `SELECT setting FROM ${prefix}seen
+       WHERE state = 'sending' OR (state = 'created' AND reference = 'order-settled')`,
+      );
+      expect(rows).toEqual(Array(4).fill({ setting: expected }));
+    },
+  );
 
   it('sends nothing by a pool that hides what was changed', async () => {
     const service = new ContractService();
@@ -111,13 +134,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       commandTimeoutMs: 200,
     });
     const patient = postgresOutbox(openPool(), { client: service.client });
-    const waiting = async () => {
-      const { rows } = await observer.query(
-        `SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
-        [schema],
-      );
-      return rows.length;
-    };
     const undone = new Error('the order was not stored');
     let other: Promise<unknown> | undefined;
     const call = transaction(async (tx) => {
@@ -137,6 +153,137 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(await outbox.get('order-3')).toBeUndefined();
     expect(await outbox.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor('order-3')).toHaveLength(1);
+  });
+
+  it.each([
+    ['whose connection is cut', undefined],
+    ['that the pool ends first', 200],
+  ])('takes back a claim %s while it waits', async (_, queryTimeout) => {
+    const service = new ContractService();
+    const pool = openPool(queryTimeout === undefined ? {} : { query_timeout: queryTimeout });
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client });
+    const reference = `order-cut-${queryTimeout}`;
+    const cut = () =>
+      observer.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = $1 AND wait_event_type = 'Lock'`,
+        [schema],
+      );
+    const undone = new Error('the order was not stored');
+    const call = transaction(async (tx) => {
+      await outbox.record(order(reference), { tx });
+      let isOver = false;
+      const creating = expect(outbox.create(order(reference)))
+        .rejects.toMatchObject({ code: 'STORE_FAILED' })
+        .finally(() => {
+          isOver = true;
+        });
+      while (!isOver && queryTimeout === undefined) await cut();
+      await creating;
+      await expect.poll(waiting, { timeout: 20_000 }).toBe(0);
+      throw undone;
+    });
+    await expect(call).rejects.toBe(undone);
+    await expect.poll(() => outbox.get(reference)).toBeUndefined();
+    expect(await outbox.create(order(reference))).toMatchObject({ state: 'created', attempts: 1 });
+    expect(service.requestsFor(reference)).toHaveLength(1);
+  });
+
+  it('leaves the pool whole after thousands of calls have given up waiting for a connection', async () => {
+    const service = new ContractService();
+    const pool = openPool({ max: 2 });
+    const outbox = postgresOutbox(pool, { client: service.client, acquireTimeoutMs: 100 });
+    const held = [await pool.connect(), await pool.connect()];
+    const calls = Array.from({ length: 3_000 }, (_, index) =>
+      outbox.create(order(`order-waiting-${index}`)),
+    );
+    for (const call of await Promise.allSettled(calls)) {
+      expect(call).toMatchObject({ reason: { code: 'OUTBOX_TIMEOUT' } });
+    }
+    // Nothing was sent, so nothing is taken back: that would wait as well.
+    expect(pool.waitingCount).toBe(3_000);
+    for (const client of held) client.release();
+    expect((await pool.query(`SELECT 'alive' AS pool`)).rows).toEqual([{ pool: 'alive' }]);
+    await expect
+      .poll(() => [pool.waitingCount, pool.idleCount, pool.totalCount])
+      .toEqual([0, 2, 2]);
+    expect(service.requestsFor('order-waiting-0')).toEqual([]);
+  });
+
+  it('closes a connection to a server that has become read-only', async () => {
+    const service = new ContractService();
+    const pool = openPool({ max: 1 });
+    const outbox = postgresOutbox(pool, { client: service.client });
+    await pool.query('SET default_transaction_read_only = on');
+    await expect(outbox.create(order('order-standby'))).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { code: '25006' },
+    });
+    expect(await outbox.create(order('order-standby'))).toMatchObject({ state: 'created' });
+  });
+
+  it.each(['repeatable read', 'serializable'])(
+    'creates each payment once, and replays it, where the default is %s',
+    async (level) => {
+      const service = new ContractService();
+      const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
+      const outboxes = [openPool({ options }), openPool({ options })].map((pool) =>
+        postgresOutbox(pool, { client: service.client }),
+      );
+      for (let round = 0; round < 20; round += 1) {
+        const input = order(`order-${level.replace(' ', '-')}-${round}`);
+        const payments = await Promise.all(outboxes.map((outbox) => outbox.create(input)));
+        expect(payments.map(({ state }) => state)).toEqual(['created', 'created']);
+        expect(service.requestsFor(input.merchantPaymentReference)).toHaveLength(1);
+      }
+    },
+  );
+
+  it('asks Postgres for the transaction of a client that can not say whether one is open', async () => {
+    const outbox = postgresOutbox<pg.PoolClient>(openPool(), { client: unusedClient });
+    const client = await openPool().connect();
+    // As in a pg before 8.18.
+    Object.assign(client, { getTransactionStatus: undefined });
+    const input = order('order-old-pg');
+    await expect(outbox.record(input, { tx: client })).rejects.toMatchObject({ option: 'tx' });
+    expect(await outbox.get('order-old-pg')).toBeUndefined();
+    await client.query('BEGIN');
+    await outbox.record(input, { tx: client });
+    await client.query('COMMIT');
+    expect(await outbox.get('order-old-pg')).toMatchObject({ state: 'recorded' });
+    client.release();
+  });
+
+  it('keeps what the service says in a database that has no character for it', async () => {
+    const database = `${schema}_latin1`;
+    await observer.query(
+      `CREATE DATABASE ${database} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`,
+    );
+    const connectionString = new URL(process.env['DATABASE_URL'] ?? '');
+    connectionString.pathname = database;
+    const pool = new pg.Pool({ connectionString: String(connectionString) });
+    const service = new ContractService();
+    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: service.client });
+    const inbox = postgresInbox(pool);
+    await outbox.setup();
+    await inbox.setup();
+    const extraBody = { payer: 'Łukasz 💳' };
+    const { payment } = await outbox.create(order('order-latin1'), { extraBody });
+    const referenceNumber = payment?.referenceNumber;
+    const found = { merchantPaymentReference: 'order-latin1', referenceNumber, ...extraBody };
+    expect(await outbox.settle(found as never, { tx: undefined as never })).toBe('known');
+    expect(await outbox.get('order-latin1')).toMatchObject({ extraBody, payment: extraBody });
+    const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(), processStale: false };
+    const failing = () => Promise.reject(new Error('no room for Łukasz'));
+    await expect(inbox.process(event, failing)).rejects.toThrow('no room for Łukasz');
+    for await (const { error } of inbox.failedChanges()) {
+      expect(error.message).toBe('no room for Łukasz');
+    }
+    await pool.end();
+    await observer.query(`DROP DATABASE ${database}`);
+    expect.assertions(4);
   });
 
   it('says that its tables are those of an inbox with the same prefix', async () => {
