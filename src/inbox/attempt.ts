@@ -41,6 +41,14 @@ export interface KeptFailure {
  */
 export type KeepFailure = (failure: NewFailure) => Promise<KeptFailure | undefined>;
 
+/** The transaction of a claim: no other change of the payment is claimed before its end. */
+export interface ClaimTransaction {
+  /** Marks where it is now. */
+  mark(): Promise<unknown>;
+  /** Undoes what came after the mark, and keeps the failure. */
+  readonly keep: KeepFailure;
+}
+
 /**
  * One delivery at an inbox that keeps failures: whether it may run, and what is kept when it fails. The
  * policy is that of the moment when it is made: the caller's event may change.
@@ -51,6 +59,9 @@ export class Attempt {
   #seen: SeenFailures | undefined;
   /** Why the work may not run. */
   #refusal: InboxError | undefined;
+  /** What the work threw, when it is kept in the claim's transaction. */
+  #inTurn: { readonly error: unknown; readonly kept: KeptFailure | undefined } | undefined;
+  #isOver = false;
 
   constructor({ failures }: InboxEvent, keep: KeepFailure) {
     this.#policy = failures;
@@ -76,34 +87,73 @@ export class Attempt {
    * @throws what `deliver` throws
    */
   async run<Result>(deliver: () => Promise<Result>): Promise<Result> {
+    let result: Result;
     try {
-      return await deliver();
-    } catch (error) {
+      result = await deliver();
+    } catch (thrown) {
+      // What is kept in a transaction that could not be committed is not kept.
+      const error = this.#inTurn === undefined ? thrown : this.#inTurn.error;
       await this.failed(error);
       throw error;
     }
+    if (this.#inTurn === undefined) return result;
+    this.#reportParked(this.#inTurn.kept);
+    throw this.#inTurn.error;
   }
 
-  /** Keeps what the delivery failed with, unless it failed before its claim was granted. */
+  /**
+   * Runs the work. Where later changes of the payment are to wait behind this one once it is parked, its failure
+   * is kept in the transaction of the claim: kept after it, one that was waiting for the claim would run.
+   *
+   * @returns whether the work is done; if not, its failure is kept when the transaction is committed, and
+   * {@link run} rejects with it
+   */
+  async work(run: () => Promise<void>, { mark, keep }: ClaimTransaction): Promise<boolean> {
+    const { parkAfter, blockParked = false } = this.#policy ?? {};
+    if (!blockParked || parkAfter === undefined) {
+      await run();
+      return true;
+    }
+    await mark();
+    try {
+      await run();
+      return true;
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      const failure = this.#describe(error, { ran: true, parkFrom: parkAfter });
+      // The connection may be lost: it is kept in another transaction then.
+      const kept = await keep(failure).catch(() => {
+        throw error;
+      });
+      this.#inTurn = { error, kept };
+      return false;
+    }
+  }
+
+  /** Keeps what the delivery failed with, once, unless it failed before its claim was granted. */
   async failed(error: unknown): Promise<void> {
     const seen = this.#seen;
-    if (seen === undefined) return;
+    if (seen === undefined || this.#isOver) return;
+    this.#isOver = true;
     if (this.#refusal === undefined) {
-      if (isFailure(error)) await this.#keepOrIgnore(error, seen);
+      if (isFailure(error)) await this.#keepOrIgnore(error);
     } else if (error === this.#refusal && seen.own !== 'parked') {
       // It is acknowledged for being kept, so what fails here is the answer.
       await this.#keep(this.#describe(error, { ran: false, parkFrom: 0 }));
     }
   }
 
-  async #keepOrIgnore(error: unknown, seen: SeenFailures): Promise<void> {
+  async #keepOrIgnore(error: unknown): Promise<void> {
     try {
       const parkFrom = this.#policy?.parkAfter;
-      const kept = await this.#keep(this.#describe(error, { ran: true, parkFrom }));
-      if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);
+      this.#reportParked(await this.#keep(this.#describe(error, { ran: true, parkFrom })));
     } catch {
       // Most failures of the store are what the work failed with already.
     }
+  }
+
+  #reportParked(kept: KeptFailure | undefined): void {
+    if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);
   }
 
   #describe(error: unknown, how: Pick<NewFailure, 'ran' | 'parkFrom'>): NewFailure {

@@ -11,11 +11,14 @@ import {
 } from '../../storage/mysql/pool.js';
 import { providedTransactions } from '../../storage/mysql/provided-transaction.js';
 import { withSavepoints } from '../../storage/mysql/savepoints.js';
+import { ASSERT_BEGUN } from '../../storage/mysql/session.js';
 import { isProvider, type TransactionProvider } from '../../storage/providers/provider.js';
 import { markDatabase } from '../../storage/shared-database.js';
 import { Turns } from '../../storage/turns.js';
 import { Attempt } from '../attempt.js';
+import type { ChangeId } from '../failed-changes.js';
 import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../inbox.js';
+import { deliverAsStep } from '../store-failure.js';
 import { type StoredEvent, toStoredEvent } from '../stored-event.js';
 import { WorkContext } from '../work-context.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
@@ -156,6 +159,7 @@ export function mysqlInbox(
 
   const processInTurn = async (
     event: StoredEvent,
+    names: ChangeId,
     leftMs: number,
     onInLine: () => void,
     attempt: Attempt,
@@ -166,12 +170,18 @@ export function mysqlInbox(
       if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
       const { stale } = claim;
       attempt.begin(claim.seen);
-      await runWork(connection.tx, (tx) => work(new WorkContext(tx, stale, connection)));
-      return { ...claim.ending, result: { found: 'processed' } };
+      const isDone = await attempt.work(
+        () => runWork(connection.tx, (tx) => work(new WorkContext(tx, stale, connection))),
+        failures.within(connection, event, names),
+      );
+      const ending = isDone
+        ? claim.ending
+        : ({ end: 'commit', statements: [ASSERT_BEGUN] } as const);
+      return { ...ending, result: { found: 'processed' } };
     });
     // From now on the record does without them.
     if (ended.found === 'no procedures') {
-      return processInTurn(event, leftMs, onInLine, attempt, work);
+      return processInTurn(event, names, leftMs, onInLine, attempt, work);
     }
     return ended.found;
   };
@@ -179,17 +189,17 @@ export function mysqlInbox(
   const inbox: MysqlInbox = {
     async process(event, work) {
       const stored = toStoredEvent(event);
-      const { paymentReference, key } = event;
-      const attempt = new Attempt(event, (failure) =>
-        failures.keep(stored, { paymentReference, key }, failure),
-      );
+      const names = { paymentReference: event.paymentReference, key: event.key };
+      const attempt = new Attempt(event, (failure) => failures.keep(stored, names, failure));
       // Other changes of the payment wait at the server, where those of all processes are in one order.
       const name = `${stored.reference} ${stored.key}`;
-      const outcome = await turns.take(name, timeouts.lockTimeoutMs, (leftMs) =>
-        attempt.run(() =>
-          // One that is still being connected would be overtaken by the next.
-          entrances.take(stored.reference, leftMs, (stillLeftMs, onInLine) =>
-            processInTurn(stored, stillLeftMs, onInLine, attempt, work),
+      const outcome = await deliverAsStep(asStep, work, (watched) =>
+        turns.take(name, timeouts.lockTimeoutMs, (leftMs) =>
+          attempt.run(() =>
+            // One that is still being connected would be overtaken by the next.
+            entrances.take(stored.reference, leftMs, (stillLeftMs, onInLine) =>
+              processInTurn(stored, names, stillLeftMs, onInLine, attempt, watched),
+            ),
           ),
         ),
       );

@@ -1,12 +1,14 @@
+import { toAsciiJson } from '../../storage/ascii-json.js';
 import { literal } from '../../storage/postgres/literal.js';
 import type { Queryable } from '../../storage/postgres/pool.js';
 import {
   maintenanceSettings,
+  type OpenTransaction,
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
 import { toStoredName } from '../../storage/stored-name.js';
-import type { KeptFailure, NewFailure } from '../attempt.js';
+import type { ClaimTransaction, KeptFailure, NewFailure } from '../attempt.js';
 import {
   assertChangeId,
   type ChangeId,
@@ -29,10 +31,12 @@ import { forgetFailure, isUnprocessed } from './statements.js';
 
 // Another row's lock is held for one statement.
 const LOCK_TIMEOUT_MS = 1_000;
+// The savepoint before the work.
+const CLAIMED = 'merchant_payments_claimed';
 
 type FailureTimeouts = Pick<Timeouts, 'commandTimeoutMs'>;
 
-/** The table of failures. Every statement is a short transaction. */
+/** The table of failures. Every statement is a short transaction, but for those {@link FailureTable.within} another. */
 export class FailureTable implements FailedChangeStore {
   readonly #transactions: Transactions<Queryable>;
   readonly #tables: QuotedTables;
@@ -54,18 +58,43 @@ export class FailureTable implements FailedChangeStore {
   async keep(
     event: StoredEvent,
     names: ChangeId,
-    { ran, parkFrom, error, getRawBody }: NewFailure,
+    failure: NewFailure,
   ): Promise<KeptFailure | undefined> {
+    return toKept(await this.#ask(this.#insert(event, names, failure)));
+  }
+
+  /** Keeps failures in the transaction of the event's claim. */
+  within(
+    transaction: Pick<OpenTransaction<unknown>, 'query'>,
+    event: StoredEvent,
+    names: ChangeId,
+  ): ClaimTransaction {
+    return {
+      mark: () => transaction.query(`SAVEPOINT ${CLAIMED}`),
+      keep: async (failure) => {
+        await transaction.query(`ROLLBACK TO SAVEPOINT ${CLAIMED}`);
+        const rows = await transaction.query(this.#insert(event, names, failure));
+        return toKept(rows.length === 0 ? undefined : onlyText(rows));
+      },
+    };
+  }
+
+  #insert(
+    event: StoredEvent,
+    names: ChangeId,
+    { ran, parkFrom, error, getRawBody }: NewFailure,
+  ): string {
     const { events, failures } = this.#tables;
     const [reference, key] = [literal(event.reference), literal(event.key)];
     const rawBody = this.#keepBodies ? getRawBody() : undefined;
     const added = ran ? 1 : 0;
     const isParked = (attempts: string): string =>
       parkFrom === undefined ? 'false' : `${attempts} >= ${parkFrom}`;
-    const answer = await this.#ask(`INSERT INTO ${failures} AS failure
-    (payment_reference, key, full_names, occurred_at_us, attempts, parked, error, raw_body)
-  SELECT ${reference}, ${key}, ${toLiteral(toFullNames(event, names))}, ${event.occurredAtUs}, ${added}, ${isParked(`${added}`)},
-    ${literal(JSON.stringify(error))}, ${rawBody === undefined ? 'NULL' : `decode('${toHex(rawBody)}', 'hex')`}
+    return `INSERT INTO ${failures} AS failure
+    (payment_reference, key, full_names, occurred_at_us, attempts, first_failed_at, last_failed_at, parked, error, raw_body)
+  SELECT ${reference}, ${key}, ${toLiteral(toFullNames(event, names))}, ${event.occurredAtUs}, ${added},
+    statement_timestamp(), statement_timestamp(), ${isParked(`${added}`)},
+    ${literal(toAsciiJson(JSON.stringify(error)))}, ${rawBody === undefined ? 'NULL' : `decode('${toHex(rawBody)}', 'hex')`}
   WHERE NOT EXISTS (SELECT FROM ${events} WHERE payment_reference = ${reference} AND key = ${key})
   ON CONFLICT (payment_reference, key) DO UPDATE SET
     attempts = failure.attempts + excluded.attempts,
@@ -73,10 +102,7 @@ export class FailureTable implements FailedChangeStore {
     parked = failure.parked OR ${isParked('failure.attempts + excluded.attempts')},
     error = excluded.error,
     raw_body = coalesce(excluded.raw_body, failure.raw_body)
-  RETURNING json_build_array(attempts, parked)::text`);
-    if (answer === undefined) return undefined;
-    const [attempts, parked] = parseJson(answer) as [number, boolean];
-    return { attempts, parked };
+  RETURNING json_build_array(attempts, parked)::text`;
   }
 
   failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange> {
@@ -134,6 +160,12 @@ export class FailureTable implements FailedChangeStore {
   }
 }
 
+function toKept(answer: string | undefined): KeptFailure | undefined {
+  if (answer === undefined) return undefined;
+  const [attempts, parked] = parseJson(answer) as [number, boolean];
+  return { attempts, parked };
+}
+
 // Whatever DateStyle and time zone the session has.
 function isoTime(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -144,5 +176,5 @@ function toHex(bytes: Uint8Array): string {
 }
 
 function toLiteral(text: string | null): string {
-  return text === null ? 'NULL' : literal(text);
+  return text === null ? 'NULL' : literal(toAsciiJson(text));
 }

@@ -15,7 +15,9 @@ import { isProvider, type TransactionProvider } from '../../storage/providers/pr
 import { markDatabase } from '../../storage/shared-database.js';
 import { Turns } from '../../storage/turns.js';
 import { Attempt } from '../attempt.js';
+import type { ChangeId } from '../failed-changes.js';
 import type { FailureKeepingInbox, InboxContext, InboxOutcome } from '../inbox.js';
+import { deliverAsStep } from '../store-failure.js';
 import { type StoredEvent, toStoredEvent } from '../stored-event.js';
 import { WorkContext } from '../work-context.js';
 import { EventRecord, type Unclaimed } from './event-record.js';
@@ -162,6 +164,7 @@ export function postgresInbox(
 
   const processInTurn = async (
     event: StoredEvent,
+    names: ChangeId,
     leftMs: number,
     attempt: Attempt,
     work: (context: InboxContext<Queryable>) => Promise<void>,
@@ -172,12 +175,16 @@ export function postgresInbox(
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
         attempt.begin(claim.seen);
-        await runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
-        return { end: 'commit', result: { found: 'processed' }, statements: claim.record };
+        const isDone = await attempt.work(
+          () => runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction))),
+          failures.within(transaction, event, names),
+        );
+        const statements = isDone ? claim.record : [];
+        return { end: 'commit', result: { found: 'processed' }, statements };
       },
     );
     // From now on the record does without them.
-    if (ended.found === 'no functions') return processInTurn(event, leftMs, attempt, work);
+    if (ended.found === 'no functions') return processInTurn(event, names, leftMs, attempt, work);
     return ended.found;
   };
 
@@ -185,15 +192,15 @@ export function postgresInbox(
     async process(event, work) {
       const stored = toStoredEvent(event);
       const { reference, key } = stored;
-      const { paymentReference, key: fullKey } = event;
-      const attempt = new Attempt(event, (failure) =>
-        failures.keep(stored, { paymentReference, key: fullKey }, failure),
-      );
+      const names = { paymentReference: event.paymentReference, key: event.key };
+      const attempt = new Attempt(event, (failure) => failures.keep(stored, names, failure));
       // Other changes of the payment wait at Postgres, where those of all processes are in one order.
       // PGlite has one connection, so that whatever waits there makes everything wait.
       const name = isSingle ? reference : `${reference} ${key}`;
-      const outcome = await turns.take(name, lockTimeoutMs, (leftMs) =>
-        attempt.run(() => processInTurn(stored, leftMs, attempt, work)),
+      const outcome = await deliverAsStep(asStep, work, (watched) =>
+        turns.take(name, lockTimeoutMs, (leftMs) =>
+          attempt.run(() => processInTurn(stored, names, leftMs, attempt, watched)),
+        ),
       );
       return outcome ?? 'busy';
     },

@@ -24,7 +24,7 @@ import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
 import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { explainStep } from '../store-failure.js';
+import { createStep, deliverAsStep, explainStep } from '../store-failure.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
@@ -71,8 +71,8 @@ export interface SqliteInbox extends FailureKeepingInbox {
  *
  * `process` rejects with an `InboxError`: `LEASE_LOST` when another process took over,
  * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired, `MISSING_TABLES` before
- * `setup()`; with an `InvalidOptionError` when the connection is in a transaction; and with the
- * driver's own errors.
+ * `setup()`, `STORE_FAILED` when SQLite or the driver fails; with an `InvalidOptionError` when the
+ * connection is in a transaction; and with what `work` throws.
  *
  * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed
  * by the inbox
@@ -116,13 +116,21 @@ export function sqliteInbox(
         );
       });
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
-      return attempt.run(async () => {
-        const begin = (seen: SeenFailures) => attempt.begin(seen);
-        const found = claimUnlessBlocked(() => lease.claim(processStale, begin));
-        if (!isClaimed(found)) return found;
-        const stale = found === 'claimed-stale';
-        return runUnderLease(lease, (signal) => work({ tx: undefined, signal, stale }));
-      });
+      return deliverAsStep(asStep, work, (watched) =>
+        attempt.run(async () => {
+          const begin = (seen: SeenFailures) => attempt.begin(seen);
+          const found = claimUnlessBlocked(() => lease.claim(processStale, begin));
+          if (!isClaimed(found)) return found;
+          const stale = found === 'claimed-stale';
+          return runUnderLease(lease, (signal) =>
+            // Kept before the claim is given back: a later change may have to wait for this one.
+            watched({ tx: undefined, signal, stale }).catch(async (error) => {
+              await attempt.failed(error);
+              throw error;
+            }),
+          );
+        }),
+      );
     },
     keepsBodies: keepBodies,
     failedChanges(listed) {
@@ -144,6 +152,8 @@ export function sqliteInbox(
     },
   };
 }
+
+const asStep = /* @__PURE__ */ createStep('SQLite', (error) => error);
 
 /** Takes a step that users ask for themselves. */
 function takeStep<Value>(step: () => Value): Value {

@@ -162,7 +162,8 @@ describe.skipIf(!url)('a connection', () => {
   it('has what the driver says as its failure when there is no server', async () => {
     const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
     await expect(mysqlInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
-      code: 'ECONNREFUSED',
+      code: 'STORE_FAILED',
+      cause: { code: 'ECONNREFUSED' },
     });
     await pool.end();
   });

@@ -152,7 +152,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
   it('has what Postgres says as its failure when there is no server', async () => {
     const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
     await expect(postgresInbox(pool).process(change('no-server'), nothing)).rejects.toMatchObject({
-      code: 'ECONNREFUSED',
+      code: 'STORE_FAILED',
+      cause: { code: 'ECONNREFUSED' },
     });
   });
 });

@@ -67,7 +67,7 @@ describe('a failure', () => {
       await insert(tx);
       await insert(tx);
     });
-    await expect(failing).rejects.toMatchObject({ code: '23505' });
+    await expect(failing).rejects.toMatchObject({ code: 'STORE_FAILED', cause: { code: '23505' } });
     expect(await list('at-commit')).toMatchObject([{ attempts: 2, error: { code: '23505' } }]);
     await inbox.process(change('at-commit'), ({ tx }) => insert(tx).then(nothing));
     // The list would hide a row that is left.

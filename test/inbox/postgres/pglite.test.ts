@@ -66,14 +66,15 @@ describe('postgresInbox on PGlite', () => {
     expect(await inbox.process(change('waiting'), nothing)).toBe('processed');
   });
 
-  it('rejects with the database’s own error when it is closed', async () => {
+  it('rejects with the database’s own error as the cause when it is closed', async () => {
     const closed = await openPglite();
     await closed.close();
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers().length;
-    await expect(postgresInbox(closed).process(change('closed'), nothing)).rejects.toThrow(
-      'PGlite is closed',
-    );
+    await expect(postgresInbox(closed).process(change('closed'), nothing)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { message: 'PGlite is closed' },
+    });
     expect(timers()).toHaveLength(before);
   });
 });

@@ -56,6 +56,29 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     expect(await show(pool)).toBe('off');
   });
 
+  it('keeps a failed change on disk, as the service is told so, where the role’s default is not to', async () => {
+    const seen = `seen_${form.replaceAll(' ', '_')}`;
+    // Deferred, it runs at the commit.
+    await observer.query(`CREATE TABLE ${schema}.${seen} (setting text);
+      GRANT INSERT ON ${schema}.${seen} TO mp_inbox_session_plain;
+      CREATE FUNCTION ${schema}.note_${seen}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO ${schema}.${seen} VALUES (current_setting('synchronous_commit'));
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER ${seen} AFTER INSERT ON ${schema}.payment_inbox_failures
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${schema}.note_${seen}()`);
+    const inbox = postgresInbox(open('-c synchronous_commit=off'));
+    for (const blockParked of [false, true]) {
+      const failures = { parkAfter: 1, blockParked };
+      const failed = change(name(`failed-${blockParked}`), 0, { failures });
+      const failing = inbox.process(failed, () => Promise.reject(new Error('out of stock')));
+      await expect(failing).rejects.toThrow('out of stock');
+    }
+    const { rows } = await observer.query(`SELECT setting FROM ${schema}.${seen}`);
+    expect(rows).toEqual([{ setting: 'on' }, { setting: 'on' }]);
+    await observer.query(`DROP TRIGGER ${seen} ON ${schema}.payment_inbox_failures`);
+  });
+
   it('keeps a default that is on its way to disk', async () => {
     const pool = open('-c synchronous_commit=local');
     await postgresInbox(pool).process(change(name('local')), async ({ tx }) => {

@@ -67,7 +67,10 @@ export function describeStore(store: () => Store): void {
         await insertOrder(tx, 'deferred');
         await insertOrder(tx, 'deferred');
       });
-      await expect(failing).rejects.toMatchObject({ code: '23505' });
+      await expect(failing).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { code: '23505' },
+      });
       expect(await orders('deferred')).toBe(0);
       expect(await recorded('deferred')).toEqual(NOTHING);
       expect(await open().process(change('deferred'), nothing)).toBe('processed');
@@ -295,13 +298,14 @@ export function describeStore(store: () => Store): void {
     });
   });
 
-  it('rejects with Postgres’ own error when the change can not be recorded', async () => {
+  it('rejects with Postgres’ own error as the cause when the change can not be recorded', async () => {
     await store().query(`CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`);
     await store().query(`CREATE OR REPLACE TRIGGER full_disk BEFORE INSERT ON payment_inbox_events
       FOR EACH ROW WHEN (NEW.payment_reference = 'unrecorded') EXECUTE FUNCTION full_disk()`);
     await expect(open().process(change('unrecorded'), nothing)).rejects.toMatchObject({
-      code: '53100',
+      code: 'STORE_FAILED',
+      cause: { code: '53100' },
     });
     expect(await recorded('unrecorded')).toEqual(NOTHING);
   });

@@ -136,7 +136,10 @@ describe.each(drivers)('with $name', ({ open }) => {
       for (const table of ['payment_inbox_payments', 'payment_inbox_events']) {
         database.exec(`DROP TABLE ${table}; CREATE TABLE ${table} (other)`);
       }
-      await expect(deliver(inbox, first)).rejects.toThrow(/no such column|no column named/);
+      await expect(deliver(inbox, first)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { message: expect.stringMatching(/no such column|no column named/) },
+      });
     });
 
     test('are used as soon as setup was called, also after a callback had failed for it', async () => {
@@ -410,7 +413,10 @@ describe.each(drivers)('with $name', ({ open }) => {
       const { inbox, database } = openInbox();
       const held = await hold(inbox, first);
       database.exec('DROP TABLE payment_inbox_events');
-      await expect(held.complete()).rejects.toThrow('no such table');
+      await expect(held.complete()).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { message: expect.stringContaining('no such table') },
+      });
     });
 
     test('that was taken over aborts the signal of the work', async () => {
@@ -659,7 +665,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(inbox.prune(new Date(nowMs))).toBe(202);
     });
 
-    // The failure is described when the claim has been given back, right before it is kept.
+    // The failure is described right before it is kept.
     function lockedWhenKept(more: Partial<FailurePolicy> = {}) {
       const { inbox, database } = openInbox();
       const other = connect();
@@ -689,6 +695,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const failed = failOf(inbox, event);
       await refused();
       endPatience();
+      nowMs += LEASE_MS;
       await failed;
       other.exec('ROLLBACK');
       expect(await list(inbox)).toEqual([]);

@@ -159,6 +159,20 @@ export const keptFailureCases = needing('keepsFailures', [
     }
     await assertForgotten(stage, first, 'after all were replayed');
   }),
+  test('parks a change with blockParked that was waiting for the one that was parked', async (stage) => {
+    const change = createPayment();
+    const failures = { parkAfter: 1, blockParked: true };
+    const event = change({ failures });
+    const later = change({ occurredAt: seconds(60), failures });
+    const first = await stage.begin(await stage.open(), event);
+    const early = await stage.deliverHeldOff(await stage.open(), later);
+    first.fail();
+    await first.rejects();
+    await early.settled;
+    assert.equal(early.runs, 0, 'the later change ran though the one before it was being parked');
+    const code = early.answer === 'busy' ? 'CHANGE_BLOCKED' : 'CHANGE_PARKED';
+    await assertRefused(stage, later, code);
+  }),
   test('counts each failure of deliveries at once', async (stage) => {
     const event = createPayment()();
     const inboxes = [await stage.open(), await stage.open()];

@@ -1,8 +1,8 @@
 import type { InboxError } from '../../../../src/errors.js';
 import type { FailedChangesOptions, FailurePolicy } from '../../../../src/inbox/failed-changes.js';
-import type { InboxEvent } from '../../../../src/inbox/inbox.js';
+import type { InboxEvent, InboxOutcome } from '../../../../src/inbox/inbox.js';
 import { KeepingInbox, type Kept } from '../keeping-inbox.js';
-import type { Change } from '../right-inbox.js';
+import type { Change, Work } from '../right-inbox.js';
 import type { WrongInbox } from './wrong-inbox.js';
 
 export const wrongKeepers: readonly WrongInbox[] = [
@@ -108,6 +108,25 @@ export const wrongKeepers: readonly WrongInbox[] = [
       protected override isBehind({ payment, id }: Change): boolean {
         const kept = this.list({ paymentReference: payment });
         return kept.some((one) => one.parked && JSON.stringify([payment, one.key]) !== id);
+      }
+    },
+  },
+  {
+    flaw: 'looks for what is parked when a change arrives, not when it is claimed',
+    caughtBy: 'parks a change with blockParked that was waiting for the one that was parked',
+    says: /ran though the one before it was being parked/,
+    waitMs: Number.POSITIVE_INFINITY,
+    inbox: class extends KeepingInbox {
+      readonly #behind = new Map<string, boolean>();
+
+      override process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
+        const change = this.read(event);
+        this.#behind.set(change.id, super.isBehind(change));
+        return super.process(event, work);
+      }
+
+      protected override isBehind({ id }: Change): boolean {
+        return this.#behind.get(id) === true;
       }
     },
   },
