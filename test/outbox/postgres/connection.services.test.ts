@@ -272,7 +272,10 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const extraBody = { payer: 'Łukasz 💳' };
     const { payment } = await outbox.create(order('order-latin1'), { extraBody });
     const referenceNumber = payment?.referenceNumber;
-    const found = { merchantPaymentReference: 'order-latin1', referenceNumber, ...extraBody };
+    const found = {
+      ...{ merchantPaymentReference: 'order-latin1', referenceNumber, ...extraBody },
+      updatedAt: '2999-01-31T12:00:00+00:00',
+    };
     expect(await outbox.settle(found as never, { tx: undefined as never })).toBe('known');
     expect(await outbox.get('order-latin1')).toMatchObject({ extraBody, payment: extraBody });
     const event = { key: 'k', paymentReference: 'p', occurredAt: new Date(), processStale: false };
