@@ -139,5 +139,5 @@ function describeExpected({ expected, reason }: Judgement): string {
     return `a callback that fails verification with ${reason} must be refused with 4xx, best 401`;
   }
   if (expected === 'any') return 'a callback without content-type must be answered with 2xx or 4xx';
-  return 'a valid callback must be accepted with 2xx';
+  return 'a valid callback must be accepted with 2xx; merchant-payments check finds out why it is not';
 }

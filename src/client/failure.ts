@@ -60,15 +60,20 @@ export function toError(
     : apiError(exchange, verdict, context);
 }
 
-// The codes of Node for a certificate that no known CA has signed.
-const UNTRUSTED: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
 const NAME_THE_CA =
   ', since Node trusts no CA that signed the certificate; if it is your own CA, name its file in NODE_EXTRA_CA_CERTS';
+const NO_TLS =
+  ', since the server does not speak TLS at this port; check the port, and whether the base URL should begin with http:';
+
+/** What to do about a connection that failed, by the codes of Node. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', NAME_THE_CA],
+  ['SELF_SIGNED_CERT_IN_CHAIN', NAME_THE_CA],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NAME_THE_CA],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NAME_THE_CA],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NO_TLS],
+]);
 
 function failureToError(
   { sent, reason, cause }: Failure,
@@ -82,7 +87,7 @@ function failureToError(
   const details = { ...verdict, cause: scrubbed };
   const call = describeCall(context);
   const code = scrubbed?.code;
-  const because = code === undefined ? '' : ` (${code})${UNTRUSTED.has(code) ? NAME_THE_CA : ''}`;
+  const because = code === undefined ? '' : ` (${code})${REMEDIES.get(code) ?? ''}`;
   const what =
     reason === 'unusable'
       ? `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`

@@ -134,7 +134,7 @@ export function explainFailedRecord(error: unknown): unknown {
 export function connectionLost(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The connection to Postgres was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
+    'The connection to Postgres was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer',
     { cause },
   );
 }

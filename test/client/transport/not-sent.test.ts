@@ -109,6 +109,20 @@ describe.each(connecting)('with $name, before anything was sent', ({ through }) 
     expect(error.message).toContain('(DEPTH_ZERO_SELF_SIGNED_CERT)');
   });
 
+  it('an https address of a server without TLS says so', async () => {
+    const server = await startRawServer({
+      connected: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    });
+    const client = createClient(`https://localhost:${server.port}`, {
+      ...through({}),
+      maxRetries: 0,
+    });
+    const error = await failureOf(client.payments.create(order));
+    expect(error.message).toMatch(
+      /\(ERR_SSL_\w+\), since the server does not speak TLS at this port/,
+    );
+  });
+
   it.each<[string, (socket: Socket) => void]>([
     ['is answered without TLS', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['is reset', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
