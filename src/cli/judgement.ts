@@ -131,7 +131,7 @@ export function describeFailure(all: readonly JudgedCallback[]): string | undefi
       ? `gave no answer (${errorCode ?? outcome})`
       : `answered ${response.status}`;
   const others = wrong.length > 1 ? `, and ${wrong.length - 1} more were not as expected` : '';
-  return `the endpoint ${seen}, but ${describeExpected(first.judgement)}${others}`;
+  return `the endpoint ${seen}, but ${describeExpected(first.judgement)}${others}; merchant-payments check finds the cause`;
 }
 
 function describeExpected({ expected, reason }: Judgement): string {
@@ -139,5 +139,5 @@ function describeExpected({ expected, reason }: Judgement): string {
     return `a callback that fails verification with ${reason} must be refused with 4xx, best 401`;
   }
   if (expected === 'any') return 'a callback without content-type must be answered with 2xx or 4xx';
-  return 'a valid callback must be accepted with 2xx; merchant-payments check finds out why it is not';
+  return 'a valid callback must be accepted with 2xx';
 }

@@ -95,7 +95,7 @@ function failureOf(...all: readonly SentCallback[]) {
 test('what went wrong is one line', () => {
   expect(failureOf(send(200), send(202))).toBeUndefined();
   expect(failureOf(send(200), send(500), send(undefined))).toBe(
-    'the endpoint answered 500, but a valid callback must be accepted with 2xx, and 1 more were not as expected',
+    'the endpoint answered 500, but a valid callback must be accepted with 2xx, and 1 more were not as expected; merchant-payments check finds the cause',
   );
   expect(failureOf(send(undefined))).toContain('gave no answer (ECONNREFUSED)');
   expect(failureOf(send(undefined, { outcome: 'timed-out', errorCode: undefined }))).toContain(

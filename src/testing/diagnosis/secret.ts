@@ -53,9 +53,9 @@ export function otherSecret(secretCount: number, tried: readonly string[]): Call
       : `none of the ${secretCount} signing secrets`;
   return {
     code: 'secret-other',
-    message: `The signature was made with ${made}, or the callback is forged: the body is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
+    message: `The signature was made with ${made}, or the callback is forged, or its body was parsed and written again in a way that is not known: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
     remedy:
-      'Compare the signing secret with that of the account and environment (test or live) that sent this callback. If your code parses the body before it verifies it, verify the bytes as received first.',
+      'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
     tried,
   };
 }
