@@ -122,7 +122,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     limit: number;
   }): Promise<readonly StoredSecondPayment[]> {
     const statement = this.#statements.listSecondPayments(after, limit);
-    return this.#whenFree(() => parseSecondPayments(this.#ask(statement) ?? '[]'));
+    return this.#whenFree(() => parseSecondPayments(this.#ask(statement) as string));
   }
 
   async prune(olderThan: Date): Promise<number> {
@@ -160,7 +160,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   #list(statement: Statement): readonly Listed[] {
-    return parseRows(this.#ask(statement) ?? '[]');
+    return parseRows(this.#ask(statement) as string);
   }
 
   /**

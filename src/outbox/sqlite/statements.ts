@@ -19,7 +19,7 @@ class Raw {
 type Part = SqliteValue | undefined | Raw | Statement;
 
 function isStatement(part: Part): part is Statement {
-  return typeof part === 'object' && part !== null && 'values' in part && 'text' in part;
+  return typeof part === 'object' && part !== null && 'values' in part;
 }
 
 function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Statement {

@@ -293,8 +293,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const pool = openPool();
     await postgresInbox(pool, { prefix: 'shop_' }).setup();
     const outbox = postgresOutbox(pool, { client: unusedClient, prefix: 'shop_' });
-    for (const step of [outbox.setup(), outbox.create(order('order-4'))]) {
-      await expect(step).rejects.toMatchObject({
+    for (const step of [() => outbox.setup(), () => outbox.create(order('order-4'))]) {
+      await expect(step()).rejects.toMatchObject({
         code: 'MISSING_TABLES',
         message: expect.stringContaining('an inbox with the same prefix'),
         cause: { code: '42703' },

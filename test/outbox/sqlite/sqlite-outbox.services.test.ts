@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/sqlite-outbox.js';
@@ -90,6 +90,8 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject({
       option: 'tx',
+      message:
+        'tx must be the database that the outbox was made from, with your transaction open on it',
     });
   });
 
@@ -153,7 +155,97 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     await expect(outbox.get('order-4')).rejects.toMatchObject({
       code: 'MISSING_TABLES',
       message: expect.stringContaining('setup()'),
+      cause: expect.objectContaining({ message: expect.stringContaining('no such table') }),
     });
+  });
+
+  it('settles in a transaction of the same connection, and is undone with it', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    await outbox.record(order('order-settled'), { tx: undefined });
+    const found = { merchantPaymentReference: 'order-settled', referenceNumber: 'PAY-1' };
+    database.exec('BEGIN');
+    expect(await outbox.settle(found as never, { tx: database })).toBe('settled');
+    database.exec('ROLLBACK');
+    expect(await outbox.get('order-settled')).toMatchObject({ state: 'recorded' });
+  });
+
+  it('reads nothing of a transaction that is open on the connection', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    database.exec('BEGIN');
+    outbox.recordNow(order('order-open'));
+    const reading = outbox.get('order-open');
+    database.exec('ROLLBACK');
+    expect(await reading).toBeUndefined();
+  });
+
+  it.each([
+    ['another connection has the file locked', () => openOther()],
+    ['a transaction or an iterate() is open on the connection', () => database],
+  ])('gives up after five seconds in which %s', async (blocked, open) => {
+    const outbox = sqliteOutbox(database, { client: unusedClient });
+    const blocking = open();
+    blocking.exec('BEGIN IMMEDIATE');
+    const recording = outbox.record(order('order-blocked'), { tx: undefined });
+    const later = performance.now() + 5_000;
+    const now = vi.spyOn(performance, 'now').mockReturnValue(later);
+    const error = (await recording.catch((thrown) => thrown)) as Error;
+    now.mockRestore();
+    blocking.exec('ROLLBACK');
+    expect(error).toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+      message: `A step of the outbox was not taken within 5000 ms, as ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
+    });
+    const cause = blocking === database ? undefined : 'database is locked';
+    expect((error.cause as Error | undefined)?.message).toBe(cause);
+    expect(await outbox.get('order-blocked')).toBeUndefined();
+  });
+
+  it('forgets thousands of payments, in several steps', async () => {
+    const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'old_' });
+    outbox.setup();
+    database.exec(`WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 2000)
+      INSERT INTO old_payments (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+      SELECT 'old-' || n, '{}', '', 'created', 1, 1, 1 FROM counted`);
+    expect(await outbox.prune(new Date(2))).toBe(2_000);
+  });
+
+  it.each([
+    ['a row without text', (row: unknown) => row && { value: 1 }],
+    ['a promise', (row: unknown) => Promise.resolve(row)],
+  ])('refuses a database that answers with %s', async (_, change) => {
+    const other = openOther();
+    const changing = {
+      exec: (sql: string) => other.exec(sql),
+      prepare(sql: string) {
+        const statement = other.prepare(sql);
+        const run = (...values: never[]) => statement.run(...values);
+        const get = (...values: never[]) => change(statement.get(...values));
+        return sql.startsWith('PRAGMA') ? statement : { run, get };
+      },
+    };
+    const outbox = sqliteOutbox(changing as SqliteDatabase, { client: unusedClient });
+    await expect(outbox.create(order('order-odd'))).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'database',
+      message:
+        'database must answer a query with its first row at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
+    });
+  });
+
+  it('takes null for no row, as Bun gives it', async () => {
+    const other = openOther();
+    const giving = {
+      exec: (sql: string) => other.exec(sql),
+      prepare(sql: string) {
+        const statement = other.prepare(sql);
+        return {
+          run: (...values: never[]) => statement.run(...values),
+          get: (...values: never[]) => statement.get(...values) ?? null,
+        };
+      },
+    };
+    const outbox = sqliteOutbox(giving as SqliteDatabase, { client: unusedClient });
+    expect(await outbox.get('order-none')).toBeUndefined();
   });
 
   it('says so when its tables are those of an inbox with the same prefix', () => {
