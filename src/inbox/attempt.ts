@@ -97,8 +97,11 @@ export class Attempt {
       throw error;
     }
     if (this.#inTurn === undefined) return result;
-    this.#reportParked(this.#inTurn.kept);
-    throw this.#inTurn.error;
+    const { error, kept } = this.#inTurn;
+    try {
+      this.#reportParked(kept);
+    } catch {}
+    throw error;
   }
 
   /**
@@ -120,13 +123,14 @@ export class Attempt {
       return true;
     } catch (error) {
       if (!isFailure(error)) throw error;
-      const failure = this.#describe(error, { ran: true, parkFrom: parkAfter });
-      // The connection may be lost: it is kept in another transaction then.
-      const kept = await keep(failure).catch(() => {
+      try {
+        const kept = await keep(this.#describe(error, { ran: true, parkFrom: parkAfter }));
+        this.#inTurn = { error, kept };
+        return false;
+      } catch {
+        // The connection may be lost: it is kept in another transaction then.
         throw error;
-      });
-      this.#inTurn = { error, kept };
-      return false;
+      }
     }
   }
 

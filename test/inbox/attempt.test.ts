@@ -95,6 +95,18 @@ describe('what is kept of an attempt', () => {
     expect(kept).not.toHaveBeenCalled();
   });
 
+  it('is kept once, by whomever first', async () => {
+    const { attempt, kept } = createAttempt();
+    const error = new Error('broken');
+    const run = attempt.run(async () => {
+      attempt.begin(NOTHING_SEEN);
+      await attempt.failed(error);
+      throw error;
+    });
+    await expect(run).rejects.toBe(error);
+    expect(kept).toHaveBeenCalledOnce();
+  });
+
   it('never hides the error of the work, whatever fails in keeping it', async () => {
     const error = new Error('broken');
     const failing = {
@@ -111,6 +123,106 @@ describe('what is kept of an attempt', () => {
         throw error;
       });
       await expect(run).rejects.toBe(error);
+    }
+  });
+});
+
+describe('work that later changes may have to wait for', () => {
+  const error = new Error('broken');
+  const broken = () => Promise.reject(error);
+  const POLICY: FailurePolicy = { parkAfter: 1, blockParked: true };
+
+  /** An attempt in a transaction that is told what was done in it. */
+  function createTransaction(policy: FailurePolicy, keepWithin?: KeepFailure) {
+    const steps: string[] = [];
+    const keep = vi.fn<KeepFailure>(keepWithin ?? (async () => ({ attempts: 4, parked: true })));
+    const transaction = {
+      mark: async () => steps.push('mark'),
+      keep: (failure: Parameters<KeepFailure>[0]) => {
+        steps.push('keep');
+        return keep(failure);
+      },
+    };
+    const { attempt, kept } = createAttempt(policy);
+    const run = (work: () => Promise<void>, commit = async () => {}) =>
+      attempt.run(async () => {
+        attempt.begin(NOTHING_SEEN);
+        const isDone = await attempt.work(async () => {
+          steps.push('work');
+          await work();
+        }, transaction);
+        await commit();
+        return isDone;
+      });
+    return { run, steps, within: keep, apart: kept };
+  }
+
+  it('is done behind a mark, and keeps nothing when it completes', async () => {
+    const { run, steps, apart } = createTransaction(POLICY);
+    expect(await run(async () => {})).toBe(true);
+    expect(steps).toEqual(['mark', 'work']);
+    expect(apart).not.toHaveBeenCalled();
+  });
+
+  it('keeps its failure in the transaction, once, and rejects when that is committed', async () => {
+    const reported: number[] = [];
+    const onParked = (attempts: number) => reported.push(attempts);
+    const { run, steps, within, apart } = createTransaction({ ...POLICY, onParked });
+    const committed = vi.fn(async () => {
+      expect(reported).toEqual([]);
+    });
+    await expect(run(broken, committed)).rejects.toBe(error);
+    expect(steps).toEqual(['mark', 'work', 'keep']);
+    expect(within.mock.calls).toMatchObject([
+      [{ ran: true, parkFrom: 1, error: { name: 'Error', message: 'broken' } }],
+    ]);
+    expect(committed).toHaveBeenCalledOnce();
+    expect(apart).not.toHaveBeenCalled();
+    expect(reported).toEqual([4]);
+  });
+
+  it.each([
+    ['is not to park', { blockParked: true }],
+    ['is not to block', { parkAfter: 1 }],
+    ['has no policy', {}],
+  ])('is not marked where it %s, and its failure is kept apart', async (_, policy) => {
+    const { run, steps, apart } = createTransaction(policy);
+    await expect(run(broken)).rejects.toBe(error);
+    expect(steps).toEqual(['work']);
+    expect(apart).toHaveBeenCalledOnce();
+    expect(await createTransaction(policy).run(async () => {})).toBe(true);
+  });
+
+  it('that asks to retry later keeps nothing', async () => {
+    const { run, steps, apart } = createTransaction(POLICY);
+    const later = new RetryLaterError();
+    await expect(run(() => Promise.reject(later))).rejects.toBe(later);
+    expect(steps).toEqual(['mark', 'work']);
+    expect(apart).not.toHaveBeenCalled();
+  });
+
+  it('has its failure kept apart when the transaction can not keep it', async () => {
+    const lost = () => Promise.reject(new Error('the connection is lost'));
+    const { run, apart } = createTransaction(POLICY, lost);
+    await expect(run(broken)).rejects.toBe(error);
+    expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
+  });
+
+  it('has its failure kept apart when the transaction can not be committed', async () => {
+    const { run, apart } = createTransaction(POLICY);
+    const commit = () => Promise.reject(new Error('no commit'));
+    await expect(run(broken, commit)).rejects.toBe(error);
+    expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
+  });
+
+  it('has its own error as the failure whatever fails in describing or reporting it', async () => {
+    for (const name of ['describeError', 'onParked'] as const) {
+      const failing = () => {
+        throw new Error('no log');
+      };
+      await expect(createTransaction({ ...POLICY, [name]: failing }).run(broken)).rejects.toBe(
+        error,
+      );
     }
   });
 });

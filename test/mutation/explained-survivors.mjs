@@ -289,19 +289,19 @@ export const EXPLAINED_SURVIVORS = [
   // src/inbox
   {
     file: 'src/inbox/attempt.ts',
-    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    code: "if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
     to: 'kept.parked',
     why: 'What fails in keeping a failure, or in reporting it, is ignored.',
   },
   {
     file: 'src/inbox/attempt.ts',
-    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    code: "if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
     to: 'this.#policy?.onParked(kept.attempts)',
     why: 'What fails in keeping a failure, or in reporting it, is ignored.',
   },
   {
     file: 'src/inbox/attempt.ts',
-    code: "if (kept?.parked && seen.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    code: "if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
     to: 'this.#policy.onParked',
     why: 'What fails in keeping a failure, or in reporting it, is ignored.',
   },

@@ -252,8 +252,8 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
       message: expect.stringContaining('Take ORACLE out of sql_mode'),
       cause: expect.objectContaining({ errno: 1064 }),
     };
-    for (const step of [outbox.create(order('order-9')), inbox.setup()]) {
-      await expect(step).rejects.toMatchObject(refused);
+    for (const step of [() => outbox.create(order('order-9')), () => inbox.setup()]) {
+      await expect(step()).rejects.toMatchObject(refused);
     }
     expect(await mysqlOutbox(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
   });
