@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { MockLog } from '../../src/cli/mock-log.js';
+import { MockLog, toJsonEvent } from '../../src/cli/mock-log.js';
+import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
+import { viewAttempt } from '../../src/mock-server/control/control-view.js';
 import { createMockService } from '../../src/mock-server/service.js';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
 
@@ -95,6 +97,20 @@ test('logs the copies of an attempt, and the end of all retries', async () => {
     expect.stringMatching(/^callback {2}a paid, attempt 1 \(copy 1\), failed, /),
     'callback  a paid, not retried again',
   ]);
+  await service.close();
+});
+
+test('an attempt as JSON has the fields that it has over HTTP, and no other', async () => {
+  const port = await reserveClosedPort();
+  const { service, create, setStatus } = startLog({ callbackUrl: `http://127.0.0.1:${port}/` });
+  await create('a');
+  await setStatus('paid');
+  const [attempt] = service.deliveries as [DeliveryAttempt];
+  const json = (value: unknown) => JSON.parse(JSON.stringify(value));
+  expect(json(toJsonEvent({ type: 'attempt', attempt }))).toEqual({
+    type: 'attempt',
+    attempt: json(viewAttempt(attempt)),
+  });
   await service.close();
 });
 

@@ -5,11 +5,14 @@ import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import type { CallbackEdit } from './delivery.js';
 import { signedHeaders } from './sign.js';
 
+// Attempts have the message's fields, and users print those.
+export const SIGNED_AT_MS = Symbol('signedAtMs');
+
 /** A callback ready to be sent. */
 export interface CallbackMessage {
   readonly timestamp: string;
   /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
-  readonly signedAtMs: number;
+  readonly [SIGNED_AT_MS]: number;
   readonly signedString: string;
   readonly rawBody: Uint8Array;
   /** Names in lower case. */
@@ -44,7 +47,7 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   });
   return {
     timestamp,
-    signedAtMs,
+    [SIGNED_AT_MS]: signedAtMs,
     signedString: `${timestamp}.${signedText}`,
     // Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
     rawBody: new TextEncoder().encode(edit?.body ?? changeAfterSigning(signedText, record, fault)),

@@ -7,7 +7,7 @@ import type { MockClock, MockTimer } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
 import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
-import { type CallbackMessage, createCallbackMessage } from './callback-message.js';
+import { type CallbackMessage, createCallbackMessage, SIGNED_AT_MS } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
 import type {
   CallbackEdit,
@@ -124,7 +124,7 @@ export class CallbackDispatcher {
 
   /** When that attempt was signed, in epoch milliseconds: its endpoint's time, whatever a fault did. */
   signedAtMs(attempt: DeliveryAttempt): number | undefined {
-    return (attempt as DeliveryAttempt & Partial<CallbackMessage>).signedAtMs;
+    return (attempt as DeliveryAttempt & Partial<CallbackMessage>)[SIGNED_AT_MS];
   }
 
   /** The deliveries of a payment among the last 10,000, oldest first. */
