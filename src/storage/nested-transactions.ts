@@ -11,12 +11,22 @@ export interface Command {
   readonly words: string;
 }
 
+/** What to ask after an error that leaves open whether the transaction is over. */
+export interface Probe {
+  /** Its answer tells, by {@link Dialect.endedBy}. */
+  readonly statement: string;
+  /** What it means that it is. */
+  readonly end: InboxError;
+}
+
 /** What a driver's statements mean for the transaction that they are sent in. */
 export interface Dialect {
   /** What the first argument of a query does to the transaction; undefined when it leaves it open. */
   commandIn(config: unknown): Command | undefined;
   /** Why the transaction is over, as the answer to a statement, or its error, tells; undefined when it is not. */
   endedBy?(answer: unknown): InboxError | undefined;
+  /** Undefined when the error leaves nothing open. */
+  probeAfter?(error: unknown): Probe | undefined;
   /** What a callback is given besides `null` for an answer. Without it, the answer. */
   valuesOf?(answer: unknown): unknown[];
 }
@@ -45,7 +55,7 @@ export class NestedTransactions {
     const command = this.#dialect.commandIn(args[0]);
     if (command !== undefined) return this.#answer(this.#run(command, inPlace), args);
     const result = query(...args);
-    return isPromise(result) ? this.#settled(result) : result;
+    return isPromise(result) ? this.#settled(result, inPlace) : result;
   }
 
   /** Refuses what would end the transaction in a way that no savepoint stands for. */
@@ -53,12 +63,17 @@ export class NestedTransactions {
     return this.#refuse(endRefused(words));
   }
 
-  /** Counts a query that tells its end by a callback. Gives what is to be called then, with what it gave. */
-  begin(): (answer: unknown) => void {
+  /**
+   * Counts a query that tells its end by a callback. Gives what is to be called then, with what it gave; what
+   * that gives is to be waited for before the work is told.
+   *
+   * @param inPlace sends a statement of ours
+   */
+  begin(inPlace: AnyMethod): (answer: unknown) => Promise<void> | undefined {
     this.#running += 1;
     return (answer) => {
       this.#running -= 1;
-      this.#notice(answer);
+      return this.#notice(answer, inPlace);
     };
   }
 
@@ -81,18 +96,20 @@ export class NestedTransactions {
       // Of two at once, one's ROLLBACK would undo what the other has committed.
       if (this.#isOpen) throw this.#refuse(beginRefused(words));
       this.#isOpen = true;
-      return this.#orElse(false, query(`SAVEPOINT ${SAVEPOINT}`));
+      return this.#orElse(false, query, `SAVEPOINT ${SAVEPOINT}`);
     }
     if (kind === 'other' || !this.#isOpen) throw this.#refuse(endRefused(words));
     this.#isOpen = false;
-    if (kind === 'rollback') return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`));
+    if (kind === 'rollback') {
+      return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`), query);
+    }
     // A COMMIT that fails is followed by a ROLLBACK, which needs its savepoint.
-    return this.#orElse(true, query(`RELEASE SAVEPOINT ${SAVEPOINT}`));
+    return this.#orElse(true, query, `RELEASE SAVEPOINT ${SAVEPOINT}`);
   }
 
-  async #orElse(isOpen: boolean, running: unknown): Promise<unknown> {
+  async #orElse(isOpen: boolean, query: AnyMethod, statement: string): Promise<unknown> {
     try {
-      return await this.#settled(running);
+      return await this.#settled(query(statement), query);
     } catch (error) {
       this.#isOpen = isOpen;
       throw error;
@@ -100,22 +117,32 @@ export class NestedTransactions {
   }
 
   // By await rather than by then(): the stack of an error still leads to the work.
-  async #settled(running: unknown): Promise<unknown> {
+  async #settled(running: unknown, query: AnyMethod): Promise<unknown> {
     this.#running += 1;
     try {
       const answer = await running;
-      this.#notice(answer);
+      this.#notice(answer, query);
       return answer;
     } catch (error) {
-      this.#notice(error);
+      await this.#notice(error, query);
       throw error;
     } finally {
       this.#running -= 1;
     }
   }
 
-  #notice(answer: unknown): void {
-    this.#end ??= this.#dialect.endedBy?.(answer);
+  #notice(answer: unknown, query: AnyMethod): Promise<void> | undefined {
+    const { endedBy, probeAfter } = this.#dialect;
+    this.#end ??= endedBy?.(answer);
+    const probe = this.#end === undefined ? probeAfter?.(answer) : undefined;
+    if (probe === undefined) return undefined;
+    // A statement that is sent before the answer may be committed by itself.
+    return Promise.resolve(query(probe.statement)).then(
+      (given) => {
+        if (endedBy?.(given) !== undefined) this.#end = probe.end;
+      },
+      () => undefined,
+    );
   }
 
   #answer(running: Promise<unknown>, args: unknown[]): unknown {

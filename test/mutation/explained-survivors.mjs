@@ -286,6 +286,37 @@ export const EXPLAINED_SURVIVORS = [
     to: 'true',
     why: 'A claim that could not be renewed is lost, and is not finished.',
   },
+  // src/outbox/sqlite
+  {
+    file: 'src/outbox/sqlite/statements.ts',
+    code: "return typeof part === 'object' && part !== null && 'values' in part;",
+    to: 'true',
+    why: 'No part is null: a value that is missing is undefined.',
+  },
+  {
+    file: 'src/outbox/sqlite/sqlite-store.ts',
+    code: 'return json === undefined ? undefined : parseRow(json).stored;',
+    to: 'true',
+    why: 'Without what is stored now, finish has it read.',
+  },
+  {
+    file: 'src/outbox/sqlite/sqlite-store.ts',
+    code: 'return recorded === 0 ? this.#read(key) : undefined;',
+    to: 'true',
+    why: 'What was recorded just now stands in no way: it is the same payment.',
+  },
+  {
+    file: 'src/outbox/sqlite/sqlite-store.ts',
+    code: 'if (known !== undefined) return known;',
+    to: 'false',
+    why: 'A statement that is prepared anew is the same, and slower.',
+  },
+  {
+    file: 'src/outbox/sqlite/sqlite-store.ts',
+    code: 'if (performance.now() >= lastMs) throw stillBlocked(cause);',
+    to: 'performance.now() > lastMs',
+    why: 'Differs for one instant of a clock that counts in microseconds.',
+  },
   // src/inbox
   {
     file: 'src/inbox/attempt.ts',

@@ -191,3 +191,11 @@ export function rolledBackByDeadlock(cause: unknown): InboxError {
     { cause: withoutStatement(cause) },
   );
 }
+
+export function rolledBackByTimeout(cause: unknown): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'A statement of the work waited too long for a lock and the work went on, but this server undoes the whole transaction then (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
+    { cause: withoutStatement(cause) },
+  );
+}

@@ -1,7 +1,19 @@
 import type { InboxError } from '../../errors.js';
-import { type AnyMethod, type Dialect, NestedTransactions } from '../nested-transactions.js';
+import {
+  type AnyMethod,
+  type Dialect,
+  NestedTransactions,
+  type Probe,
+} from '../nested-transactions.js';
 import { commandIn } from './commands.js';
-import { DEADLOCK, errnoOf, rolledBackByDeadlock, transactionEnded } from './failures.js';
+import {
+  DEADLOCK,
+  errnoOf,
+  LOCK_WAIT_TIMEOUT,
+  rolledBackByDeadlock,
+  rolledBackByTimeout,
+  transactionEnded,
+} from './failures.js';
 import type { MysqlQueryable } from './pool.js';
 import { statusOf } from './rows.js';
 
@@ -28,6 +40,7 @@ export async function withSavepoints<Tx extends MysqlQueryable>(
 const dialect: Dialect = {
   commandIn,
   endedBy,
+  probeAfter,
   // Rows and columns.
   valuesOf: (answer) => answer as unknown[],
 };
@@ -37,6 +50,12 @@ function endedBy(answer: unknown): InboxError | undefined {
   if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
   const [given] = Array.isArray(answer) ? answer : [];
   return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;
+}
+
+/** A wait for a lock that was too long undoes one statement, or the transaction: `innodb_rollback_on_timeout`. */
+function probeAfter(error: unknown): Probe | undefined {
+  if (errnoOf(error) !== LOCK_WAIT_TIMEOUT) return undefined;
+  return { statement: 'DO 0', end: rolledBackByTimeout(error) };
 }
 
 type Methods = Record<PropertyKey, unknown>;
@@ -138,7 +157,7 @@ function sendByCallback(
   inPlace: AnyMethod,
 ): unknown {
   const send: AnyMethod = () => {
-    const answered = nested.begin();
+    const answered = nested.begin(inPlace);
     const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
     const command = call(target, target[name], sent) as Emitter | undefined;
     // A query that is streamed.
@@ -178,11 +197,15 @@ interface Emitter {
   once(event: string, listener: (value?: unknown) => void): unknown;
 }
 
-/** The callback; `answered` is given first what it is given. */
-function observed(callback: unknown, answered: (answer: unknown) => void): AnyMethod {
+/** The callback; `answered` is given first what it is given, and waited for. */
+function observed(
+  callback: unknown,
+  answered: (answer: unknown) => Promise<void> | undefined,
+): AnyMethod {
   return (error, ...values) => {
-    answered(error ?? values);
-    return (callback as AnyMethod)(error, ...values);
+    const tell = () => (callback as AnyMethod)(error, ...values);
+    const probed = answered(error ?? values);
+    return probed === undefined ? tell() : void probed.then(tell);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { PoolConnection } from 'mysql2/promise';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';
@@ -235,6 +235,84 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     await other.query('ROLLBACK');
     other.release();
     expect(await statuses('deadlock')).toEqual(['a', 'b']);
+  });
+
+  describe('after a lock wait timeout', () => {
+    const lock = 'SELECT id FROM locked WHERE id = 1 FOR UPDATE';
+    beforeAll(async () => {
+      await query('CREATE TABLE locked (id INT PRIMARY KEY) ENGINE = InnoDB');
+      await query('INSERT INTO locked VALUES (1)');
+    });
+
+    /** An inbox whose server waits a second for a lock, and rolls back then if it is set so. */
+    async function openWaiting({ rollsBack }: { rollsBack: boolean }) {
+      await query(`DELETE FROM orders WHERE reference LIKE 'timeout%'`);
+      const blocker = await openPool({ connectionLimit: 1 }).getConnection();
+      await blocker.query('START TRANSACTION');
+      await blocker.query(lock);
+      const waiting = openPool({ connectionLimit: 1 });
+      const connection = await waiting.getConnection();
+      await connection.query('SET SESSION innodb_lock_wait_timeout = 1');
+      // innodb_rollback_on_timeout can be set at the start of the server alone.
+      const core = connection.connection as unknown as CallbackConnection;
+      const send = core.query.bind(core);
+      core.query = (sql, answered) =>
+        send(sql, (error, rows) => {
+          const isTimeout = (error as { errno?: number } | null)?.errno === 1205;
+          if (isTimeout && rollsBack) send('ROLLBACK', () => answered?.(error, rows));
+          else answered?.(error, rows);
+        });
+      connection.release();
+      onTestFinished(async () => {
+        await blocker.query('ROLLBACK');
+        blocker.release();
+      });
+      return mysqlInbox<PoolConnection>(waiting);
+    }
+
+    type Send = (tx: PoolConnection, sql: string) => Promise<unknown>;
+    const ways: readonly (readonly [string, Send])[] = [
+      ['promises', (tx, sql) => tx.query(sql)],
+      [
+        'callbacks',
+        (tx, sql) =>
+          new Promise<void>((resolve, reject) => {
+            const core = tx.connection as unknown as CallbackConnection;
+            core.query(sql, (error) => (error === null ? resolve() : reject(error)));
+          }),
+      ],
+    ];
+
+    it.each(ways)('work that goes on by %s is recorded', async (way, send) => {
+      const waiting = await openWaiting({ rollsBack: false });
+      const outcome = await waiting.process(change(`timeout-kept-${way}`), async ({ tx }) => {
+        await send(tx, insert('timeout-before'));
+        await expect(send(tx, lock)).rejects.toMatchObject({ errno: 1205 });
+        await send(tx, insert('timeout-after'));
+      });
+      expect(outcome).toBe('processed');
+      expect(await statuses('timeout-after')).toEqual(['new']);
+    });
+
+    it.each(ways)(
+      'of a server that rolls back then, work that goes on by %s writes nothing',
+      async (_, send) => {
+        const waiting = await openWaiting({ rollsBack: true });
+        const failing = waiting.process(change('timeout-lost'), async ({ tx }) => {
+          await send(tx, insert('timeout-before'));
+          await expect(send(tx, lock)).rejects.toMatchObject({ errno: 1205 });
+          await expect(send(tx, insert('timeout-after'))).rejects.toThrow(
+            'innodb_rollback_on_timeout',
+          );
+        });
+        await expect(failing).rejects.toMatchObject({
+          code: 'TRANSACTION_LOST',
+          cause: { errno: 1205 },
+        });
+        expect(await statuses('timeout-before')).toEqual([]);
+        expect(await statuses('timeout-after')).toEqual([]);
+      },
+    );
   });
 
   it('leads the error of a statement to the work', async () => {
