@@ -56,9 +56,11 @@ export const PARTS = {
     tests: [
       'test/storage/*.test.ts',
       'test/inbox/{memory,memory-warning,postgres/savepoints}.test.ts',
+      'test/inbox/mysql/savepoints.services.test.ts',
       'test/receiver/settlement.test.ts',
     ],
-    concurrency: 2,
+    concurrency: 1,
+    testTimeoutMs: 20_000,
   },
   // The tests of the databases share the servers.
   postgres: {

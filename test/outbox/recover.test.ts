@@ -116,21 +116,39 @@ describe('a pass over what is recorded', () => {
     expect(bodies).toHaveLength(20);
   });
 
-  it('has eight under way as soon as the service has refused one for its own sake', async () => {
-    let underWay = 0;
-    let most = 0;
+  /** Recovers twenty payments in turns of the event loop, and gives how many were under way at once, and in all. */
+  async function recoverInTurns(resend: (stored: StoredPayment) => Turn) {
+    let [underWay, most, all] = [0, 0, 0];
     const store = new CountingStore();
     for (let index = 0; index < 20; index += 1) {
       await store.record(`order-${index}`, { body: `body ${index}`, digest: '' });
     }
-    await recover(store, async () => {
+    const recovering = recover(store, async (stored) => {
       underWay += 1;
+      all += 1;
       most = Math.max(most, underWay);
       await new Promise(setImmediate);
+      if (stored.body !== 'body 1') await new Promise(setImmediate);
       underWay -= 1;
-      throw apiError(422);
+      return resend(stored);
     });
-    expect(most).toBe(8);
+    await recovering.catch(() => undefined);
+    while (underWay > 0) await new Promise(setImmediate);
+    return { most, all };
+  }
+
+  it('has eight under way as soon as the service has refused one for its own sake', async () => {
+    expect(await recoverInTurns(throwing(apiError(422)))).toEqual({ most: 8, all: 20 });
+  });
+
+  it('has one under way for as long as it meets references that are in use', async () => {
+    expect(await recoverInTurns(unresolved(apiError(409)))).toEqual({ most: 1, all: 20 });
+  });
+
+  it('begins no other when one of those under way meets a 401', async () => {
+    const resend = (stored: StoredPayment) =>
+      stored.body === 'body 1' ? throwing(apiError(401))() : created(stored);
+    expect(await recoverInTurns(resend)).toEqual({ most: 8, all: 9 });
   });
 
   it.each([

@@ -3,7 +3,6 @@ import {
   runInTransaction,
   type SqliteDatabase,
   type SqliteStatement,
-  type SqliteValue,
 } from '../../storage/sqlite/database.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } from '../attempt.js';
@@ -110,16 +109,19 @@ export class FailureTable {
     const page = `SELECT * FROM ${this.table}
       WHERE (first_failed_at_ms, reference, event_key) > (?, ?, ?) AND reference = coalesce(?, reference)
       ORDER BY first_failed_at_ms, reference, event_key LIMIT ?`;
-    const list = this.#prepare(`SELECT json_group_array(json_object(
+    const prepare = () =>
+      this.#prepare(`SELECT json_group_array(json_object(
         'reference', reference, 'storedKey', event_key, 'fullNames', full_names,
         'occurredAtUs', occurred_at_us, 'attempts', attempts, 'parked', parked, 'error', error,
         'firstFailedAt', first_failed_at_ms, 'lastFailedAt', last_failed_at_ms,
         'rawBody', CASE WHEN raw_body IS NOT NULL THEN hex(raw_body) END))
       FROM (${page})`);
+    const list = takeStep(prepare);
     let after: [number, string, string] = [Number.MIN_SAFE_INTEGER, '', ''];
     for (let left = limit; left > 0; ) {
       const size = Math.min(left, FAILURES_PAGE_SIZE);
-      const rows = readPage(list, [...after, reference, size]);
+      const answer = takeStep(() => list.get(...after, reference, size));
+      const rows = parseJson(readValue(answer)) as readonly StoredFailure[];
       for (const row of rows) yield toFailedChange(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < size) return;
@@ -153,12 +155,11 @@ export class FailureTable {
   }
 }
 
-function readPage(list: SqliteStatement, values: SqliteValue[]): readonly StoredFailure[] {
-  let answer: unknown;
+/** Takes a step that users ask for themselves. */
+export function takeStep<Value>(step: () => Value): Value {
   try {
-    answer = readValue(list.get(...values));
+    return step();
   } catch (error) {
     throw explainStep(error, 'SQLite');
   }
-  return parseJson(answer) as readonly StoredFailure[];
 }

@@ -24,7 +24,8 @@ import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
 import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
-import { createStep, deliverAsStep, explainStep } from '../store-failure.js';
+import { createStep, deliverAsStep } from '../store-failure.js';
+import { takeStep } from './failure-table.js';
 import { SqliteStore, type StoredClaim } from './store.js';
 
 /** An inbox in SQLite. */
@@ -154,15 +155,6 @@ export function sqliteInbox(
 }
 
 const asStep = /* @__PURE__ */ createStep('SQLite', (error) => error);
-
-/** Takes a step that users ask for themselves. */
-function takeStep<Value>(step: () => Value): Value {
-  try {
-    return step();
-  } catch (error) {
-    throw explainStep(error, 'SQLite');
-  }
-}
 
 function toClaim(event: InboxEvent): StoredClaim {
   return {

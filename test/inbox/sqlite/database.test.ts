@@ -78,6 +78,8 @@ test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { a
     await expect(sqliteInbox(database).process(sampleEvent(), work)).rejects.toMatchObject({
       code: 'INVALID_OPTION',
       option: 'database',
+      message:
+        'database must answer a query with its first row at once; received something else: use a DatabaseSync of node:sqlite or a Database of better-sqlite3',
     });
     expect(work).not.toHaveBeenCalled();
   },

@@ -91,6 +91,13 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(levelOf(database)).toBe(2);
     });
 
+    test('undoes none of a connection whose first write it is', async () => {
+      openInbox();
+      const database = connect();
+      await deliver(sqliteInbox(database, { now: () => nowMs }), first);
+      expect(levelOf(database)).toBe(2);
+    });
+
     test.each([
       ['OFF', 0],
       ['EXTRA', 3],
@@ -716,6 +723,21 @@ describe.each(drivers)('with $name', ({ open }) => {
       await failed;
       other.exec('ROLLBACK');
       expect(work).not.toHaveBeenCalled();
+      expect(await list(inbox)).toEqual(['payment-1']);
+    });
+
+    test('can not be listed while another connection has the whole file', async () => {
+      const { inbox, database } = openInbox();
+      await failOf(inbox, first);
+      database.exec('PRAGMA journal_mode = DELETE');
+      const other = connect();
+      other.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+      await expect(list(inbox)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringMatching(/^SQLite failed during a step of the inbox/),
+        cause: expect.objectContaining({ message: 'database is locked' }),
+      });
+      other.exec('ROLLBACK');
       expect(await list(inbox)).toEqual(['payment-1']);
     });
 
