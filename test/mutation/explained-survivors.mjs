@@ -340,6 +340,13 @@ export const EXPLAINED_SURVIVORS = [
     to: 'events.changes',
     why: 'There are two tables, and so two answers.',
   },
+  // src/outbox/postgres
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'if (this.#runner.refusesEnded(tx)) return;',
+    to: 'false',
+    why: 'One more statement, which asks for what is known.',
+  },
   // src/outbox/sqlite
   {
     file: 'src/outbox/sqlite/statements.ts',

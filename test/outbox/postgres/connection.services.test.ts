@@ -2,6 +2,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { ContractService } from '../../../src/outbox/contract/service.js';
+import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
 import { order } from '../settling-scene.js';
@@ -143,6 +144,9 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
         code: 'OUTBOX_TIMEOUT',
+        message: expect.stringMatching(
+          /^Postgres gave no answer within commandTimeoutMs \(200 ms\)/,
+        ),
       });
       // Those of Postgres that wait are not told that their connection is closed.
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
@@ -200,7 +204,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       outbox.create(order(`order-waiting-${index}`)),
     );
     for (const call of await Promise.allSettled(calls)) {
-      expect(call).toMatchObject({ reason: { code: 'OUTBOX_TIMEOUT' } });
+      expect(call).toMatchObject({
+        reason: {
+          code: 'OUTBOX_TIMEOUT',
+          message:
+            "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
+        },
+      });
     }
     // Nothing was sent, so nothing is taken back: that would wait as well.
     expect(pool.waitingCount).toBe(3_000);
@@ -241,13 +251,46 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     },
   );
 
+  it.each([
+    ['create', 'INSERT', (outbox: PaymentOutbox) => outbox.create(order('order-tried'))],
+    ['send', 'UPDATE', (outbox: PaymentOutbox) => outbox.send('order-recorded')],
+  ])('gives up %s when another transaction is in the way ten times', async (name, event, step) => {
+    const prefix = `tried_${name}_`;
+    const pool = openPool();
+    const outbox = postgresOutbox<pg.PoolClient>(pool, { client: unusedClient, prefix });
+    await outbox.setup();
+    await transaction((tx) => outbox.record(order('order-recorded'), { tx }));
+    // What a sequence has counted no rollback takes back.
+    await observer.query(`CREATE SEQUENCE ${prefix}tries;
+      CREATE FUNCTION ${prefix}undo() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.state = 'sending' THEN
+          PERFORM nextval('${schema}.${prefix}tries');
+          RAISE EXCEPTION USING ERRCODE = '40001';
+        END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER undo BEFORE ${event} ON ${prefix}payments
+        FOR EACH ROW EXECUTE FUNCTION ${prefix}undo()`);
+    await expect(step(outbox as PaymentOutbox)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message:
+        'Postgres, or the connection to it, failed during a step of the outbox; cause says how. It is not known whether the step was done; it is safe to repeat it',
+      cause: { code: '40001' },
+    });
+    const { rows } = await observer.query(`SELECT last_value::int AS tries FROM ${prefix}tries`);
+    expect(rows).toEqual([{ tries: 10 }]);
+  });
+
   it('asks Postgres for the transaction of a client that can not say whether one is open', async () => {
     const outbox = postgresOutbox<pg.PoolClient>(openPool(), { client: unusedClient });
     const client = await openPool().connect();
     // As in a pg before 8.18.
     Object.assign(client, { getTransactionStatus: undefined });
     const input = order('order-old-pg');
-    await expect(outbox.record(input, { tx: client })).rejects.toMatchObject({ option: 'tx' });
+    await expect(outbox.record(input, { tx: client })).rejects.toMatchObject({
+      option: 'tx',
+      message: 'tx must be a transaction that is open; received one that is over',
+    });
     expect(await outbox.get('order-old-pg')).toBeUndefined();
     await client.query('BEGIN');
     await outbox.record(input, { tx: client });
