@@ -60,20 +60,21 @@ export function toError(
     : apiError(exchange, verdict, context);
 }
 
-const NAME_THE_CA =
-  ', since Node trusts no CA that signed the certificate; if it is your own CA, name its file in NODE_EXTRA_CA_CERTS';
-const NO_TLS =
-  ', since the server does not speak TLS at this port; check the port, and whether the base URL should begin with http:';
-
-/** What to do about a connection that failed, by the codes of Node. */
-const REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', NAME_THE_CA],
-  ['SELF_SIGNED_CERT_IN_CHAIN', NAME_THE_CA],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', NAME_THE_CA],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NAME_THE_CA],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
-  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NO_TLS],
-]);
+/** What to do about a connection that failed with this code of Node, after the code itself. */
+function remedyFor(code: string): string {
+  switch (code) {
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return ', since Node trusts no CA that signed the certificate; if it is your own CA, name its file in NODE_EXTRA_CA_CERTS';
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+      return ', since the server does not speak TLS at this port; check the port, and whether the base URL should begin with http:';
+    default:
+      return '';
+  }
+}
 
 function failureToError(
   { sent, reason, cause }: Failure,
@@ -87,7 +88,7 @@ function failureToError(
   const details = { ...verdict, cause: scrubbed };
   const call = describeCall(context);
   const code = scrubbed?.code;
-  const because = code === undefined ? '' : ` (${code})${REMEDIES.get(code) ?? ''}`;
+  const because = code === undefined ? '' : ` (${code})${remedyFor(code)}`;
   const what =
     reason === 'unusable'
       ? `got an answer that is not HTTP${because}; check for a proxy or firewall between this machine and the service`

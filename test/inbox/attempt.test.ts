@@ -144,14 +144,14 @@ describe('work that later changes may have to wait for', () => {
       },
     };
     const { attempt, kept } = createAttempt(policy);
-    const run = (work: () => Promise<void>, commit = async () => {}) =>
+    const run = (work: () => Promise<void>, commit = async (_isDone: boolean) => {}) =>
       attempt.run(async () => {
         attempt.begin(NOTHING_SEEN);
         const isDone = await attempt.work(async () => {
           steps.push('work');
           await work();
         }, transaction);
-        await commit();
+        await commit(isDone);
         return isDone;
       });
     return { run, steps, within: keep, apart: kept };
@@ -168,7 +168,7 @@ describe('work that later changes may have to wait for', () => {
     const reported: number[] = [];
     const onParked = (attempts: number) => reported.push(attempts);
     const { run, steps, within, apart } = createTransaction({ ...POLICY, onParked });
-    const committed = vi.fn(async () => {
+    const committed = vi.fn(async (_isDone: boolean) => {
       expect(reported).toEqual([]);
     });
     await expect(run(broken, committed)).rejects.toBe(error);
@@ -176,7 +176,7 @@ describe('work that later changes may have to wait for', () => {
     expect(within.mock.calls).toMatchObject([
       [{ ran: true, parkFrom: 1, error: { name: 'Error', message: 'broken' } }],
     ]);
-    expect(committed).toHaveBeenCalledOnce();
+    expect(committed).toHaveBeenCalledExactlyOnceWith(false);
     expect(apart).not.toHaveBeenCalled();
     expect(reported).toEqual([4]);
   });

@@ -388,6 +388,12 @@ export const EXPLAINED_SURVIVORS = [
   {
     file: 'src/inbox/attempt.ts',
     code: "if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
+    to: 'this.#seen.own',
+    why: 'It is kept of a claim that was granted, when what was seen is known.',
+  },
+  {
+    file: 'src/inbox/attempt.ts',
+    code: "if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);",
     to: 'this.#policy?.onParked(kept.attempts)',
     why: 'What fails in keeping a failure, or in reporting it, is ignored.',
   },
