@@ -340,6 +340,19 @@ export const EXPLAINED_SURVIVORS = [
     to: 'events.changes',
     why: 'There are two tables, and so two answers.',
   },
+  // src/storage
+  {
+    file: 'src/storage/nested-transactions.ts',
+    code: 'const probe = this.#end === undefined ? probeAfter?.(answer) : undefined;',
+    to: 'true',
+    why: 'One more statement, which asks for what is known.',
+  },
+  {
+    file: 'src/storage/nested-transactions.ts',
+    code: 'if (endedBy?.(given) !== undefined) this.#end = probe.end;',
+    to: 'endedBy(given)',
+    why: 'A dialect that asks can read the answer.',
+  },
   // src/outbox/postgres
   {
     file: 'src/outbox/postgres/postgres-store.ts',

@@ -93,7 +93,7 @@ export const PARTS = {
   },
   sqlite: {
     mutate: ['src/inbox/sqlite/**/*.ts', 'src/storage/sqlite/**/*.ts'],
-    tests: ['test/inbox/sqlite/**/*.test.ts'],
+    tests: ['test/{inbox,outbox}/sqlite/**/*.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
