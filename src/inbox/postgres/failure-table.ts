@@ -73,8 +73,7 @@ export class FailureTable implements FailedChangeStore {
       mark: () => transaction.query(`SAVEPOINT ${CLAIMED}`),
       keep: async (failure) => {
         await transaction.query(`ROLLBACK TO SAVEPOINT ${CLAIMED}`);
-        const rows = await transaction.query(this.#insert(event, names, failure));
-        return toKept(rows.length === 0 ? undefined : onlyText(rows));
+        return toKept(onlyText(await transaction.query(this.#insert(event, names, failure))));
       },
     };
   }

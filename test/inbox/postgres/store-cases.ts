@@ -62,6 +62,35 @@ export function describeStore(store: () => Store): void {
       expect(await orders('undone')).toBe(1);
     });
 
+    it.each([
+      ['throws', async () => Promise.reject(new Error('no stock'))],
+      ['meets an error of the database', (tx: Queryable) => tx.query('SELECT nothing')],
+    ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
+      const inbox = open();
+      const reference = `parked-${name}`;
+      const parked: number[] = [];
+      const onParked = (attempts: number) => parked.push(attempts);
+      const failures = { parkAfter: 1, blockParked: true, onParked };
+      const event = change(reference, 0, { failures });
+      const failing = inbox.process(event, async ({ tx }) => {
+        await insertOrder(tx, reference);
+        await fail(tx);
+      });
+      await expect(failing).rejects.toThrow(/no stock|nothing/);
+      expect(parked).toEqual([1]);
+      expect([await orders(reference), await recorded(reference)]).toEqual([0, NOTHING]);
+      const listed: unknown[] = [];
+      for await (const one of inbox.failedChanges({ paymentReference: reference }))
+        listed.push(one);
+      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+      const replay = { ...event, failures: { ...failures, runParked: true } };
+      const replaying = inbox.process(replay, async ({ tx }) => {
+        await insertOrder(tx, reference);
+      });
+      expect(await replaying).toBe('processed');
+      expect(await orders(reference)).toBe(1);
+    });
+
     it('are undone when a deferred constraint fails at COMMIT', async () => {
       const failing = open().process(change('deferred'), async ({ tx }) => {
         await insertOrder(tx, 'deferred');
