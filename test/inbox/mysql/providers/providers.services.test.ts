@@ -93,6 +93,30 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
     expect(seen).toEqual([0, 1]);
   });
 
+  it.each([
+    ['throws', async () => Promise.reject(new Error('out of stock'))],
+    ['meets an error of the database', (db: OrmTransaction) => db.fail()],
+  ])(
+    'undoes its write when it %s and is parked, with others waiting for it',
+    async (name, fail) => {
+      const reference = `parked-${name}`;
+      const failures = { parkAfter: 1, blockParked: true };
+      const event = change(reference, 0, { failures });
+      const failing = inbox.process(event, async ({ tx }) => {
+        await opened.on(tx).insert(reference, 'paid');
+        await fail(opened.on(tx));
+      });
+      await expect(failing).rejects.toThrow();
+      expect(await written(reference)).toEqual([]);
+      expect(await isRecorded(reference)).toBe(false);
+      const listed: unknown[] = [];
+      for await (const one of inbox.failedChanges({ paymentReference: event.paymentReference })) {
+        listed.push(one);
+      }
+      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+    },
+  );
+
   it('takes references of any characters', async () => {
     const reference = `a?b\\?'c":d $1 %s \\`;
     expect(await inbox.process(change(reference), nothing)).toBe('processed');
