@@ -267,7 +267,7 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
     });
 
     test('that was taken over aborts the signal of the work', async () => {
-      const late = await hold(openInbox({ leaseMs: 300 }), first);
+      const late = await hold(openInbox({ leaseMs: 900 }), first);
       const aborted = once(late.signal, 'abort');
       await admin.hset(hash, 'owner', 'another');
       await aborted;
