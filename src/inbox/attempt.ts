@@ -61,7 +61,7 @@ export class Attempt {
   #refusal: InboxError | undefined;
   /** What the work threw, when it is kept in the claim's transaction. */
   #inTurn: { readonly error: unknown; readonly kept: KeptFailure | undefined } | undefined;
-  #isOver = false;
+  #isKept = false;
 
   constructor({ failures }: InboxEvent, keep: KeepFailure) {
     this.#policy = failures;
@@ -108,23 +108,31 @@ export class Attempt {
    * Runs the work. Where later changes of the payment are to wait behind this one once it is parked, its failure
    * is kept in the transaction of the claim: kept after it, one that was waiting for the claim would run.
    *
+   * @param transaction undefined where an ORM has it, whose other queries of the work may still be coming: what
+   * is committed could hold one. The failure is kept on another connection then, before the roll-back
    * @returns whether the work is done; if not, its failure is kept when the transaction is committed, and
    * {@link run} rejects with it
    */
-  async work(run: () => Promise<void>, { mark, keep }: ClaimTransaction): Promise<boolean> {
+  async work(
+    run: () => Promise<void>,
+    transaction: ClaimTransaction | undefined,
+  ): Promise<boolean> {
     const { parkAfter, blockParked = false } = this.#policy ?? {};
     if (!blockParked || parkAfter === undefined) {
       await run();
       return true;
     }
-    await mark();
+    await transaction?.mark();
     try {
       await run();
       return true;
     } catch (error) {
-      if (!isFailure(error)) throw error;
+      if (transaction === undefined) await this.failed(error);
+      if (transaction === undefined || !isFailure(error)) throw error;
       try {
-        const kept = await keep(this.#describe(error, { ran: true, parkFrom: parkAfter }));
+        const kept = await transaction.keep(
+          this.#describe(error, { ran: true, parkFrom: parkAfter }),
+        );
         this.#inTurn = { error, kept };
         return false;
       } catch {
@@ -137,8 +145,7 @@ export class Attempt {
   /** Keeps what the delivery failed with, once, unless it failed before its claim was granted. */
   async failed(error: unknown): Promise<void> {
     const seen = this.#seen;
-    if (seen === undefined || this.#isOver) return;
-    this.#isOver = true;
+    if (seen === undefined || this.#isKept) return;
     if (this.#refusal === undefined) {
       if (isFailure(error)) await this.#keepOrIgnore(error);
     } else if (error === this.#refusal && seen.own !== 'parked') {
@@ -150,7 +157,9 @@ export class Attempt {
   async #keepOrIgnore(error: unknown): Promise<void> {
     try {
       const parkFrom = this.#policy?.parkAfter;
-      this.#reportParked(await this.#keep(this.#describe(error, { ran: true, parkFrom })));
+      const kept = await this.#keep(this.#describe(error, { ran: true, parkFrom }));
+      this.#isKept = true;
+      this.#reportParked(kept);
     } catch {
       // Most failures of the store are what the work failed with already.
     }

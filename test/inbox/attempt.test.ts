@@ -215,6 +215,40 @@ describe('work that later changes may have to wait for', () => {
     expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
   });
 
+  it('has its failure kept apart before the roll-back where an ORM has the transaction', async () => {
+    for (const [policy, expected] of [
+      [POLICY, ['kept', 'rolled back']],
+      [{ parkAfter: 1 }, ['rolled back', 'kept']],
+    ] as const) {
+      const steps: string[] = [];
+      const { attempt } = createAttempt(policy, async () => {
+        steps.push('kept');
+        return { attempts: 1, parked: true };
+      });
+      const running = attempt.run(async () => {
+        attempt.begin(NOTHING_SEEN);
+        await attempt.work(broken, undefined).finally(() => steps.push('rolled back'));
+      });
+      await expect(running).rejects.toBe(error);
+      expect(steps).toEqual(expected);
+    }
+  });
+
+  it('is kept after all when it could not be kept before the roll-back', async () => {
+    let tries = 0;
+    const { attempt } = createAttempt(POLICY, async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('the pool has no other connection');
+      return { attempts: 1, parked: true };
+    });
+    const running = attempt.run(async () => {
+      attempt.begin(NOTHING_SEEN);
+      await attempt.work(broken, undefined);
+    });
+    await expect(running).rejects.toBe(error);
+    expect(tries).toBe(2);
+  });
+
   it('has its own error as the failure whatever fails in describing or reporting it', async () => {
     for (const name of ['describeError', 'onParked'] as const) {
       const failing = () => {

@@ -172,7 +172,7 @@ export function mysqlInbox(
       attempt.begin(claim.seen);
       const isDone = await attempt.work(
         () => runWork(connection.tx, (tx) => work(new WorkContext(tx, stale, connection))),
-        failures.within(connection, event, names),
+        connection.isProvided ? undefined : failures.within(connection, event, names),
       );
       const ending = isDone
         ? claim.ending

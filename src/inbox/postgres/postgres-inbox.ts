@@ -157,6 +157,7 @@ export function postgresInbox(
   const { prefix, keepBodies, ...timeouts } = resolveOptions(options, inboxRules);
   const tables = quoteTables(prefix);
   const { lockTimeoutMs } = timeouts;
+  const isProvided = isProvider(pool);
   const { transactions, isSingle, runWork } = open(pool, timeouts);
   const record = new EventRecord(tables, timeouts);
   const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
@@ -175,10 +176,12 @@ export function postgresInbox(
         if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
         const { stale } = claim;
         attempt.begin(claim.seen);
-        const isDone = await attempt.work(
-          () => runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction))),
-          failures.within(transaction, event, names),
-        );
+        const run = () =>
+          runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
+        // With an ORM on one connection the turn lasts until the failure is kept.
+        const isDone = isProvided
+          ? await (isSingle ? run().then(() => true) : attempt.work(run, undefined))
+          : await attempt.work(run, failures.within(transaction, event, names));
         const statements = isDone ? claim.record : [];
         return { end: 'commit', result: { found: 'processed' }, statements };
       },
