@@ -60,6 +60,7 @@ export class PaymentWork<Tx> {
   readonly #stops: (() => void)[] = [];
   #expire: ((error: InboxError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
+  #isSettled = false;
   /** What the inbox will answer; set when the work took too long and goes on. */
   late: Promise<InboxOutcome> | undefined;
 
@@ -72,6 +73,11 @@ export class PaymentWork<Tx> {
   /** Whether the inbox has run it. */
   get hasBegun(): boolean {
     return this.#state !== 'not begun';
+  }
+
+  /** Whether it failed after the payment was settled, which its transaction may have undone. */
+  get hasLostSettlement(): boolean {
+    return this.#isSettled && this.#state === 'failed';
   }
 
   /**
@@ -125,6 +131,7 @@ export class PaymentWork<Tx> {
     createContext: (secondPayment: boolean) => PaymentContext<Tx>,
   ): Promise<void> {
     const isSecond = await settlement.within(this.#callback, tx, settled);
+    this.#isSettled = true;
     const context = createContext(isSecond);
     if (isSecond) await settlement.reportSecond(this.#callback, context);
     await this.#options.onPayment(this.#callback, context);

@@ -266,17 +266,47 @@ export async function processOnce<Tx>(
     if (outcome === 'stale') await options.reportStale(callback);
     return toReply(outcome);
   } catch (error) {
-    if (work.late !== undefined) void followUp(options, work.late, error, accepted);
-    const retryLater = findRetryLater(error);
-    describeError(trace, retryLater ?? error);
-    if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
-    const refusal = work.hasBegun ? undefined : refusalOf(error);
-    // Of a parked change was told when it was parked.
-    if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, callback);
-    const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
-    // Of a replay the caller wants to know what became of it.
-    return isParked && !accepted.failures?.runParked ? answerParked(options, callback) : fail();
+    const isOver = work.late === undefined;
+    if (!isOver) void followUp(options, work, error, accepted);
+    const reply = await tellFailure(options, accepted, work, error, trace);
+    if (reply === undefined) return answerParked(options, callback);
+    // Work that goes on has its transaction still, which holds the payment's row.
+    if (isOver) await settleAgain(options, work, callback);
+    return reply;
   }
+}
+
+/** The reply to a failure that the service is to retry; undefined for a change that is parked. */
+async function tellFailure<Tx>(
+  options: ProcessingOptions<Tx>,
+  accepted: AcceptedCallback,
+  work: PaymentWork<Tx>,
+  error: unknown,
+  trace: CallbackTrace | undefined,
+): Promise<CallbackReply | undefined> {
+  const retryLater = findRetryLater(error);
+  describeError(trace, retryLater ?? error);
+  if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
+  const refusal = work.hasBegun ? undefined : refusalOf(error);
+  // A parked change was reported when it was parked.
+  if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
+  const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
+  // A replay's caller wants to know what became of it.
+  return isParked && !accepted.failures?.runParked ? undefined : fail();
+}
+
+/**
+ * Settles what a failure of `onPayment` has undone. Otherwise a payment that is known to be paid stays
+ * `unresolved` until the bug is fixed, and a person or a click may create a second one meanwhile.
+ */
+async function settleAgain<Tx>(
+  { settlement }: ProcessingOptions<Tx>,
+  work: PaymentWork<Tx>,
+  callback: VerifiedCallback,
+): Promise<void> {
+  if (!work.hasLostSettlement) return;
+  // The outbox logs a failure, and the service retries.
+  await settlement?.apart(callback).catch(() => undefined);
 }
 
 async function answerParked<Tx>(
@@ -312,15 +342,16 @@ function findRetryLater(error: unknown): RetryLaterError | undefined {
 // on, as what listens to the signal does, was reported with it.
 async function followUp<Tx>(
   options: ProcessingOptions<Tx>,
-  late: Promise<InboxOutcome>,
+  work: PaymentWork<Tx>,
   timeout: unknown,
   accepted: AcceptedCallback,
 ): Promise<void> {
   const { activity } = options;
   activity.begin();
   try {
-    await late;
+    await work.late;
   } catch (error) {
+    await settleAgain(options, work, accepted.callback);
     const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
     if (!isKnown) await report(options.onError, error, accepted.callback);
     await reportParked(options, accepted);

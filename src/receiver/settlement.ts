@@ -45,8 +45,8 @@ export class Settlement<Tx> {
   }
 
   /**
-   * Settles the payment of a change that is acknowledged though the inbox's transaction was rolled back, and
-   * what was settled in it. The service does not send it again.
+   * Settles the payment of a change whose transaction was rolled back, and what was settled in it: that the
+   * payment exists is true whatever becomes of the work.
    */
   async apart({ payment }: VerifiedCallback): Promise<void> {
     if (this.#isShared) await this.#options.outbox.settle(payment, { tx: undefined });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RetryLaterError } from '../../src/errors.js';
 import type { FailureKeepingInbox } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
@@ -44,6 +45,69 @@ describe('an outbox of the database of the inbox', () => {
     expect(await scene.receive(post())).toMatchObject({ outcome: 'processed' });
     expect(await scene.receive(post())).toMatchObject({ outcome: 'duplicate' });
     expect(transactions).toEqual([TX]);
+  });
+
+  it.each([
+    ['500, of work that failed', new Error('broken'), 500],
+    ['503, of work that asks to be retried', new RetryLaterError(), 503],
+  ])('is settled again by itself for a %s', async (_, failure, status) => {
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      onPayment: () => Promise.reject(failure),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status });
+    expect(transactions).toEqual([TX, undefined]);
+    expect(scene.reports).toHaveLength(status === 500 ? 1 : 0);
+  });
+
+  it('is not settled again where settling was what failed', async () => {
+    const failure = new Error('no database');
+    const { scene, transactions } = createSettling({ isShared: true, outcomes: [failure] });
+    expect(await scene.receive(post())).toMatchObject({ status: 500 });
+    expect(transactions).toEqual([TX]);
+  });
+
+  it('has the answer of the work also where it could not be settled again', async () => {
+    const failure = new Error('broken');
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      outcomes: ['settled', new Error('no database')],
+      onPayment: () => Promise.reject(failure),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(transactions).toEqual([TX, undefined]);
+    expect(scene.reports.map(({ error }) => error)).toEqual([failure]);
+  });
+
+  it('is settled again when work that took too long has failed, not before', async () => {
+    let fail = (_: Error): void => undefined;
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      onPaymentTimeoutMs: 1,
+      onPayment: () =>
+        new Promise<void>((_, reject) => {
+          fail = reject;
+        }),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500 });
+    expect(transactions).toEqual([TX]);
+    fail(new Error('broken'));
+    await scene.idle();
+    expect(transactions).toEqual([TX, undefined]);
+  });
+
+  it('is settled again once where work ends by the signal of its timeout', async () => {
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      onPaymentTimeoutMs: 1,
+      onPayment: (_, { signal }) =>
+        new Promise<void>((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500 });
+    await scene.idle();
+    expect(transactions).toEqual([TX, undefined]);
   });
 
   it('is settled by itself for a change that is parked, whose transaction was rolled back', async () => {
