@@ -128,7 +128,8 @@ export function listSecrets<Secret>(
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }
-  return signingSecret.map((secret: Secret, index) => ({
+  // map would leave out a hole, and with it the check.
+  return Array.from(signingSecret, (secret: Secret, index) => ({
     secret,
     option: `signingSecret[${index}]`,
   }));

@@ -110,8 +110,8 @@ function checkCredential(value: unknown, option: CredentialOption): string {
   }
   secretText(value, option);
   // HTTP Basic forbids control characters (RFC 7617, section 2).
-  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) {
-    throw refuse(option, 'control characters or broken characters; copy it whole and alone');
+  if (/\p{Cc}/u.test(value)) {
+    throw refuse(option, 'control characters; copy it whole and alone');
   }
   if (option === 'apiKey' && value.includes(':')) {
     throw refuse(

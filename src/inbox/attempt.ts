@@ -45,7 +45,7 @@ export type KeepFailure = (failure: NewFailure) => Promise<KeptFailure | undefin
 export interface ClaimTransaction {
   /** Marks where it is now. */
   mark(): Promise<unknown>;
-  /** Undoes what came after the mark, and keeps the failure. */
+  /** Undoes what was written since the mark, and keeps the failure. */
   readonly keep: KeepFailure;
 }
 

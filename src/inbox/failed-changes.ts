@@ -1,12 +1,12 @@
 import { InboxError, RetryLaterError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
 import {
+  givenName,
   invalidOption,
   type OptionRules,
   optional,
   type Resolved,
   resolveOptions,
-  text,
   wholeNumber,
 } from '../protocol/options.js';
 
@@ -113,7 +113,7 @@ export interface FailurePolicy {
 
 const listRules = {
   limit: optional(wholeNumber({ min: 1, unit: 'changes' })),
-  paymentReference: optional(text),
+  paymentReference: optional(givenName),
 } satisfies OptionRules<FailedChangesOptions>;
 
 /** @throws {InvalidOptionError} when an option is invalid or unknown */

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { wholeNumber } from '../protocol/options.js';
+import { matching, wholeNumber } from '../protocol/options.js';
 import type { FailedChangeStore, FailurePolicy } from './failed-changes.js';
 
 /** One status change, as an inbox sees it. */
@@ -86,6 +86,17 @@ export interface CallbackInbox<Tx = undefined> {
 
 /** An inbox that keeps the changes whose work failed, and lists them. */
 export type FailureKeepingInbox<Tx = undefined> = CallbackInbox<Tx> & FailedChangeStore;
+
+const name = matching<string>('a string', (value: unknown) => typeof value === 'string');
+
+/**
+ * @throws {InvalidOptionError} when `key` or `paymentReference` is not a string: changes without one would all
+ * be the same
+ */
+export function assertNamed({ key, paymentReference }: InboxEvent): void {
+  name(key, 'key');
+  name(paymentReference, 'paymentReference');
+}
 
 const beyondMilliseconds = wholeNumber({ max: 999, unit: 'microseconds' });
 

@@ -10,6 +10,7 @@ import { Loss } from '../storage/loss.js';
 import { createMemoryWarning } from '../storage/memory-warning.js';
 import { Attempt } from './attempt.js';
 import {
+  assertNamed,
   type FailureKeepingInbox,
   type InboxEvent,
   type InboxOutcome,
@@ -87,6 +88,7 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
   return {
     async process(event, work) {
       warnInProduction();
+      assertNamed(event);
       const occurredAtUs = toEpochMicroseconds(event);
       forgetOld(now());
       // Copied: the caller's object may change while the work runs.

@@ -1,5 +1,5 @@
 import { toStoredName } from '../storage/stored-name.js';
-import { type InboxEvent, toEpochMicroseconds } from './inbox.js';
+import { assertNamed, type InboxEvent, toEpochMicroseconds } from './inbox.js';
 
 /** An event as the tables of a database server keep it. */
 export interface StoredEvent {
@@ -11,6 +11,7 @@ export interface StoredEvent {
 }
 
 export function toStoredEvent(event: InboxEvent): StoredEvent {
+  assertNamed(event);
   return {
     reference: toStoredName(event.paymentReference),
     key: toStoredName(event.key),

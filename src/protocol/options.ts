@@ -160,13 +160,25 @@ export const text: Rule<string> = (value, option) => {
   throw invalidOption(option, 'a string that is not empty', value);
 };
 
+/** A reference or a key of the service: it may send a blank one. */
+export const givenName: Rule<string> = (value, option) => {
+  if (typeof value === 'string' && value !== '') return value;
+  throw invalidOption(option, 'a string that is not empty', value);
+};
+
 /** A secret in text. */
 export const secretText: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value.trim() === '') {
     const remedy = 'check that the variable it is read from is set';
     throw invalidOption(option, 'a string that is not empty', value, remedy);
   }
-  return trimmedText(value, option);
+  const secret = trimmedText(value, option);
+  // Its bytes would be those of other secrets too: in UTF-8 all lone surrogates are the same.
+  if (secret.isWellFormed()) return secret;
+  throw new InvalidOptionError(
+    option,
+    `${option} must not contain broken characters; copy it whole`,
+  );
 };
 
 /** White space at an edge is a slip of copying that would show only as failures later. */

@@ -117,6 +117,7 @@ describe('the options of a list', () => {
   it.each([
     ['limit', { limit: 0 }, 'limit must be a whole number of changes from 1; received 0'],
     ['paymentReference', { paymentReference: 7 }, 'paymentReference must be'],
+    ['paymentReference', { paymentReference: '' }, 'must be a string that is not empty'],
     ['reference', { reference: 'p' }, 'reference is not a known option'],
   ])('refuse a wrong %s', (option, options, message) => {
     expect(() => resolveListOptions(options as never)).toThrow(

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../src/errors.js';
-import { toEpochMicroseconds } from '../../src/inbox/inbox.js';
+import { type CallbackInbox, toEpochMicroseconds } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
+import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
+import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
+import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
 import { sampleEvent } from './sample-event.js';
 
 const at = (iso: string, microseconds?: number) =>
@@ -36,5 +40,26 @@ describe('the time of an event in epoch microseconds', () => {
         message: expect.stringContaining('occurredAt must be a valid Date'),
       }),
     );
+  });
+});
+
+describe('an event without a name', () => {
+  const unasked = () => expect.unreachable('The store was asked');
+  it.each<[string, CallbackInbox<unknown>]>([
+    ['memory', memoryInbox()],
+    ['Redis', redisInbox({ evalsha: unasked, eval: unasked })],
+    ['SQLite', sqliteInbox({ exec: unasked, prepare: unasked })],
+    ['Postgres', postgresInbox({ connect: unasked })],
+    ['MySQL', mysqlInbox({ getConnection: unasked } as never)],
+  ])('is refused by the inbox in %s', async (_where, inbox) => {
+    for (const field of ['key', 'paymentReference'] as const) {
+      for (const name of [undefined, null, 7]) {
+        const event = sampleEvent({ [field]: name });
+        await expect(inbox.process(event, async () => {})).rejects.toMatchObject({
+          code: 'INVALID_OPTION',
+          option: field,
+        });
+      }
+    }
   });
 });

@@ -5,6 +5,7 @@ import {
   clock,
   date,
   func,
+  givenName,
   listOf,
   matching,
   type OptionRules,
@@ -197,6 +198,7 @@ describe('the other rules', () => {
   it.each<[string, Rule<unknown>, unknown]>([
     ['a boolean', boolean, false],
     ['a text', text, 'a'],
+    ['a name that is blank', givenName, ' '],
     ['a secret', secretText, 'a b'],
     ['one of some texts', oneOf('a', 'b'), 'b'],
     ['a function', func('that tells the time'), now],
@@ -215,8 +217,11 @@ describe('the other rules', () => {
     [text, '', 'must be a string that is not empty; received an empty string'],
     [text, ' \n', 'must be a string that is not empty; received a blank string'],
     [text, ['a'], 'must be a string that is not empty; received an array'],
+    [givenName, '', 'must be a string that is not empty; received an empty string'],
+    [givenName, 7, 'must be a string that is not empty; received a number'],
     [secretText, ' a', 'must not begin or end with white space; trim it where it is read'],
     [secretText, 'a\n', 'must not begin or end with white space; trim it where it is read'],
+    [secretText, 'a\udfff', 'must not contain broken characters; copy it whole'],
     [trimmedText, 'a ', 'must not begin or end with white space; trim it where it is read'],
     [trimmedText, '', 'must be a string that is not empty; received an empty string'],
     [

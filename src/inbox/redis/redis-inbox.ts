@@ -8,7 +8,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../../protocol/options.js';
-import { type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
+import { assertNamed, type CallbackInbox, toEpochMicroseconds } from '../inbox.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
 import {
   answerWithin,
@@ -61,6 +61,7 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
 
   return {
     async process(event, work) {
+      assertNamed(event);
       const occurredAt = String(toEpochMicroseconds(event));
       const processStale = event.processStale ? '1' : '0';
       // Both begun before the caller can change the event.

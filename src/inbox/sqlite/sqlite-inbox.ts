@@ -22,7 +22,12 @@ import { toStoredName } from '../../storage/stored-name.js';
 import { sqliteTablePrefix } from '../../storage/table-prefix.js';
 import { Attempt, type SeenFailures } from '../attempt.js';
 import { assertChangeId, resolveListOptions } from '../failed-changes.js';
-import { type FailureKeepingInbox, type InboxEvent, toEpochMicroseconds } from '../inbox.js';
+import {
+  assertNamed,
+  type FailureKeepingInbox,
+  type InboxEvent,
+  toEpochMicroseconds,
+} from '../inbox.js';
 import { type ClaimAnswer, isClaimed, type Lease, runUnderLease } from '../lease.js';
 import { createStep, deliverAsStep } from '../store-failure.js';
 import { takeStep } from './failure-table.js';
@@ -157,6 +162,7 @@ export function sqliteInbox(
 const asStep = /* @__PURE__ */ createStep('SQLite', (error) => error);
 
 function toClaim(event: InboxEvent): StoredClaim {
+  assertNamed(event);
   return {
     reference: toStoredName(event.paymentReference),
     key: toStoredName(event.key),

@@ -20,6 +20,7 @@ const unusable: [string, unknown, string][] = [
   ['a line feed after', `${SECRET}\n`, 'trim it where it is read'],
   ['a no-break space after', `${SECRET}\u00a0`, 'must not begin or end with white space'],
   ['a byte order mark before', `\ufeff${SECRET}`, 'must not begin or end with white space'],
+  ['text with half a surrogate pair', `${SECRET}\ud83d`, 'must not contain broken characters'],
   ['no bytes', new Uint8Array(), 'signingSecret must not be empty; received no bytes'],
   ['an empty list', [], 'signingSecret must be one secret or more; received an empty array'],
   ['undefined', undefined, 'is missing; it must be'],
@@ -61,6 +62,12 @@ export function describeSecrets(implementation: Implementation): void {
 
     it('is not a list in a list', async () => {
       expect((await optionErrorOf(construct([[SECRET]]))).option).toBe('signingSecret[0]');
+    });
+
+    it('is refused by its place in a list when it is a hole', async () => {
+      const error = await optionErrorOf(construct(Object.assign([], { 1: SECRET })));
+      expect(error.option).toBe('signingSecret[0]');
+      expect(error.message).toMatch(/^signingSecret\[0\] is missing/);
     });
 
     it('is missing in options without it', async () => {

@@ -317,6 +317,20 @@ describe('a connection of a pool', () => {
     expect(client.listenerCount('error')).toBe(0);
   });
 
+  it('that comes too late and can not be given back does not end the process', async () => {
+    const client = new ScriptedClient();
+    const release = vi.fn(() => {
+      throw new Error('a wrapper of the pool');
+    });
+    client.release = release;
+    const connecting = deferred<ScriptedClient>();
+    const running = pgTransactions({ connect: () => connecting.promise }, SHORT).run(done);
+    await expect(running).rejects.toThrow('acquireTimeoutMs');
+    connecting.resolve(client);
+    // What is thrown here fails the run as an unhandled error.
+    await vi.waitFor(() => expect(release).toHaveBeenCalled());
+  });
+
   it('that fails too late is ignored', async () => {
     const connecting = deferred<ScriptedClient>();
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);

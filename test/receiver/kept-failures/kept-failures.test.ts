@@ -9,6 +9,26 @@ import { itKeepsFailures } from './cases.js';
 
 describe('a receiver with a memory inbox', () => {
   itKeepsFailures((options) => memoryInbox(options));
+
+  it('replays a parked change of a payment whose reference is blank', async () => {
+    let isBroken = true;
+    const inbox = memoryInbox({ keepBodies: true });
+    const scene = createScene({
+      inbox,
+      parkAfter: 1,
+      async onPayment() {
+        if (isBroken) throw new Error('broken');
+      },
+    });
+    await scene.receive(post({ referenceNumber: ' ' }));
+    isBroken = false;
+    for await (const change of inbox.failedChanges()) {
+      expect(await scene.replay(change)).toMatchObject({ outcome: 'processed' });
+    }
+    expect(await scene.receive(post({ referenceNumber: ' ' }))).toMatchObject({
+      outcome: 'duplicate',
+    });
+  });
 });
 
 describe('a receiver with a Postgres inbox on PGlite', () => {
