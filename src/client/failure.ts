@@ -140,11 +140,16 @@ function unusableAnswerError(
   context: FailureContext,
 ): MerchantPaymentsError {
   // An answer with a 2xx is unusable for its body alone.
-  const { reason, cause } = bodyFailure as BodyFailure;
+  const { reason, cause, unknownEncoding } = bodyFailure as BodyFailure;
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
   }
-  const what = `${describeCall(context)} was answered with ${status}, but with ${bodyFailures[reason]}.`;
+  const encoding = shorten(readTexts([unknownEncoding], context)[0], MAX_ENCODING_LENGTH);
+  const body =
+    encoding === undefined
+      ? bodyFailures[reason]
+      : `a body in the content-encoding ${encoding}, although the request asked for identity`;
+  const what = `${describeCall(context)} was answered with ${status}, but with ${body}.`;
   return new ResponseError(joinSentences(what, advise(verdict, context)), {
     ...verdict,
     cause: scrubCause(cause, context),
@@ -187,9 +192,12 @@ interface ErrorBody {
   readonly requestId: string | undefined;
 }
 
+// A code is also a label of metrics and a field of log lines. Free text has no place there, and a code that
+// was cut would be another one.
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
+const MAX_ENCODING_LENGTH = 64;
 
 /** The error body of interface section 7, as far as it is one, safe to log. */
 function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {

@@ -179,7 +179,7 @@ function findPathIssues(path: unknown): readonly Issue[] {
 function serializeJson(value: unknown, name: string): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(value, refuseInexactNumbers);
+    text = JSON.stringify(value, createNumberCheck(name));
   } catch (error) {
     if (error instanceof InvalidRequestError) throw error;
     // The engine's own message can quote keys of the value.
@@ -193,9 +193,16 @@ function serializeJson(value: unknown, name: string): string {
   ]);
 }
 
-function refuseInexactNumbers(key: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value;
-  throw new InvalidRequestError([
-    { path: [key], message: describeMismatch('a finite number', value) },
-  ]);
+/** A replacer for one walk over a value, which refuses the numbers that JSON can't carry. */
+function createNumberCheck(name: string) {
+  const path: string[] = [];
+  const around: unknown[] = [];
+  return function (this: unknown, key: string, value: unknown): unknown {
+    // JSON tells no path. What is behind the value's holder has ended.
+    const depth = around.lastIndexOf(this) + 1;
+    around.splice(depth, around.length, value);
+    path.splice(depth, path.length, depth === 0 ? name : key);
+    if (typeof value !== 'number' || Number.isFinite(value)) return value;
+    throw new InvalidRequestError([{ path, message: describeMismatch('a finite number', value) }]);
+  };
 }

@@ -104,17 +104,31 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
 }
 
 const SECONDS = /^\d+$/;
+// fetch joins what was sent twice. A date has a comma of its own, before its day.
+const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 
-/** Reads Retry-After as seconds from now: a number of them, or an HTTP date. */
+/**
+ * Reads Retry-After as seconds from now: a number of them, or an HTTP date. Of several the longest, as
+ * when a proxy adds its own to that of the service.
+ */
 export function parseRetryAfter(
   value: string | string[] | undefined,
   nowMs: number,
 ): number | undefined {
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
+  let longest = -1;
+  for (const text of [value].flat().join(', ').split(BETWEEN_VALUES)) {
+    longest = Math.max(longest, parseWait(text.trim(), nowMs));
+  }
+  return longest < 0 ? undefined : longest;
+}
+
+/** Seconds from now; negative for what is neither a number of them nor a date. */
+function parseWait(text: string, nowMs: number): number {
   // More than that is for ever; infinity would become null in JSON.
   if (SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
-  const dateMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));
+  if (!/^[A-Z][a-z]{2}/.test(text)) return -1;
+  // The date of asctime names no zone and is in GMT all the same (RFC 9110, section 5.6.7).
+  const dateMs = Date.parse(text.replace(/ [\d:]+$/, '$& GMT'));
+  return Number.isNaN(dateMs) ? -1 : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));
 }

@@ -1,3 +1,5 @@
+import { causesOf } from './causes.js';
+
 /**
  * Says what kind of value was received, for error messages. Never quotes text: it may be a secret or a
  * customer's data.
@@ -29,10 +31,11 @@ export function describeMismatch(expected: string, value: unknown): string {
     : `must be ${expected}, received ${describeValue(value)}`;
 }
 
-/** The code or the name of an error, where it is a word: what has digits could be a secret. */
+/** The code of an error or of a cause, else its name, where it is a word: what has digits could be a secret. */
 export function nameFailure(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  const word = [code, name].find(
+  const codes = [...causesOf(error)].map((cause) => (cause as { code?: unknown } | null)?.code);
+  const name = (error as { name?: unknown } | null | undefined)?.name;
+  const word = [...codes, name].find(
     (text) => typeof text === 'string' && /^[A-Za-z_]{1,64}$/.test(text),
   );
   return word === undefined ? '' : ` (${word})`;

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ApiError, InvalidCredentialsError } from '../../src/errors.js';
 import {
   answerBegun,
+  apiSecret,
   createClient,
   failureOf,
   holdDeadline,
@@ -217,6 +218,7 @@ describe('what a server says in an error body', () => {
     ['A'.repeat(65), 'API_ERROR'],
     ['two words', 'API_ERROR'],
     ['<b>', 'API_ERROR'],
+    [`BAD_${apiSecret}`, 'API_ERROR'],
   ])('is a code only when it looks like one: %s', async (code, expected) => {
     expect((await said({ code, message: 'm' })).code).toBe(expected);
   });

@@ -193,8 +193,12 @@ describe('extraBody', () => {
       [Number.NaN, 'NaN'],
       [Number.POSITIVE_INFINITY, 'an infinite number'],
     ]) {
-      expect(await issuesOf(order, { lines: [{ price: value }] })).toEqual([
-        { path: ['price'], message: `must be a finite number, received ${came}` },
+      const lines = [{ price: 1, taxes: [{ rate: 2 }] }, { price: value }];
+      expect(await issuesOf(order, { note: 'x', lines })).toEqual([
+        {
+          path: ['extraBody', 'lines', '1', 'price'],
+          message: `must be a finite number, received ${came}`,
+        },
       ]);
     }
   });
@@ -335,7 +339,7 @@ describe('the request of request()', () => {
     ['body', () => {}, 'body must be serializable as JSON, received a function'],
     ['body', Symbol('hunter2'), 'body must be serializable as JSON, received a symbol'],
     ['body', 1n, 'body must be serializable as JSON, but it is circular, holds a BigInt'],
-    ['', Number.NaN, 'must be a finite number, received NaN'],
+    ['body', Number.NaN, 'body must be a finite number, received NaN'],
   ])('is refused for a body that JSON does not carry', async (place, body, says) => {
     const error = await refused({ method: 'POST', path: '/x', body });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: [place] }] });

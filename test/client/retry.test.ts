@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   combineOutcomes,
   decideRetry,
@@ -234,11 +234,28 @@ describe('parseRetryAfter', () => {
     ['2026-01-31T12:00:30Z', undefined],
     ['31 Jan 2026 12:00:30 GMT', undefined],
     ['Sa, 31 Jan 2026 12:00:30 GMT', undefined],
-    [['1', '2'], undefined],
+    ['Saturday, 31-Jan-26 12:00:30 GMT', 30],
+    ['Sat Jan 31 12:00:30 2026', 30],
+    ['Sun Feb  1 12:00:00 2026', 86_400],
+    ['Sat, 31 Jan 2026 13:00:30 +0100', 30],
+    [['7', '30', '2'], 30],
+    [['soon', '2'], 2],
+    [['soon', '-1'], undefined],
+    ['7, 30', 30],
+    ['7, Sat, 31 Jan 2026 12:00:30 GMT, Saturday, 31-Jan-26 12:00:20 GMT', 30],
+    ['1,5', undefined],
     [undefined, undefined],
   ])('reads %j as %s', (value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
+
+  it.each(['America/New_York', 'Asia/Tokyo'])(
+    'reads a date without a zone as GMT in %s',
+    (zone) => {
+      vi.stubEnv('TZ', zone);
+      expect(parseRetryAfter('Sat Jan 31 12:00:30 2026', now)).toBe(30);
+    },
+  );
 
   it('reads any text as a whole number of seconds that is not negative, or as nothing', () => {
     fc.assert(

@@ -105,6 +105,11 @@ describe('credentials as functions', () => {
   it.each([
     ['an error with a name', new TypeError('hunter2'), ' (TypeError)'],
     ['an error with a code', Object.assign(new Error('hunter2'), { code: 'ENOENT' }), ' (ENOENT)'],
+    [
+      'an error whose cause has a code',
+      new Error('hunter2', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }),
+      ' (ECONNREFUSED)',
+    ],
     ['an error whose name is no word', Object.assign(new Error('x'), { name: 'hunter2 !' }), ''],
     ['a text', 'hunter2', ''],
     ['nothing', undefined, ''],

@@ -11,19 +11,23 @@ export function isEncoded(headers: ResponseHeaders): boolean {
  * be missed. Never throws.
  */
 export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
-  const encoding = String(answer.headers['content-encoding']).toLowerCase();
+  const named = String(answer.headers['content-encoding']);
+  const encoding = named.toLowerCase();
   // Loaded here, since a service that keeps to the request never needs it.
-  const { brotliDecompressSync, gunzipSync, inflateSync } = process.getBuiltinModule('node:zlib');
+  const { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } =
+    process.getBuiltinModule('node:zlib');
   const decoders = {
     br: brotliDecompressSync,
-    deflate: inflateSync,
+    // Some servers leave out the header of zlib. It begins with a byte that ends in 8.
+    deflate: (Number(answer.body[0]) & 15) === 8 ? inflateSync : inflateRawSync,
     gzip: gunzipSync,
     'x-gzip': gunzipSync,
   };
   // zlib refuses more.
   const { MAX_LENGTH } = process.getBuiltinModule('node:buffer').constants;
+  const isKnown = Object.hasOwn(decoders, encoding);
   try {
-    if (!Object.hasOwn(decoders, encoding)) {
+    if (!isKnown) {
       const error = new Error('The content-encoding is not known');
       throw Object.assign(error, { code: 'UNKNOWN_CONTENT_ENCODING' });
     }
@@ -36,7 +40,11 @@ export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
     // A charset by mistake, identity in capitals, gzip that a proxy took off: the bytes are what was meant.
     if (isJson(answer.body)) return answer;
     const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    return { ...answer, bodyFailure: { reason: tooLarge ? 'too-large' : 'lost', cause } };
+    const reason = tooLarge ? 'too-large' : 'lost';
+    return {
+      ...answer,
+      bodyFailure: { reason, cause, unknownEncoding: isKnown ? undefined : named },
+    };
   }
 }
 

@@ -37,6 +37,8 @@ export interface Answer {
 export interface BodyFailure {
   readonly reason: 'lost' | 'too-large' | 'used' | 'unreadable' | 'given-up';
   readonly cause?: unknown;
+  /** The content-encoding, where it is an unknown one. From the service: not safe to log. */
+  readonly unknownEncoding?: string | undefined;
 }
 
 /** No status was received. */

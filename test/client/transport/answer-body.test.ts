@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
   decodeAnswer,
@@ -12,6 +12,7 @@ import type {
 } from '../../../src/client/transport/transport.js';
 import {
   answerBegun,
+  authorization,
   connectionsClosed,
   createClient,
   failureOf,
@@ -198,6 +199,7 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['BR', brotliCompressSync],
   ])('in %s, although identity was asked for, is read all the same', async (encoding, compress) => {
@@ -245,14 +247,25 @@ describe.each(transports)('the body of a 2xx, with $name,', ({ options }) => {
   });
 });
 
-it('in an encoding that is not known leaves the payment accepted, by undici', async () => {
-  const server = await startRawServer({
-    answer: () => encoded(Buffer.from('no JSON'), 'x-unknown'),
-  });
-  const error = await failureOf(createClient(server.url).payments.create(order));
-  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
-  expect(error.cause).toMatchObject({ code: 'UNKNOWN_CONTENT_ENCODING' });
-});
+it.each([
+  ['zstd', 'a body in the content-encoding zstd, although the request asked for identity'],
+  ['gzip, BR', 'a body in the content-encoding gzip, BR, although'],
+  ['x'.repeat(65), `a body in the content-encoding ${'x'.repeat(64)}…, although`],
+  // In lower case its base64 would not be recognised.
+  [authorization, 'a body in the content-encoding Basic [redacted], although'],
+  ['', 'a body that broke off'],
+])(
+  'in the encoding %j, which is not known, leaves the payment accepted, by undici',
+  async (encoding, says) => {
+    const server = await startRawServer({
+      answer: () => encoded(Buffer.from('no JSON'), encoding),
+    });
+    const error = await failureOf(createClient(server.url).payments.create(order));
+    expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+    expect(error.message).toContain(`was answered with 201, but with ${says}`);
+    expect(error.cause).toMatchObject({ code: 'UNKNOWN_CONTENT_ENCODING' });
+  },
+);
 
 it('of an error in gzip is read too, and one without bytes has no encoding', async () => {
   const body = gzipSync(JSON.stringify({ code: 'AMOUNT_TOO_SMALL', message: 'm' }));
