@@ -99,7 +99,7 @@ export const PARTS = {
   },
   'outbox-postgres': {
     mutate: ['src/outbox/postgres/**/*.ts', 'src/outbox/rows.ts', 'src/outbox/failures.ts'],
-    tests: ['test/outbox/postgres/**/*.test.ts'],
+    tests: ['test/outbox/{postgres/**/*,rows}.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

@@ -25,7 +25,8 @@ export interface MysqlOutboxOptions extends OutboxOptions, MysqlOutboxSchemaOpti
   /**
    * How long a step of the outbox, which is a short transaction, may take at the server, in milliseconds, a
    * wait for a transaction of yours that has recorded the same reference included. Then the connection is
-   * closed and the call fails (`OUTBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
+   * closed and the call fails (`OUTBOX_TIMEOUT`). With an ORM, `acquireTimeoutMs` is added
+   * to it. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;

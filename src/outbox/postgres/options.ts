@@ -25,7 +25,8 @@ export interface PostgresOutboxOptions extends OutboxOptions, PostgresOutboxSche
   /**
    * How long Postgres may take to answer a statement of the outbox, in milliseconds, a wait for a transaction
    * of yours that has recorded the same reference included. Then the connection is closed and the call
-   * fails (`OUTBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
+   * fails (`OUTBOX_TIMEOUT`). With an ORM, `acquireTimeoutMs` is added
+   * to it. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;

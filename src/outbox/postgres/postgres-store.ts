@@ -134,7 +134,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   async settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome> {
-    return (await this.#askIn(tx, this.#statements.settle(key, finding))) as SettleOutcome;
+    return given(await this.#askIn(tx, this.#statements.settle(key, finding))) as SettleOutcome;
   }
 
   async resolve(key: string, result: Result): Promise<boolean> {
@@ -146,15 +146,15 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   async expire(): Promise<number> {
-    return Number(await this.#ask(this.#statements.expire()));
+    return Number(given(await this.#ask(this.#statements.expire())));
   }
 
   async listRecorded(page: Page): Promise<readonly Listed[]> {
-    return parseRows((await this.#ask(this.#statements.listRecorded(page))) ?? '[]');
+    return parseRows(given(await this.#ask(this.#statements.listRecorded(page))));
   }
 
   async listUnresolved(page: Page): Promise<readonly Listed[]> {
-    return parseRows((await this.#ask(this.#statements.listUnresolved(page))) ?? '[]');
+    return parseRows(given(await this.#ask(this.#statements.listUnresolved(page))));
   }
 
   async listSecondPayments({
@@ -164,13 +164,15 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     after: StoredSecondPayment | undefined;
     limit: number;
   }): Promise<readonly StoredSecondPayment[]> {
-    const json = await this.#ask(this.#statements.listSecondPayments(after, limit));
-    return parseSecondPayments(json ?? '[]');
+    return parseSecondPayments(
+      given(await this.#ask(this.#statements.listSecondPayments(after, limit))),
+    );
   }
 
   async prune(olderThan: Date): Promise<number> {
     for (let total = 0; ; ) {
-      const deleted = Number(await this.#ask(this.#statements.prune(olderThan, PRUNED_AT_ONCE)));
+      const pruned = await this.#ask(this.#statements.prune(olderThan, PRUNED_AT_ONCE));
+      const deleted = Number(given(pruned));
       total += deleted;
       if (deleted < PRUNED_AT_ONCE) return total;
     }
@@ -218,6 +220,12 @@ function explained(error: unknown): never {
 function known(isChanged: boolean | undefined): boolean {
   if (isChanged === undefined) throw noAnswer(POSTGRES);
   return isChanged;
+}
+
+/** The text of a statement that always gives one row: without it a list would look empty. */
+function given(text: string | undefined): string {
+  if (text === undefined) throw noAnswer(POSTGRES);
+  return text;
 }
 
 /** The one text of a statement's one row; undefined when it gave no row. */

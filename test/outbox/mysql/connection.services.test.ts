@@ -85,7 +85,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
       await outbox.record(order('order-3'), { tx });
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
         code: 'OUTBOX_TIMEOUT',
-        message: expect.stringContaining('commandTimeoutMs (500 ms)'),
+        message: expect.stringContaining('500 ms (commandTimeoutMs; '),
       });
     });
     expect(service.requestsFor('order-3')).toEqual([]);

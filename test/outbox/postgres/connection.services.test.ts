@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
@@ -19,6 +20,22 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       [schema],
     );
     return rows.length;
+  };
+
+  /** A pool with another query(). */
+  const wrapPool = (query: (text: string, client: pg.PoolClient) => Promise<unknown>) => {
+    const pool = openPool({ max: 1 });
+    return {
+      async connect() {
+        const client = await pool.connect();
+        return {
+          query: (text: string) => query(text, client),
+          release: client.release.bind(client),
+          on: client.on.bind(client),
+          removeListener: client.off.bind(client),
+        };
+      },
+    } as never;
   };
 
   it('sends nothing on one that was released with its transaction open, and closes it', async () => {
@@ -81,26 +98,77 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
 
   it('sends nothing by a pool that hides what was changed', async () => {
     const service = new ContractService();
-    const pool = openPool({ max: 1 });
-    const hiding = {
-      async connect() {
-        const client = await pool.connect();
-        const query = async (text: string) => ({ rows: (await client.query(text)).rows });
-        const release = client.release.bind(client);
-        return {
-          query,
-          release,
-          on: client.on.bind(client),
-          removeListener: client.off.bind(client),
-        };
-      },
-    };
-    const outbox = postgresOutbox(hiding as never, { client: service.client });
+    const hiding = wrapPool(async (text, client) => ({ rows: (await client.query(text)).rows }));
+    const outbox = postgresOutbox(hiding, { client: service.client });
     await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message: expect.stringContaining('a wrapper of the pool'),
     });
     expect(service.requestsFor('order-1')).toEqual([]);
+  });
+
+  it('has no empty list, and settles and prunes nothing, by a pool that hides rows', async () => {
+    const hiding = wrapPool(async () => ({ rows: [], rowCount: 0 }));
+    const outbox = postgresOutbox<pg.PoolClient>(hiding, { client: unusedClient });
+    const payment = { merchantPaymentReference: 'order-1', referenceNumber: 'PAY-1' } as never;
+    for (const step of [
+      () => outbox.unresolved()[Symbol.asyncIterator]().next(),
+      () => outbox.secondPayments()[Symbol.asyncIterator]().next(),
+      () => outbox.recover(),
+      () => outbox.prune(new Date()),
+      () => outbox.settle(payment, { tx: undefined as never }),
+    ]) {
+      await expect(step()).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining('a wrapper of the pool'),
+      });
+    }
+  });
+
+  it('takes back a claim whose answer was lost, and shows nothing of what the driver says', async () => {
+    const service = new ContractService();
+    let isLost = false;
+    const losing = wrapPool(async (text, client) => {
+      const answer = await client.query(text);
+      if (isLost) return answer;
+      isLost = true;
+      throw new Error(`the answer to ${text} was lost`);
+    });
+    const outbox = postgresOutbox(losing, { client: service.client });
+    const error = await outbox.create(order('order-lost')).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { message: 'the driver failed (Error)' },
+    });
+    expect(inspect(error)).not.toContain('order-lost');
+    await expect
+      .poll(async () => (await outbox.get('order-lost'))?.state, { timeout: 20_000 })
+      .toBe('recorded');
+    expect(service.requestsFor('order-lost')).toEqual([]);
+    expect(await outbox.create(order('order-lost'))).toMatchObject({ state: 'created' });
+  });
+
+  it('prunes any number, and settles with a tx that is null as without one', async () => {
+    const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
+      client: unusedClient,
+      prefix: 'pruned_',
+    });
+    await outbox.setup();
+    const [first, ...others] = Array.from({ length: 1_500 }, (_, index) => `order-${index}`);
+    await outbox.settle({ merchantPaymentReference: first, referenceNumber: 'PAY-1' } as never, {
+      tx: null as never,
+    });
+    await transaction((tx) => outbox.record(order(String(first)), { tx }));
+    await observer.query('UPDATE pruned_payments SET state = $1', ['rejected']);
+    const { rows } = await observer.query('SELECT * FROM pruned_payments');
+    const columns = Object.keys(rows[0] ?? {});
+    const copied = columns.map((column) => (column === 'reference' ? 'other' : column)).join();
+    await observer.query(
+      `INSERT INTO pruned_payments (${columns.join()})
+       SELECT ${copied} FROM pruned_payments, unnest($1::text[]) AS other`,
+      [others],
+    );
+    expect(await outbox.prune(new Date(Date.now() + 60_000))).toBe(1_500);
   });
 
   it('records in no transaction but one that is open', async () => {
@@ -145,7 +213,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
         code: 'OUTBOX_TIMEOUT',
         message: expect.stringMatching(
-          /^Postgres gave no answer within commandTimeoutMs \(200 ms\)/,
+          /^Postgres gave no answer within 200 ms \(commandTimeoutMs; /,
         ),
       });
       // Those of Postgres that wait are not told that their connection is closed.
@@ -208,7 +276,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
         reason: {
           code: 'OUTBOX_TIMEOUT',
           message:
-            "The pool gave no connection within acquireTimeoutMs; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis",
+            "The pool gave no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or set the pool's connectionTimeoutMillis",
         },
       });
     }

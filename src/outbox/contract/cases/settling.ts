@@ -35,7 +35,7 @@ export const settleCases: readonly ContractCase[] = [
       'it is still listed',
     );
   }),
-  test('gives what the callback said when that came before the answer', async (stage) => {
+  test('gives what a callback said before the answer came', async (stage) => {
     for (const kind of ['created', 'answer-lost', 422, 'refused'] as const) {
       const outbox = await stage.open();
       const { reference, held, call } = await stage.createHeld(outbox);

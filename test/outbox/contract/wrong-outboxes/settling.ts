@@ -88,7 +88,7 @@ export const wrongSettling: readonly WrongOutbox[] = [
   },
   {
     flaw: 'takes no notice of a callback while the payment is being sent',
-    caughtBy: 'gives what the callback said when that came before the answer',
+    caughtBy: 'gives what a callback said before the answer came',
     says: /status/,
     store: answering('settled', ({ state }) => state === 'sending'),
   },

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { parseOwnedRow, parseRow } from '../../src/outbox/rows.js';
+
+const row = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000, 'PAY-1', '{"a":1}', 'failed'];
+const stored = {
+  body: '{}',
+  digest: 'digest',
+  state: 'sending',
+  attempts: 2,
+  recordedAtMs: 1000,
+  sentAtMs: 2000,
+  changedAtMs: 3000,
+  referenceNumber: 'PAY-1',
+  payment: '{"a":1}',
+  failure: 'failed',
+};
+
+describe('a row of the outbox', () => {
+  it('is read with what its store alone sees', () => {
+    expect(parseOwnedRow(JSON.stringify([...row, 'owner', '4000', 5, '6000']))).toEqual({
+      key: 'key',
+      row: { ...stored, owner: 'owner', leaseUntilMs: 4000, updatedAtUs: 5 },
+      nowMs: 6000,
+    });
+  });
+
+  it('lacks what is null', () => {
+    const nothing = [...row.slice(0, 6), null, 3000, null, null, null];
+    const { row: read } = parseOwnedRow(JSON.stringify([...nothing, null, null, null, 6000]));
+    expect(read).toEqual({
+      ...stored,
+      sentAtMs: undefined,
+      referenceNumber: undefined,
+      payment: undefined,
+      failure: undefined,
+      owner: undefined,
+      leaseUntilMs: undefined,
+      updatedAtUs: undefined,
+    });
+    expect(parseOwnedRow(JSON.stringify(nothing.concat(null))).row.leaseUntilMs).toBeUndefined();
+  });
+
+  it.each([
+    ['a state that is unknown', row.with(3, 'refunded')],
+    ['a state of every object', row.with(3, 'toString')],
+    ['a column more', [...row, 'more']],
+    ['a column less', row.slice(0, -1)],
+  ])('is refused with %s', (_, columns) => {
+    expect(() => parseRow(JSON.stringify(columns))).toThrow(
+      expect.objectContaining({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining('look for a later version of the package'),
+      }),
+    );
+  });
+});
