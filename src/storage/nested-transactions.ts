@@ -64,8 +64,8 @@ export class NestedTransactions {
   }
 
   /**
-   * Counts a query that tells its end by a callback. Gives what is to be called then, with what it gave; what
-   * that gives is to be waited for before the work is told.
+   * Counts a query that ends with a callback. Returns a function to call then, with the query's answer: wait
+   * for what it returns before you call the work's own callback.
    *
    * @param inPlace sends a statement of ours
    */

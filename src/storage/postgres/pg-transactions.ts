@@ -158,9 +158,7 @@ export function takeConnection<Tx extends Queryable>(
       assertClient(client);
       client.on('error', onError);
       // A pool's wait can't be cancelled: it hands out the connection all the same.
-      // In a turn of its own: the pool hands it to the next that waits within the release, and so on through
-      // thousands of them, until the stack is full.
-      if (isLate) setImmediate(giveBack, client, onError);
+      if (isLate) setImmediate(giveBackLate, client, onError);
       else resolve(client);
     };
     const fail = (error: unknown): void => {
@@ -191,6 +189,18 @@ function connectByCallback<Tx extends Queryable>(
     }
   };
   (pool.connect as ConnectByCallback<Tx & PgClientLike>).call(pool, connected);
+}
+
+/**
+ * Gives back a connection that no call waits for any more. Not within the pool's own call: from within its
+ * release() the pool serves the next call that waits, and through thousands of them the stack would be full.
+ */
+function giveBackLate(client: PgClientLike, onError: OnError): void {
+  try {
+    giveBack(client, onError);
+  } catch {
+    // What the release() of a wrapper throws would end the process here.
+  }
 }
 
 /** Gives it back; with an error it is closed instead. */
