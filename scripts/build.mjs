@@ -102,12 +102,20 @@ function isCore(file) {
   return name === undefined || folder === 'protocol' || folder === 'callback';
 }
 
-/** The ES module of a subpath whose one implementation is the CommonJS module beside it. */
+/**
+ * The ES module of a subpath whose one implementation is the CommonJS module beside it. Between them is a file
+ * that Node reads for the names: in the implementation they cost it half of the time to import the mock server.
+ */
 function reExport(subpath, required) {
   const { exports } = required.find(({ fileName }) => fileName === `${moduleOf(subpath)}.cjs`);
+  const names = exports.sort();
+  write(`${moduleOf(subpath)}.js`, `export {\n  ${names.join(',\n  ')},\n} from './names.cjs';\n`);
   write(
-    `${moduleOf(subpath)}.js`,
-    `export {\n  ${exports.sort().join(',\n  ')},\n} from './index.cjs';\n`,
+    `${subpath}/names.cjs`,
+    [
+      "const all = require('./index.cjs');\n",
+      ...names.map((name) => `exports.${name} = all.${name};\n`),
+    ].join(''),
   );
 }
 

@@ -62,6 +62,7 @@ interface PaymentPage {
 const HISTORY_LIMIT = 100;
 /** Payments kept as objects, those that changed last; the others are packed. */
 const MAX_UNPACKED = 10_000;
+const PACKED_AT_ONCE = 1_000;
 
 /**
  * Payments and their statuses (interface sections 2.2 and 3). The interface shows no moves between
@@ -199,11 +200,14 @@ export class PaymentBook implements MockPayments {
     this.#options.onChange(payment);
   }
 
+  // Many at once: to reach the first of a set takes as long as what was deleted before it is long.
   #packOldest(): void {
-    const [place = 0] = this.#unpacked;
-    this.#unpacked.delete(place);
-    const payment = this.#at(place);
-    if (payment !== undefined) this.#payments[place] = this.#packed.add(pack(payment));
+    for (const place of this.#unpacked) {
+      if (this.#unpacked.size <= MAX_UNPACKED - PACKED_AT_ONCE) break;
+      this.#unpacked.delete(place);
+      const payment = this.#at(place);
+      if (payment !== undefined) this.#payments[place] = this.#packed.add(pack(payment));
+    }
     if (this.#packed.isMostlyWaste) this.#repack();
   }
 
