@@ -75,9 +75,9 @@ export class PaymentWork<Tx> {
     return this.#state !== 'not begun';
   }
 
-  /** Whether it failed after the payment was settled, which its transaction may have undone. */
-  get hasLostSettlement(): boolean {
-    return this.#isSettled && this.#state === 'failed';
+  /** Whether the payment is settled in its transaction, and not if that is rolled back. */
+  get hasSettled(): boolean {
+    return this.#isSettled;
   }
 
   /**

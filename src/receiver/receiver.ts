@@ -296,15 +296,16 @@ async function tellFailure<Tx>(
 }
 
 /**
- * Settles what a failure of `onPayment` has undone. Otherwise a payment that is known to be paid stays
- * `unresolved` until the bug is fixed, and a person or a click may create a second one meanwhile.
+ * Settles what was rolled back with the work, also where only its COMMIT failed. Otherwise a payment that
+ * is known to be paid stays `unresolved` until the bug is fixed, and a person or a click may create a
+ * second one meanwhile.
  */
 async function settleAgain<Tx>(
   { settlement }: ProcessingOptions<Tx>,
   work: PaymentWork<Tx>,
   callback: VerifiedCallback,
 ): Promise<void> {
-  if (!work.hasLostSettlement) return;
+  if (!work.hasSettled) return;
   // The outbox logs a failure, and the service retries.
   await settlement?.apart(callback).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RetryLaterError } from '../../src/errors.js';
+import { InboxError, RetryLaterError } from '../../src/errors.js';
 import type { FailureKeepingInbox } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
@@ -16,16 +16,24 @@ interface SettlingOptions extends Partial<CallbackReceiverOptions<unknown>> {
   readonly isShared: boolean;
   /** What each call of `settle` answers, or throws. */
   readonly outcomes?: (SettleOutcome | Error)[];
+  /** Fails, and rolls back, after the work. */
+  readonly commit?: (working: Promise<void>) => Promise<void>;
 }
 
 /** A receiver, and the transactions in which it has the outbox settle. */
-function createSettling({ isShared, outcomes = [], ...options }: SettlingOptions) {
+function createSettling({
+  isShared,
+  outcomes = [],
+  commit = (working) => working,
+  ...options
+}: SettlingOptions) {
   const transactions: unknown[] = [];
   const database = {};
   const memory = memoryInbox();
   const inbox: FailureKeepingInbox<unknown> = {
     ...memory,
-    process: (event, work) => memory.process(event, (context) => work({ ...context, tx: TX })),
+    process: (event, work) =>
+      memory.process(event, (context) => commit(work({ ...context, tx: TX }))),
   };
   const outbox = memoryOutbox({ client: unusedClient });
   outbox.settle = async (_, { tx }) => {
@@ -58,6 +66,46 @@ describe('an outbox of the database of the inbox', () => {
     expect(await scene.receive(post())).toMatchObject({ status });
     expect(transactions).toEqual([TX, undefined]);
     expect(scene.reports).toHaveLength(status === 500 ? 1 : 0);
+  });
+
+  it('is settled again where the work was done, and its transaction could not be committed', async () => {
+    const failure = new Error('a deferred constraint');
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      commit: async (working) => {
+        await working;
+        throw failure;
+      },
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500 });
+    expect(transactions).toEqual([TX, undefined]);
+    expect(scene.reports.map(({ error }) => error)).toEqual([failure]);
+  });
+
+  it.each([
+    ['in time', undefined],
+    ['too late', 1],
+  ])('is settled again where the transaction is lost under the work, %s', async (_, limitMs) => {
+    let end = (): void => undefined;
+    const lost = new InboxError('TRANSACTION_LOST', 'the connection was lost');
+    const { scene, transactions } = createSettling({
+      isShared: true,
+      onPaymentTimeoutMs: limitMs,
+      onPayment: () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+      commit: async () => {
+        await expect.poll(() => transactions.length).toBe(1);
+        if (limitMs !== undefined) await expect.poll(() => scene.reports).toHaveLength(1);
+        throw lost;
+      },
+    });
+    expect(await scene.receive(post())).toMatchObject({ status: 500 });
+    end();
+    await scene.idle();
+    expect(transactions).toEqual([TX, undefined]);
+    expect(scene.reports.at(-1)).toMatchObject({ error: lost });
   });
 
   it('is not settled again where settling was what failed', async () => {

@@ -55,6 +55,26 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
     });
 
+    it('settles by itself where the work is done and can not be committed', async () => {
+      const pool = openPool();
+      await observer.query(
+        `CREATE TABLE shipments (reference text REFERENCES orders DEFERRABLE INITIALLY DEFERRED)`,
+      );
+      await using scene = await startScene<pg.PoolClient>({
+        createOutbox: (client) => postgresOutbox<pg.PoolClient>(pool, { client }),
+        inbox: postgresInbox<pg.PoolClient>(pool),
+        onPayment: (_, { tx }) => tx.query(`INSERT INTO shipments VALUES ('no order')`),
+        onError: () => {},
+      });
+      const { mock, outbox } = scene;
+      mock.faults.add({ on: 'request', type: 'lost-answer' });
+      await outbox.create(order('order-6'));
+      const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
+      const delivery = await mock.setStatus(referenceNumber, 'paid');
+      expect(delivery.attempts[0]?.response?.status).toBe(500);
+      expect(await outbox.get('order-6')).toMatchObject({ state: 'created' });
+    });
+
     it('settles what is parked, as the service does not send it again', async () => {
       const pool = openPool();
       const inbox = postgresInbox<pg.PoolClient>(pool);
