@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { parseInstant } from '../protocol/instant.js';
-import { isDateTime, type PaymentStatusRecord } from '../protocol/payment.js';
+import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
 import { toStoredName } from '../storage/stored-name.js';
 import type { OutboxFailure, OutboxPayment, SecondPayment } from './outbox.js';
 import type { Finding, Intent, StoredPayment, StoredSecondPayment } from './store.js';
@@ -55,12 +55,13 @@ export function toFinding(payment: PaymentFields): Finding {
   };
 }
 
-function toJson(payment: PaymentFields): string | undefined {
+function toJson(payment: PaymentFields): string {
   try {
     return JSON.stringify(payment);
   } catch {
-    // Nested more deeply than it can be written. That the payment was created is stored all the same.
-    return undefined;
+    // Nested more deeply than it can be written. That the payment exists is stored all the same.
+    const known = statusRecordFields.filter((field) => isText(payment[field]));
+    return JSON.stringify(Object.fromEntries(known.map((field) => [field, payment[field]])));
   }
 }
 

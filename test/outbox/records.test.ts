@@ -38,13 +38,15 @@ describe('what is stored of a payment', () => {
 });
 
 describe('what is found of a payment', () => {
-  it('is its number alone where its record is nested more deeply than it can be written', () => {
+  // A second payment is listed by its record, which a database refuses to be without.
+  it('has the fields that the SDK knows where the record is nested more deeply than it can be written', () => {
     const depth = 20_000;
     const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
-    expect(toFinding({ referenceNumber: 'PAY-1', deep })).toEqual({
+    const known = { referenceNumber: 'PAY-1', status: 'paid', updatedAt: '1970-01-01T00:00:01Z' };
+    expect(toFinding({ deep, ...known })).toEqual({
       referenceNumber: 'PAY-1',
-      payment: undefined,
-      updatedAtUs: undefined,
+      payment: JSON.stringify(known),
+      updatedAtUs: 1_000_000,
     });
   });
 
