@@ -62,7 +62,9 @@ class Pass {
     // One alone at first: each that is under way while the service fails is one more for a person to look at.
     await sendWhile(() => !this.#isOver && !this.#isAnswered);
     const sendOneAfterAnother = () => sendWhile(() => !this.#isOver);
-    await Promise.all(Array.from({ length: AT_ONCE }, sendOneAfterAnother));
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendOneAfterAnother));
+    // Not before the others have ended: a program that ends then would leave what they send unresolved.
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
   async #send(payment: StoredPayment): Promise<void> {

@@ -133,7 +133,8 @@ describe('a pass over what is recorded', () => {
       return resend(stored);
     });
     await recovering.catch(() => undefined);
-    while (underWay > 0) await new Promise(setImmediate);
+    // A program that ends then would leave what is under way unresolved.
+    expect(underWay).toBe(0);
     return { most, all };
   }
 
