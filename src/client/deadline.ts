@@ -1,4 +1,5 @@
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
+import { onAbort } from '../protocol/abort-relay.js';
 
 /**
  * Node's own timers, as they were when the package was loaded. Under a test's fake timers a call
@@ -95,49 +96,4 @@ function expire(deadline: Deadline): void {
 
 function giveUp(deadline: Deadline): void {
   deadline.giveUp('timeout');
-}
-
-/** The calls that a signal cancels, and the one listener on it for all of them. */
-interface Relay {
-  readonly calls: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const relays = new WeakMap<AbortSignal, Relay>();
-
-/**
- * Calls `run` when the signal is aborted. An application passes the signal of its shutdown to all its
- * calls, and Node warns of a leak from the eleventh listener on: so there is one for all.
- *
- * @returns how to undo that; must be called, also after the signal was aborted
- */
-export function onAbort(signal: AbortSignal, run: () => void): () => void {
-  const relay = relays.get(signal) ?? createRelay(signal);
-  const { calls, listener } = relay;
-  calls.add(run);
-  return () => {
-    if (!calls.delete(run) || calls.size > 0) return;
-    signal.removeEventListener('abort', listener);
-    relays.delete(signal);
-  };
-}
-
-function createRelay(signal: AbortSignal): Relay {
-  const calls = new Set<() => void>();
-  const listener = (): void => {
-    for (const run of calls) {
-      try {
-        run();
-      } catch (error) {
-        // A user's dispatcher that throws must not keep the abort from the other calls.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  };
-  signal.addEventListener('abort', listener);
-  const relay = { calls, listener };
-  relays.set(signal, relay);
-  return relay;
 }

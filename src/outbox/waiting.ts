@@ -1,4 +1,5 @@
 import { RequestAbortedError } from '../errors.js';
+import { onAbort } from '../protocol/abort-relay.js';
 
 /**
  * Waits until `ended` has settled, either way, or the time is over.
@@ -14,12 +15,12 @@ export function waitFor(
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      stopListening?.();
       act();
     };
     const abort = (): void => settle(() => reject(abortedWhileWaiting()));
     const timer = setTimeout(() => settle(() => resolve(false)), Math.max(0, timeoutMs));
-    signal?.addEventListener('abort', abort);
+    const stopListening = signal && onAbort(signal, abort);
     if (signal?.aborted) abort();
     const end = (): void => settle(() => resolve(true));
     ended.then(end, end);
