@@ -2,6 +2,7 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
 import type { SettleOutcome } from '../outbox/outbox.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { within } from '../protocol/within.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
 import type { Settlement } from './settlement.js';
@@ -10,6 +11,13 @@ interface WorkOptions<Tx>
   extends Pick<ResolvedReceiverOptions<Tx>, 'onPayment' | 'onPaymentTimeoutMs'> {
   readonly activity: Activity;
   readonly settlement: Settlement<Tx> | undefined;
+}
+
+/** A verified callback. */
+export interface Received {
+  readonly callback: VerifiedCallback;
+  /** Its payment as received. The merchant's code may write to that of `callback`. */
+  readonly payment: PaymentStatusRecord;
 }
 
 /** What an adapter knows of a request's sender and of its host. */
@@ -53,7 +61,7 @@ class Context<Tx> implements PaymentContext<Tx> {
 /** One call of `onPayment`: its context, its deadline, and whether it was done. */
 export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
-  readonly #callback: VerifiedCallback;
+  readonly #received: Received;
   readonly #caller: Caller;
   #inbox: InboxContext<Tx> | undefined;
   #controller: AbortController | undefined;
@@ -64,9 +72,9 @@ export class PaymentWork<Tx> {
   /** What the inbox will answer; set when the work took too long and goes on. */
   late: Promise<InboxOutcome> | undefined;
 
-  constructor(options: WorkOptions<Tx>, callback: VerifiedCallback, caller: Caller) {
+  constructor(options: WorkOptions<Tx>, received: Received, caller: Caller) {
     this.#options = options;
-    this.#callback = callback;
+    this.#received = received;
     this.#caller = caller;
   }
 
@@ -120,7 +128,7 @@ export class PaymentWork<Tx> {
     const { settlement, onPayment } = this.#options;
     const createContext = (secondPayment: boolean) =>
       new Context(inbox, secondPayment, () => this.#getSignal());
-    if (settlement === undefined) return onPayment(this.#callback, createContext(false));
+    if (settlement === undefined) return onPayment(this.#received.callback, createContext(false));
     return this.#settleAndWork(settlement, inbox.tx, settled, createContext);
   }
 
@@ -130,11 +138,12 @@ export class PaymentWork<Tx> {
     settled: SettleOutcome | undefined,
     createContext: (secondPayment: boolean) => PaymentContext<Tx>,
   ): Promise<void> {
-    const isSecond = await settlement.within(this.#callback, tx, settled);
+    const { callback, payment } = this.#received;
+    const isSecond = await settlement.within(payment, tx, settled);
     this.#isSettled = true;
     const context = createContext(isSecond);
-    if (isSecond) await settlement.reportSecond(this.#callback, context);
-    await this.#options.onPayment(this.#callback, context);
+    if (isSecond) await settlement.reportSecond(callback, context);
+    await this.#options.onPayment(callback, context);
   }
 
   /**

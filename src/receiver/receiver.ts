@@ -40,7 +40,7 @@ import {
   resolveReceiverOptions,
 } from './options.js';
 import { PATIENCE_MS, withinPatience } from './patience.js';
-import { Activity, type Caller, PaymentWork } from './payment-work.js';
+import { Activity, type Caller, PaymentWork, type Received } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
 import { createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
@@ -183,11 +183,12 @@ function accept<Tx>(
   rawBody: RawBody,
   how?: { replay: boolean },
 ): Awaitable<AcceptedCallback> {
-  const { recordSchema, processStale } = receiver;
+  const { recordSchema, processStale, settlement } = receiver;
   const failures = receiver.failures && new DeliveryFailures(receiver.failures, rawBody, how);
   const event = toInboxEvent(callback, processStale, failures);
-  const accepted = { callback, event, failures };
-  // After the event is made: the schema is handed the record and could write to it.
+  const payment = settlement === undefined ? callback.payment : { ...callback.payment };
+  const accepted = { callback, payment, event, failures };
+  // Last: the schema is handed the record and could write to it.
   return recordSchema === undefined ? accepted : judge(accepted, recordSchema);
 }
 
@@ -233,8 +234,7 @@ function refuse(error: unknown): CallbackReply {
 }
 
 /** A verified callback, and its event for the inbox. */
-export interface AcceptedCallback {
-  readonly callback: VerifiedCallback;
+export interface AcceptedCallback extends Received {
   readonly event: InboxEvent;
   /** Undefined where the inbox keeps no failures. */
   readonly failures: DeliveryFailures | undefined;
@@ -258,9 +258,9 @@ export async function processOnce<Tx>(
   trace: CallbackTrace | undefined,
 ): Promise<CallbackReply> {
   const { callback, event } = accepted;
-  const work = new PaymentWork(options, callback, caller);
+  const work = new PaymentWork(options, accepted, caller);
   try {
-    const settled = await options.settlement?.before(callback);
+    const settled = await options.settlement?.before(accepted.payment);
     const processing = options.inbox.process(event, (context) => work.run(context, settled));
     const outcome = await work.inTime(processing);
     if (outcome === 'stale') await options.reportStale(callback);
@@ -269,9 +269,9 @@ export async function processOnce<Tx>(
     const isOver = work.late === undefined;
     if (!isOver) void followUp(options, work, error, accepted);
     const reply = await tellFailure(options, accepted, work, error, trace);
-    if (reply === undefined) return answerParked(options, callback);
+    if (reply === undefined) return answerParked(options, accepted);
     // Work that goes on has its transaction still, which holds the payment's row.
-    if (isOver) await settleAgain(options, work, callback);
+    if (isOver) await settleAgain(options, work, accepted);
     return reply;
   }
 }
@@ -303,19 +303,19 @@ async function tellFailure<Tx>(
 async function settleAgain<Tx>(
   { settlement }: ProcessingOptions<Tx>,
   work: PaymentWork<Tx>,
-  callback: VerifiedCallback,
+  { payment }: Received,
 ): Promise<void> {
   if (!work.hasSettled) return;
   // The outbox logs a failure, and the service retries.
-  await settlement?.apart(callback).catch(() => undefined);
+  await settlement?.apart(payment).catch(() => undefined);
 }
 
 async function answerParked<Tx>(
   { settlement, onError }: ProcessingOptions<Tx>,
-  callback: VerifiedCallback,
+  { callback, payment }: Received,
 ): Promise<CallbackReply> {
   try {
-    await settlement?.apart(callback);
+    await settlement?.apart(payment);
     return acknowledge('failed');
   } catch (error) {
     await report(onError, error, callback);
@@ -352,7 +352,7 @@ async function followUp<Tx>(
   try {
     await work.late;
   } catch (error) {
-    await settleAgain(options, work, accepted.callback);
+    await settleAgain(options, work, accepted);
     const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
     if (!isKnown) await report(options.onError, error, accepted.callback);
     await reportParked(options, accepted);

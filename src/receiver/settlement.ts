@@ -2,6 +2,7 @@ import type { VerifiedCallback } from '../callback/options.js';
 import { OutboxError } from '../errors.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import type { PaymentOutbox, SettleOutcome } from '../outbox/outbox.js';
+import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { sameDatabase } from '../storage/shared-database.js';
 import type { PaymentContext, Settled } from './options.js';
 import { report } from './report.js';
@@ -29,14 +30,14 @@ export class Settlement<Tx> {
    * Settles the payment where that can't be in the inbox's transaction. Before the inbox, as it is the same
    * however often it is done, and a change that the inbox knows must not hide what was not settled.
    */
-  async before({ payment }: VerifiedCallback): Promise<SettleOutcome | undefined> {
+  async before(payment: PaymentStatusRecord): Promise<SettleOutcome | undefined> {
     if (this.#isShared) return undefined;
     return this.#options.outbox.settle(payment, { tx: undefined });
   }
 
   /** Settles it in the inbox's transaction, where it is not settled before. Whether it is a second payment. */
   async within(
-    { payment }: VerifiedCallback,
+    payment: PaymentStatusRecord,
     tx: Tx,
     before: SettleOutcome | undefined,
   ): Promise<boolean> {
@@ -48,7 +49,7 @@ export class Settlement<Tx> {
    * Settles the payment of a change whose transaction was rolled back, and what was settled in it: that the
    * payment exists is true whatever becomes of the work.
    */
-  async apart({ payment }: VerifiedCallback): Promise<void> {
+  async apart(payment: PaymentStatusRecord): Promise<void> {
     if (this.#isShared) await this.#options.outbox.settle(payment, { tx: undefined });
   }
 

@@ -4,8 +4,11 @@ import type { FailureKeepingInbox } from '../../src/inbox/inbox.js';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
 import type { SettleOutcome } from '../../src/outbox/outbox.js';
+import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
 import { markDatabase } from '../../src/storage/shared-database.js';
+import { sampleRecord } from '../callback/sample-callback.js';
 import { unusedClient } from '../outbox/unused-client.js';
 import { createScene, post } from './scene.js';
 
@@ -28,6 +31,7 @@ function createSettling({
   ...options
 }: SettlingOptions) {
   const transactions: unknown[] = [];
+  const payments: PaymentStatusRecord[] = [];
   const database = {};
   const memory = memoryInbox();
   const inbox: FailureKeepingInbox<unknown> = {
@@ -36,15 +40,16 @@ function createSettling({
       memory.process(event, (context) => commit(work({ ...context, tx: TX }))),
   };
   const outbox = memoryOutbox({ client: unusedClient });
-  outbox.settle = async (_, { tx }) => {
+  outbox.settle = async (payment, { tx }) => {
     transactions.push(tx);
+    payments.push({ ...payment });
     const outcome = outcomes.shift() ?? 'known';
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
   markDatabase(inbox, database);
   markDatabase(outbox, isShared ? database : {});
-  return { scene: createScene<unknown>({ inbox, outbox, ...options }), transactions };
+  return { scene: createScene<unknown>({ inbox, outbox, ...options }), transactions, payments };
 }
 
 describe('an outbox of the database of the inbox', () => {
@@ -189,6 +194,38 @@ describe('an outbox of another database', () => {
     expect(await scene.receive(post())).toMatchObject({ outcome: 'duplicate' });
     expect(transactions).toEqual([undefined, undefined]);
   });
+
+  it.each([1, undefined])(
+    'is settled as received, whatever is written to it: parkAfter %s',
+    async (parkAfter) => {
+      const write = (payment: PaymentStatusRecord) => {
+        payment.merchantPaymentReference = 'order-of-another-shop';
+      };
+      const recordSchema: StandardSchemaV1<unknown, PaymentStatusRecord> = {
+        '~standard': {
+          version: 1,
+          vendor: 'test',
+          validate(value) {
+            write(value as PaymentStatusRecord);
+            return { value: value as PaymentStatusRecord };
+          },
+        },
+      };
+      for (const isShared of [true, false]) {
+        const { scene, payments } = createSettling({
+          isShared,
+          parkAfter,
+          recordSchema,
+          onPayment({ payment }) {
+            write(payment);
+            throw new Error('broken');
+          },
+        });
+        await scene.receive(post());
+        expect(payments).toEqual(isShared ? [sampleRecord(), sampleRecord()] : [sampleRecord()]);
+      }
+    },
+  );
 
   it('is not settled twice for a change that is parked', async () => {
     const { scene, transactions } = createSettling({
