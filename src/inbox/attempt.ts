@@ -7,51 +7,51 @@ import {
 } from './failed-changes.js';
 import type { InboxEvent } from './inbox.js';
 
-/** What a store has kept of a change, and of the earlier ones of its payment, when the change is claimed. */
+/** The stored failures that matter to a claim: those of the change itself and of earlier changes of its payment. */
 export interface SeenFailures {
-  /** Of the change itself. */
+  /** The state of the change itself. */
   readonly own: 'failed' | 'parked' | undefined;
   /** Whether an earlier change of the payment is parked. */
   readonly behindParked: boolean;
 }
 
-/** What most claims see. */
+/** The result for most claims. */
 export const NOTHING_SEEN: SeenFailures = Object.freeze({ own: undefined, behindParked: false });
 
 /** A failure for a store to keep. */
 export interface NewFailure {
-  /** False for a change that was parked without a run. */
+  /** False for a change that is parked without having run. */
   readonly ran: boolean;
-  /** From how many attempts on the change is parked; 0 for at once, undefined for never. */
+  /** The number of attempts from which the change is parked; 0 parks it at once, undefined never. */
   readonly parkFrom: number | undefined;
   readonly error: FailureText;
-  /** Called by a store that keeps bodies. Undefined when the body is not known. */
+  /** Called only by a store that keeps bodies. Undefined when the body is not known. */
   getRawBody(): Uint8Array | undefined;
 }
 
-/** A failure as it is kept. */
+/** A failure as stored. */
 export interface KeptFailure {
   readonly attempts: number;
   readonly parked: boolean;
 }
 
 /**
- * Keeps a failure, apart from the transaction that failed. Undefined when the change was processed
- * meanwhile, and nothing is kept.
+ * Stores a failure outside the transaction that failed. Resolves to undefined, and stores nothing, if the
+ * change was processed in the meantime.
  */
 export type KeepFailure = (failure: NewFailure) => Promise<KeptFailure | undefined>;
 
-/** The transaction of a claim: no other change of the payment is claimed before its end. */
+/** The transaction that holds a claim. Until it ends, no other change of the payment can be claimed. */
 export interface ClaimTransaction {
-  /** Marks where it is now. */
+  /** Sets a savepoint. */
   mark(): Promise<unknown>;
-  /** Undoes what was written since the mark, and keeps the failure. */
+  /** Rolls back to the savepoint, and stores the failure. */
   readonly keep: KeepFailure;
 }
 
 /**
- * One delivery at an inbox that keeps failures: whether it may run, and what is kept when it fails. The
- * policy is that of the moment when it is made: the caller's event may change.
+ * One delivery at an inbox that keeps failures: decides whether the work may run, and stores its failure. The
+ * policy is read in the constructor, because the caller may change the event later.
  */
 export class Attempt {
   readonly #policy: FailurePolicy | undefined;
@@ -59,7 +59,7 @@ export class Attempt {
   #seen: SeenFailures | undefined;
   /** Why the work may not run. */
   #refusal: InboxError | undefined;
-  /** What the work threw, when it is kept in the claim's transaction. */
+  /** The work's error, if its failure was stored in the claim's transaction. */
   #inTurn: { readonly error: unknown; readonly kept: KeptFailure | undefined } | undefined;
   #isKept = false;
 
@@ -69,9 +69,9 @@ export class Attempt {
   }
 
   /**
-   * To be called with the claim granted, before the work.
+   * Call it after the claim is granted and before the work runs.
    *
-   * @throws {InboxError} `CHANGE_PARKED`, `CHANGE_BLOCKED`: the work may not run
+   * @throws {InboxError} `CHANGE_PARKED` or `CHANGE_BLOCKED` when the work may not run
    */
   begin(seen: SeenFailures): void {
     this.#seen = seen;
@@ -82,7 +82,7 @@ export class Attempt {
   }
 
   /**
-   * Runs the delivery, and keeps its failure. What fails in keeping it never hides the failure itself.
+   * Runs the delivery, and stores its failure. If storing fails, the original error is thrown all the same.
    *
    * @throws what `deliver` throws
    */
@@ -91,7 +91,7 @@ export class Attempt {
     try {
       result = await deliver();
     } catch (thrown) {
-      // What is kept in a transaction that could not be committed is not kept.
+      // The transaction did not commit, so the failure stored in it is gone.
       const error = this.#inTurn === undefined ? thrown : this.#inTurn.error;
       await this.failed(error);
       throw error;
@@ -105,13 +105,13 @@ export class Attempt {
   }
 
   /**
-   * Runs the work. Where later changes of the payment are to wait behind this one once it is parked, its failure
-   * is kept in the transaction of the claim: kept after it, one that was waiting for the claim would run.
+   * Runs the work. With `blockParked`, its failure is stored in the claim's own transaction: if it were stored
+   * afterwards, a later change that waits for the claim would run before this one is parked.
    *
-   * @param transaction undefined where an ORM has it, whose other queries of the work may still be coming: what
-   * is committed could hold one. The failure is kept on another connection then, before the roll-back
-   * @returns whether the work is done; if not, its failure is kept when the transaction is committed, and
-   * {@link run} rejects with it
+   * @param transaction undefined if an ORM owns it. Queries of the work may still arrive there, and a commit would
+   * include them, so the failure is stored on another connection, before the rollback
+   * @returns whether the work completed. If not, committing the transaction stores its failure, and
+   * {@link run} rejects with the work's error
    */
   async work(
     run: () => Promise<void>,
@@ -136,20 +136,20 @@ export class Attempt {
         this.#inTurn = { error, kept };
         return false;
       } catch {
-        // The connection may be lost: it is kept in another transaction then.
+        // The connection may be lost: run() stores the failure in another transaction.
         throw error;
       }
     }
   }
 
-  /** Keeps what the delivery failed with, once, unless it failed before its claim was granted. */
+  /** Stores the delivery's failure, once, unless it failed before its claim was granted. */
   async failed(error: unknown): Promise<void> {
     const seen = this.#seen;
     if (seen === undefined || this.#isKept) return;
     if (this.#refusal === undefined) {
       if (isFailure(error)) await this.#keepOrIgnore(error);
     } else if (error === this.#refusal && seen.own !== 'parked') {
-      // It is acknowledged for being kept, so what fails here is the answer.
+      // A blocked change is acknowledged because it is stored, so a failure to store it must reach the caller.
       await this.#keep(this.#describe(error, { ran: false, parkFrom: 0 }));
     }
   }
@@ -161,7 +161,7 @@ export class Attempt {
       this.#isKept = true;
       this.#reportParked(kept);
     } catch {
-      // Most failures of the store are what the work failed with already.
+      // A failing store is usually the reason why the work failed, and that error is thrown anyway.
     }
   }
 
@@ -189,6 +189,6 @@ function changeParked(): InboxError {
 function changeBlocked(): InboxError {
   return new InboxError(
     'CHANGE_BLOCKED',
-    'The change was not run but parked: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
+    'The change was parked without being run: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
   );
 }

@@ -10,24 +10,24 @@ import {
   wholeNumber,
 } from '../protocol/options.js';
 
-/** What is kept of an error. Control characters are replaced, and what is too long is cut. */
+/** The stored description of an error. Control characters are replaced, and long texts are truncated. */
 export interface FailureText {
   /** Name of the error's class, at most 64 characters. */
   name: string;
-  /** Its `code`, when it has one: that of this package, a driver or Node. At most 64 characters. */
+  /** Its `code`, if it has one, as errors of this package, of drivers and of Node do. At most 64 characters. */
   code?: string | undefined;
   /**
-   * Its message, at most 500 characters. The receiver takes the signing secret and the callback's body out
-   * of it; what else your own code or a driver writes into its messages is kept.
+   * Its message, at most 500 characters. The receiver redacts the signing secret and the callback's body;
+   * anything else that your code or a driver writes into a message is kept.
    */
   message: string;
 }
 
-/** What identifies a status change. */
+/** Identifies a status change. */
 export interface ChangeId {
   /** The same for every delivery of the change: `callback.key`. */
   key: string;
-  /** The payment: the service's `referenceNumber`. */
+  /** Identifies the payment: the service's `referenceNumber`. */
   paymentReference: string;
 }
 
@@ -35,79 +35,78 @@ export interface ChangeId {
 export interface FailedChange extends ChangeId {
   /** When the change happened at the service: its `updatedAt`, to the millisecond. */
   occurredAt: Date;
-  /** How often its work has failed. 0 for one that was parked behind another (`blockParked`). */
+  /** How often its work has failed. 0 for a change that was parked behind another one (`blockParked`). */
   attempts: number;
   /** When it first failed, or was parked behind another. */
   firstFailedAt: Date;
   /** When it last failed. */
   lastFailedAt: Date;
-  /** Whether it is parked: acknowledged, and run again only by `replay`. */
+  /** Whether it is parked: deliveries are acknowledged without a run, and only `replay` runs it again. */
   parked: boolean;
   /** Why it last failed. */
   error: FailureText;
-  /** The verified body as received, where the inbox has `keepBodies: true`. */
+  /** The verified body as received, if the inbox has `keepBodies: true`. */
   rawBody?: Uint8Array | undefined;
 }
 
-/** Which failed changes are listed. */
+/** Selects the failed changes to list. */
 export interface FailedChangesOptions {
   /**
-   * How many at most: a whole number from 1.
+   * The most changes to list: a whole number from 1.
    * @default all
    */
   limit?: number | undefined;
   /**
-   * Those of this payment only: the service's `referenceNumber`.
-   * @default those of every payment
+   * Lists only the changes of this payment: the service's `referenceNumber`.
+   * @default the changes of every payment
    */
   paymentReference?: string | undefined;
 }
 
-/** What an inbox can do that keeps the changes whose work failed. */
+/** The methods of an inbox that keeps the changes whose work failed. */
 export interface FailedChangeStore {
   /**
-   * The changes whose work failed and has not completed since, the longest failing first. They are read in
-   * pages: changes may be replayed or discarded while they are listed, and one that fails again is
-   * not listed twice.
+   * Lists the changes whose work failed and has not completed since, ordered by their first failure. They are
+   * read in pages: you may replay or discard changes while you list them, and a change that fails again in the
+   * meantime is not listed twice.
    *
    * @throws {InvalidOptionError} when an option is invalid or unknown
    */
   failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange>;
   /**
-   * Forgets the failures of a change, and that it was parked. The change itself is not marked as
-   * processed: a later delivery of it runs.
+   * Forgets the failures of a change, and unparks it. The change is not marked as processed: a later
+   * delivery runs it.
    *
-   * @returns whether there was one
+   * @returns whether there was a failure to forget
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
    */
   discard(change: ChangeId): Promise<boolean>;
 }
 
 /**
- * What an inbox that keeps failures needs to know of a delivery, besides the event. The receiver sets it;
- * other inboxes ignore it.
+ * How an inbox that keeps failures handles a failed delivery. The receiver sets it; other inboxes ignore it.
  */
 export interface FailurePolicy {
   /**
-   * After how many failures the change is parked: a whole number from 1.
+   * The number of failures after which the change is parked: a whole number from 1.
    * @default never
    */
   readonly parkAfter?: number | undefined;
   /**
-   * Whether a change is parked without a run as long as an earlier change of its payment is parked.
+   * Whether a change is parked without being run while an earlier change of its payment is parked.
    * @default false
    */
   readonly blockParked?: boolean | undefined;
   /**
-   * Whether a parked change runs: a replay.
+   * Whether a parked change runs, as a replay does.
    * @default false
    */
   readonly runParked?: boolean | undefined;
-  /** The verified body as received. Called at a failure only, by an inbox that keeps bodies. */
+  /** Returns the verified body as received. Called only after a failure, by an inbox that keeps bodies. */
   getRawBody?(): Uint8Array;
-  /** What to keep of the work's error. Without it, {@link FailureText} says what is kept. */
+  /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
   describeError?(error: unknown): FailureText;
-  /** Called when this failure has parked the change, once that is stored. */
+  /** Called after a failure has parked the change and this is stored. */
   onParked?(attempts: number): void;
 }
 
@@ -139,15 +138,15 @@ export function isFailure(error: unknown): boolean {
 
 const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 500;
-// Terminals and log viewers act on them: C0 and C1 controls, line separators, marks that turn text round.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+// Terminals and log viewers interpret these: C0 and C1 controls, line separators, bidirectional marks.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
 /**
- * What is kept of an error. Its cause, its stack and its other fields are not: drivers put commands and
- * rows there.
+ * Describes an error for storage. Its cause, stack and other fields are left out, because drivers put commands
+ * and rows there.
  *
- * @param redact takes secrets out of texts, before they are cut
+ * @param redact removes secrets from the texts, before they are truncated
  */
 export function describeFailure(
   error: unknown,
@@ -164,7 +163,7 @@ export function describeFailure(
 }
 
 function readError(error: unknown): Record<'name' | 'code' | 'message', string> {
-  // A getter of the error's own may throw.
+  // The error may have a getter that throws.
   try {
     if (typeof error !== 'object' || error === null) {
       return { name: '', code: '', message: error === undefined ? '' : String(error) };

@@ -1,5 +1,5 @@
 /**
- * What an inbox is, and the one in memory.
+ * The inbox interface, and an inbox in memory.
  *
  * @module merchant-payments/inbox
  */

@@ -4,8 +4,8 @@ import type { InboxOutcome } from './inbox.js';
 type Granted = 'claimed' | 'claimed-stale';
 
 /**
- * A store's answer to a claim. `claimed-stale` grants it for a change older than the last one processed:
- * in a second step the watermark could be another one.
+ * A store's answer to a claim. `claimed-stale` grants the claim for a change older than the last one processed.
+ * The claim itself reports this, since the watermark could have moved by a second read.
  */
 export type ClaimAnswer = Granted | Exclude<InboxOutcome, 'processed'>;
 
@@ -17,7 +17,7 @@ const ANSWERS: Readonly<Record<ClaimAnswer, true>> = {
   busy: true,
 };
 
-/** False for anything else that a driver gives: an unknown answer must not run the work. */
+/** False for any other value from a driver: an unknown answer must not run the work. */
 export function isClaimAnswer(value: unknown): value is ClaimAnswer {
   return typeof value === 'string' && Object.hasOwn(ANSWERS, value);
 }
@@ -26,31 +26,31 @@ export function isClaimed(answer: ClaimAnswer): answer is Granted {
   return answer === 'claimed' || answer === 'claimed-stale';
 }
 
-/** A claim that a store grants for a time, with a unique token. */
+/** A claim that a store grants for a limited time, under a unique fencing token. */
 export interface Lease {
   /** How long the store grants it, in milliseconds. */
   readonly durationMs: number;
-  /** How long it is renewed at most, in milliseconds from {@link Lease.askedAtMs}. */
+  /** For how long it is renewed at most, in milliseconds from {@link Lease.askedAtMs}. */
   readonly renewForMs: number;
-  /** When it was asked for, by `performance.now()`: the store can't have begun to count before. */
+  /** When it was requested, by `performance.now()`: the store can't have started its clock earlier. */
   readonly askedAtMs: number;
-  /** Extends it. False when it is no longer ours. Settles, sooner than a lease lives. */
+  /** Extends the lease. Resolves to false if another owner holds it. Must settle within one lease. */
   renew(): Promise<boolean>;
-  /** Marks the event as processed and gives the lease back, if it is still ours. False when not. */
+  /** Marks the event as processed and releases the lease. Resolves to false if another owner holds it. */
   finish(): Promise<boolean>;
-  /** Gives the lease back with the event not processed, if it is still ours. */
+  /** Releases the lease without marking the event as processed, unless another owner holds it. */
   release(): Promise<void>;
 }
 
 /**
- * Runs `work` while renewing the lease three times within its duration, but not for ever: what hangs
- * in a process that lives would keep its payment busy. The signal aborts before another process may
- * claim, as long as this one is not stopped.
+ * Runs `work`, and renews the lease every third of its duration. Renewal ends after `renewForMs`, or work that
+ * hangs in a live process would keep its payment busy indefinitely. The signal aborts before another process can
+ * claim the payment, unless this process is suspended.
  *
- * @returns `busy`, with the lease given back and the work not run, when too little was left of the
- * lease to begin and it could not be renewed
- * @throws what `work` throws, or the store at the end of it, with the lease given back
- * @throws {InboxError} `LEASE_LOST` when another process had the lease by the time `work` was done:
+ * @returns `busy`, without running the work, if too little of the lease was left to start and it could not be
+ * renewed; the lease is released
+ * @throws what `work` throws, or the store when it records the event; the lease is released
+ * @throws {InboxError} `LEASE_LOST` if another process held the lease by the time `work` was done:
  * nothing was recorded
  */
 export async function runUnderLease(
@@ -61,7 +61,7 @@ export async function runUnderLease(
     ? lease.askedAtMs
     : await renewFirst(lease);
   if (grantedAtMs === undefined) {
-    // Not waited for: the store is slow or failing already.
+    // Not awaited: the store is already slow or failing.
     lease.release().catch(() => undefined);
     return 'busy';
   }
@@ -70,14 +70,14 @@ export async function runUnderLease(
   try {
     await work(controller.signal);
   } catch (error) {
-    // What the work threw matters; a lease that can't be given back expires by itself.
+    // The work's error matters more; a lease that can't be released will expire.
     await lease.release().catch(() => undefined);
     throw error;
   } finally {
     stopRenewing();
   }
   const finished = await lease.finish().catch((error: unknown) => {
-    // Not waited for: a store that just failed may take as long again to say so.
+    // Not awaited: a store that has just failed may take as long to fail again.
     lease.release().catch(() => undefined);
     throw error;
   });
@@ -89,7 +89,7 @@ function hasEnoughLeft({ durationMs }: Lease, askedAtMs: number): boolean {
   return performance.now() - askedAtMs < durationMs / 2;
 }
 
-/** When the renewal was asked for, if it was granted with enough left of it. */
+/** When the renewal was requested, if it was granted and enough of it is left. */
 async function renewFirst(lease: Lease): Promise<number | undefined> {
   const askedAtMs = performance.now();
   const renewed = await lease.renew().catch(() => undefined);
@@ -100,7 +100,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): () => void {
   const pauseMs = lease.durationMs / 3;
-  // The work needs a while to stop in.
+  // Leaves the work time to stop.
   const safeForMs = lease.durationMs * 0.9;
   const renewUntilMs = lease.askedAtMs + lease.renewForMs;
   let confirmedAtMs = grantedAtMs;
@@ -124,7 +124,7 @@ function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): ()
   const renew = async (): Promise<void> => {
     const askedAtMs = performance.now();
     if (askedAtMs >= renewUntilMs) return lose();
-    // The whole process was stopped. The lease may still be ours, so the store gets time to say so.
+    // The process was suspended. It may still hold the lease, so give the store time to confirm that.
     if (askedAtMs >= confirmedAtMs + safeForMs) expireAt(askedAtMs + pauseMs);
     const renewed = await lease.renew().catch(() => undefined);
     if (stopped) return;
@@ -143,7 +143,7 @@ function keepRenewing(lease: Lease, grantedAtMs: number, onLost: () => void): ()
 
 function setTimerAt(atMs: number, act: () => void): Timer {
   const timer = setTimeout(act, atMs - performance.now());
-  // The work decides whether the process may end.
+  // The timer must not keep the process alive; the work does, if it needs to.
   timer.unref?.();
   return timer;
 }

@@ -8,7 +8,7 @@ import {
   resolveListOptions,
 } from './failed-changes.js';
 
-/** A change as the memory inbox has it. */
+/** A change as the memory inbox stores it. */
 export interface RememberedChange extends ChangeId {
   /** In epoch microseconds. */
   readonly occurredAtUs: number;
@@ -23,11 +23,11 @@ interface RememberedFailure extends RememberedChange, KeptFailure {
 
 const MAX_FAILURES = 1_000;
 
-/** The changes whose work failed, in memory: the latest 1,000. */
+/** The latest 1,000 changes whose work failed. */
 export class MemoryFailures implements FailedChangeStore {
   readonly #now: () => number;
   readonly #keepBodies: boolean;
-  /** By payment and key, in the order in which they first failed. */
+  /** By payment and key, in the order of their first failure. */
   readonly #failures = new Map<string, RememberedFailure>();
 
   constructor({ now, keepBodies }: { now: () => number; keepBodies: boolean }) {
@@ -35,7 +35,7 @@ export class MemoryFailures implements FailedChangeStore {
     this.#keepBodies = keepBodies;
   }
 
-  /** What is kept of a change that is about to run. */
+  /** The stored failures that matter to a change about to run. */
   see(change: RememberedChange): SeenFailures {
     if (this.#failures.size === 0) return NOTHING_SEEN;
     const own = this.#failures.get(toName(change));
@@ -66,19 +66,19 @@ export class MemoryFailures implements FailedChangeStore {
       lastFailedAtMs: nowMs,
       parked: known?.parked || attempts >= (parkFrom ?? Number.POSITIVE_INFINITY),
       error,
-      // A copy: the framework may use the bytes again.
+      // A copy: the framework may reuse the buffer.
       rawBody: (this.#keepBodies ? getRawBody()?.slice() : undefined) ?? known?.rawBody,
     };
     this.#failures.set(name, failure);
     return failure;
   }
 
-  /** Whether there was one. */
+  /** Returns whether there was one. */
   forget(change: ChangeId): boolean {
     return this.#failures.delete(toName(change));
   }
 
-  /** Forgets those that have not failed since. */
+  /** Forgets those that last failed at `olderThanMs` or earlier. */
   prune(olderThanMs: number): void {
     for (const [name, { lastFailedAtMs }] of this.#failures) {
       if (lastFailedAtMs <= olderThanMs) this.#failures.delete(name);
@@ -114,7 +114,7 @@ export class MemoryFailures implements FailedChangeStore {
   }
 }
 
-/** No two changes have the same, whatever their names are made of. */
+/** Unique per change, whatever characters the reference and the key contain. */
 function toName({ paymentReference, key }: ChangeId): string {
   return JSON.stringify([paymentReference, key]);
 }

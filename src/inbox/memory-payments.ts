@@ -1,12 +1,12 @@
 interface RememberedPayment {
   readonly reference: string;
-  /** Most payments have one change, for which a set would be several times as large. */
+  /** A string while there is one change, as for most payments: a set takes several times the memory. */
   keys: string | Set<string>;
   /** When the latest processed change happened, in epoch microseconds. */
   watermark: number;
   /** In epoch milliseconds. */
   changedAtMs: number;
-  /** Its neighbours in the order of the last change. */
+  /** Its neighbours in the list, which is ordered by the last change. */
   older: RememberedPayment | undefined;
   newer: RememberedPayment | undefined;
 }
@@ -19,11 +19,11 @@ export interface ProcessedChange {
   readonly occurredAtUs: number;
 }
 
-/** The changes that were processed, in memory, by payment. The payment longest without a change goes first. */
+/** The processed changes, by payment. The payment with the oldest last change is evicted first. */
 export class MemoryPayments {
   readonly #maxEntries: number;
   readonly #payments = new Map<string, RememberedPayment>();
-  // A list beside the map: a map finds its first entry by walking over all that were deleted before it.
+  // A linked list beside the map: to find its first entry, a map walks over all entries deleted before it.
   #oldest: RememberedPayment | undefined;
   #newest: RememberedPayment | undefined;
   #entries = 0;
@@ -66,7 +66,7 @@ export class MemoryPayments {
     this.#append(payment);
   }
 
-  /** Forgets the payments without a change since `oldestMs`, and what exceeds `maxEntries`. */
+  /** Evicts the payments without a change since `oldestMs`, and the oldest ones beyond `maxEntries`. */
   forget(oldestMs: number): void {
     for (let oldest = this.#oldest; oldest !== undefined; oldest = this.#oldest) {
       const { reference, keys, changedAtMs } = oldest;
@@ -77,7 +77,7 @@ export class MemoryPayments {
         this.#unlink(oldest);
         this.#entries -= typeof keys === 'string' ? 1 : keys.size;
       } else {
-        // The payment that is left has more changes than fit; its watermark still knows them as stale.
+        // The only payment left has more changes than fit; its watermark still makes the evicted ones stale.
         const [first] = keys;
         this.#entries -= Number(keys.delete(first as string));
       }

@@ -23,8 +23,8 @@ import { WorkContext } from './work-context.js';
 /** Options of {@link memoryInbox}. */
 export interface MemoryInboxOptions {
   /**
-   * How many processed changes are remembered. Beyond it the payment that was longest without a change
-   * is forgotten; a later delivery for it is processed again. A whole number from 1.
+   * How many processed changes are remembered. Beyond that, the payment with the oldest last change
+   * is forgotten, and a later delivery for it is processed again. A whole number from 1.
    * @default 100_000
    */
   maxEntries?: number | undefined;
@@ -54,12 +54,12 @@ const rules = {
 } satisfies OptionRules<MemoryInboxOptions>;
 
 /**
- * An inbox in this process's memory: for one process, for tests and for development. It is empty after a
- * restart and shared with no other process. In production it says so once, in a process warning
+ * An inbox in this process's memory: for a single process, for tests and for development. It is empty after a
+ * restart and not shared with other processes. In production it warns about this once, with a process warning
  * (`MERCHANT_PAYMENTS_MEMORY_INBOX`).
  *
- * While a change of a payment is being processed, every callback for that payment is `busy`. Of the
- * changes whose work failed the latest 1,000 are kept.
+ * While a change of a payment is being processed, every callback for that payment is `busy`. The inbox keeps
+ * the latest 1,000 changes whose work failed.
  *
  * @throws {InvalidOptionError} when an option is invalid
  */
@@ -101,7 +101,7 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
       running.add(paymentReference);
       try {
         attempt.begin(failures.see(change));
-        // Nothing here is lost, so its signal never aborts.
+        // Memory can't be lost, so this signal never aborts.
         await work(new WorkContext(undefined, isStale, new Loss()));
         const nowMs = now();
         payments.remember(change, nowMs);
@@ -121,7 +121,7 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
   };
 }
 
-/** Warns once per process what a memory inbox does not do. */
+/** Warns once per process about what a memory inbox does not do. */
 export const warnInProduction = /* @__PURE__ */ createMemoryWarning(
   'MERCHANT_PAYMENTS_MEMORY_INBOX',
   'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox, mysqlInbox or sqliteInbox.',

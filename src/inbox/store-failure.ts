@@ -1,19 +1,19 @@
 import { InboxError, MerchantPaymentsError } from '../errors.js';
 
-/** What users get for the failure of a step that they ask for themselves: no error of a driver. */
+/** Wraps a driver's error, so that users see an error of this package. */
 export function explainStep(error: unknown, what: string): MerchantPaymentsError {
   if (error instanceof MerchantPaymentsError) return error;
   return new InboxError(
     'STORE_FAILED',
-    `${what} failed during a step of the inbox; cause says how. It is not known whether the step was done; it is safe to repeat it`,
+    `${what} failed during a step of the inbox; see cause. It is unknown whether the step was done; it is safe to repeat it`,
     { cause: error },
   );
 }
 
-/** Explains the failure of what is running, and passes on what it gives. */
+/** Passes on the promise's value, and wraps its failure by {@link explainStep}. */
 export type Step = <Value>(running: Promise<Value>) => Promise<Value>;
 
-/** What explains the failures of a store's steps. */
+/** Creates the wrapper for a store's steps. */
 export function createStep(what: string, explain: (error: unknown) => unknown): Step {
   return (running) =>
     running.catch((error) => {
@@ -21,7 +21,7 @@ export function createStep(what: string, explain: (error: unknown) => unknown): 
     });
 }
 
-/** A delivery as a step, unless `work` threw: that, and what comes of it, stays as it is. */
+/** Runs a delivery as a step. If `work` throws, its error is passed on unwrapped. */
 export async function deliverAsStep<Context, Result>(
   asStep: Step,
   work: (context: Context) => Promise<void>,

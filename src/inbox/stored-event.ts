@@ -1,11 +1,11 @@
 import { toStoredName } from '../storage/stored-name.js';
 import { assertNamed, type InboxEvent, toEpochMicroseconds } from './inbox.js';
 
-/** An event as the tables of a database server keep it. */
+/** An event as stored by a database server. */
 export interface StoredEvent {
   readonly reference: string;
   readonly key: string;
-  /** When it happened, in epoch microseconds: digits, as a bigint is beyond what a number holds. */
+  /** When it happened, in epoch microseconds, as decimal digits: a bigint column can hold more than a safe integer. */
   readonly occurredAtUs: string;
   readonly processStale: boolean;
 }

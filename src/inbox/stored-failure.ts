@@ -2,22 +2,22 @@ import { InboxError } from '../errors.js';
 import { NOTHING_SEEN, type SeenFailures } from './attempt.js';
 import type { ChangeId, FailedChange } from './failed-changes.js';
 
-/** How many failures a database gives at a time. */
+/** How many failures are read at a time. */
 export const FAILURES_PAGE_SIZE = 100;
 
-/** A failed change as a database gives it, as JSON: drivers differ in the types of the rest. */
+/** A row of the table of failures. It is read as text or JSON, because drivers differ in how they return other types. */
 export interface StoredFailure {
   readonly reference: string;
   readonly storedKey: string;
-  /** Both names as JSON, where another text is stored for one of them. */
+  /** Both names as JSON, if the stored form of one of them differs from it. */
   readonly fullNames: string | null;
   readonly occurredAtUs: string | number;
   readonly attempts: number;
-  /** As a text, or in epoch milliseconds. */
+  /** An ISO 8601 text, or epoch milliseconds. */
   readonly firstFailedAt: string | number;
   readonly lastFailedAt: string | number;
   readonly parked: boolean | number;
-  /** JSON of what is kept of the error. */
+  /** The {@link FailureText} as JSON. */
   readonly error: string;
   /** In hex. */
   readonly rawBody: string | null;
@@ -39,7 +39,7 @@ export function toFailedChange(row: StoredFailure): FailedChange {
   };
 }
 
-/** What is stored of the names besides the stored ones; null where those are the same. */
+/** The full names to store beside the stored forms; null if they are the same. */
 export function toFullNames(
   stored: { readonly reference: string; readonly key: string },
   names: ChangeId,
@@ -48,7 +48,7 @@ export function toFullNames(
   return JSON.stringify([names.paymentReference, names.key]);
 }
 
-/** Reads `failed` or `parked` for the change itself, and `blocked` for each earlier one that is parked. */
+/** Parses the words of a claim: `failed` or `parked` for the change itself, `blocked` for each earlier parked one. */
 export function parseSeen(words: string): SeenFailures {
   if (words === '') return NOTHING_SEEN;
   const all = words.split(' ');
@@ -64,7 +64,7 @@ export function parseJson(text: unknown): unknown {
     // The parser's own message quotes the text.
     throw new InboxError(
       'STORE_FAILED',
-      'The table of failures holds a text that this version has not written; look for what else writes to it',
+      'The table of failures holds a text that this package did not write; find out what else writes to the table',
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { InboxContext } from './inbox.js';
 
-/** What work is given. The signal is made when it is asked for: it costs more than the rest, and most work never looks. */
+/** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
 export class WorkContext<Tx> implements InboxContext<Tx> {
   readonly tx: Tx;
   readonly stale: boolean;

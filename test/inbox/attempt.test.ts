@@ -289,7 +289,7 @@ describe('a refused change', () => {
     const { code, message } = refusalOf(attempt, BEHIND_PARKED);
     expect(code).toBe('CHANGE_BLOCKED');
     expect(message).toMatch(
-      /^The change was not run but parked: an earlier change of its payment is parked/,
+      /^The change was parked without being run: an earlier change of its payment is parked/,
     );
   });
 

@@ -28,7 +28,7 @@ const ALL = [
 ];
 
 const rules = {
-  create: func<InboxContractSubject<unknown>['create']>('that gives an inbox'),
+  create: func<InboxContractSubject<unknown>['create']>('that returns an inbox'),
   loseClaim: optional(func('that takes an event')),
   concurrent: withDefault(true, boolean),
   leaseMs: optional(wholeNumber({ min: 1, unit: 'milliseconds' })),
@@ -39,23 +39,23 @@ const rules = {
 } satisfies OptionRules<InboxContractSubject<unknown>>;
 
 const WHY_SKIPPED: Record<Need, string> = {
-  loseClaim: 'it needs loseClaim, which makes a holder seem dead',
+  loseClaim: 'it needs loseClaim, which makes a holder appear dead',
   concurrent: 'the store processes one payment at a time (concurrent: false)',
-  leaseMs: 'it needs leaseMs, how long a claim lives without being renewed',
-  waitMs: 'it needs waitMs, how long a delivery waits at most',
+  leaseMs: 'it needs leaseMs, the lifetime of a claim that is not renewed',
+  waitMs: 'it needs waitMs, the longest time that a delivery waits',
   keepsFailures: 'the inbox keeps no failed changes (keepsFailures)',
   keepsBodies: 'the inbox keeps no bodies of failed changes (keepsBodies)',
 };
 
 const HINT =
-  "a call of process has not settled, or a signal that should abort has not. The store may hang, or let a delivery wait for one that can't end before it";
+  "a call of process has not settled, or a signal that should abort has not. The store may hang, or make a delivery wait for one that can't end before it";
 
 /**
- * What a `CallbackInbox` promises (interface section 6), as tests for your own store and
+ * The promises of a `CallbackInbox` (interface section 6) as tests, for your own store and
  * any test runner. Each case works on its own payments, with random references, and leaves them in the
- * store. Nothing in it sleeps but the case that works for three leases (`leaseMs`).
+ * store. No case sleeps, except the one whose work takes three leases (`leaseMs`).
  *
- * A store may answer `busy` at once while a payment is being processed, or let the delivery wait:
+ * While a payment is being processed, a store may answer `busy` at once or make the delivery wait:
  * both pass.
  *
  * @example
@@ -64,7 +64,7 @@ const HINT =
  * import { memoryInbox } from 'merchant-payments/inbox';
  * import { inboxContract } from 'merchant-payments/inbox/contract';
  *
- * const inbox = memoryInbox(); // your own: one store, and an inbox over it at each create()
+ * const inbox = memoryInbox(); // for your own store, let each create() return a new inbox over the same store
  * for (const { name, skipped, run } of inboxContract({ create: () => inbox })) {
  *   test(name, { skip: skipped }, run);
  * }

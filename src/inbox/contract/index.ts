@@ -1,5 +1,5 @@
 /**
- * The tests of an inbox, for a store of your own.
+ * The tests of an inbox, for your own store.
  *
  * @module merchant-payments/inbox/contract
  */

@@ -12,7 +12,7 @@ import type {
 import type { CallbackInbox, InboxContext, InboxEvent, InboxOutcome } from '../inbox.js';
 import type { InboxContractSubject } from './subject.js';
 
-/** What a case plays on: a store, and every delivery the case started. */
+/** What a case works with: a store, and every delivery that the case started. */
 export class Stage {
   readonly #subject: InboxContractSubject<unknown>;
   readonly #concurrent: boolean;
@@ -23,25 +23,25 @@ export class Stage {
     this.#concurrent = concurrent;
   }
 
-  /** An inbox over the store, as one more process has it. */
+  /** Opens an inbox over the store, as another process would. */
   async open(): Promise<CallbackInbox<unknown>> {
     return this.#subject.create();
   }
 
-  /** Two inboxes over the store, and changes of a payment, one of which is made already. */
+  /** Opens two inboxes over the store, and creates a payment with its first change. */
   async scene() {
     const change = createPayment();
     return { one: await this.open(), other: await this.open(), change, event: change() };
   }
 
-  /** Starts a delivery whose work goes on until {@link Delivery.complete} or {@link Delivery.fail}. */
+  /** Starts a delivery whose work runs until {@link Delivery.complete} or {@link Delivery.fail}. */
   hold(inbox: CallbackInbox<unknown>, event: InboxEvent): Delivery {
     const delivery = new Delivery(inbox, event);
     this.#deliveries.push(delivery);
     return delivery;
   }
 
-  /** The same, and waits until the work runs. */
+  /** Like {@link hold}, and waits until the work runs. */
   async begin(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<Delivery> {
     const delivery = this.hold(inbox, event);
     await delivery.begun();
@@ -85,31 +85,31 @@ export class Stage {
     };
   }
 
-  /** Makes the store take the holder of this event's claim for dead. */
+  /** Makes the store treat the holder of this event's claim as dead. */
   async loseClaim(event: InboxEvent): Promise<void> {
     await this.#subject.loseClaim?.(event);
   }
 
-  /** Sleeps for as long as a claim lives without being renewed. */
+  /** Sleeps for the lifetime of a claim that is not renewed. */
   async letLeasePass(): Promise<void> {
     await sleep(this.#subject.leaseMs);
   }
 
   /**
-   * Lets what was started before come as far as it comes by itself: as far as the store gets with
-   * three deliveries of other payments. There is no telling a delivery that waits from a slow one;
-   * this takes the place of a sleep.
+   * Gives the deliveries started so far time to run or to start waiting: the time that the store takes for
+   * three deliveries of other payments. A delivery that waits can't be told from a slow one, so this
+   * replaces a sleep.
    */
   async pause(): Promise<void> {
     const inbox = await this.open();
     for (let round = 0; round < 3; round += 1) {
       await nextTurn();
-      // With a single connection they would wait for the very delivery that is held.
+      // On a single connection, they would wait for the delivery that is held.
       if (this.#concurrent) await this.deliver(inbox, createPayment()()).settled;
     }
   }
 
-  /** Starts a delivery that must wait for the one that is being processed, or be answered busy. */
+  /** Starts a delivery that must wait for the one being processed, or be answered `busy`. */
   async deliverHeldOff(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<Delivery> {
     const delivery = this.deliver(inbox, { ...event });
     await this.pause();
@@ -117,31 +117,31 @@ export class Stage {
     return delivery;
   }
 
-  /** Lets all work end that is still held, and waits until no call is under way. */
+  /** Completes all work that is still held, and waits until every call has settled. */
   async end(): Promise<void> {
     for (const delivery of this.#deliveries) delivery.complete();
     await Promise.all(this.#deliveries.map(({ settled }) => settled));
   }
 }
 
-/** One call of `process`, with the work it was given. */
+/** One call of `process`, with its work. */
 export class Delivery {
-  /** How often the work was begun. */
+  /** How often the work was started. */
   runs = 0;
-  /** What `process` answered. Undefined as long as it has not, and when it rejected. */
+  /** The answer of `process`. Undefined until it has answered, and if it rejected. */
   answer: InboxOutcome | undefined;
-  /** What the work was given, once it was begun. */
+  /** The argument of the work. Undefined until the work has started. */
   context: InboxContext<unknown> | undefined;
-  /** When the call has ended, either way. Never rejects. */
+  /** Resolves when the call has settled, either way. Never rejects. */
   readonly settled: Promise<void>;
 
   readonly #outcome: Promise<InboxOutcome>;
   readonly #begun = createGate<InboxContext<unknown>>();
   readonly #end = createGate<void>();
 
-  /** Calls `process` before it returns. The work goes on until {@link complete} or {@link fail}. */
+  /** Calls `process` synchronously. The work runs until {@link complete} or {@link fail}. */
   constructor(inbox: CallbackInbox<unknown>, event: InboxEvent) {
-    // Handled here too: work that no longer runs may be made to fail.
+    // Avoids an unhandled rejection if the work never runs.
     this.#end.promise.catch(() => undefined);
     this.#outcome = this.#process(inbox, event);
     this.settled = this.#outcome.then(
@@ -158,17 +158,17 @@ export class Delivery {
     return Promise.race([this.#begun.promise, ended]);
   }
 
-  /** Lets the work complete, now or when it is begun. */
+  /** Makes the work complete, now or once it starts. */
   complete(): void {
     this.#end.open();
   }
 
-  /** Lets the work fail, now or when it is begun. */
-  fail(error: unknown = new Error('The work failed, as this case wants it to')): void {
+  /** Makes the work fail, now or once it starts. */
+  fail(error: unknown = new Error('The work failed, as this case intends')): void {
     this.#end.break(error);
   }
 
-  /** Waits for the answer, which must be one of these, with the work run just when it says so. */
+  /** Waits for the answer. It must be one of these, and the work must have run only for `processed`. */
   async answers(...expected: readonly InboxOutcome[]): Promise<InboxOutcome> {
     const outcome = await this.#outcome;
     if (!expected.includes(outcome)) {
@@ -184,14 +184,14 @@ export class Delivery {
     return outcome;
   }
 
-  /** Waits for the answer, which must be `processed`, with the work run under this `stale`. */
+  /** Waits for the answer. It must be `processed`, and the work must have run with this `stale`. */
   async runsWith({ stale }: { stale: boolean }): Promise<void> {
     await this.answers('processed');
     const why = stale ? 'a newer change was processed before' : 'no newer change was processed';
     assert.equal(this.context?.stale, stale, `context.stale must be ${stale}: ${why}`);
   }
 
-  /** Waits for the error with which `process` rejects. */
+  /** Resolves with the error with which `process` rejects. */
   async rejects(): Promise<unknown> {
     let outcome: InboxOutcome;
     try {
@@ -202,12 +202,12 @@ export class Delivery {
     return assert.fail(`process must reject, but answered '${outcome}'`);
   }
 
-  /** Whether the answer is still to come, or says that the payment is being processed. */
+  /** Asserts that there is no answer yet, or that it is `busy`. */
   assertHeldOff(): void {
-    assert.equal(this.runs, 0, 'the work ran beside other work for the same payment');
+    assert.equal(this.runs, 0, 'the work ran at the same time as other work for the same payment');
     assert.ok(
       this.answer === undefined || this.answer === 'busy',
-      `process answered '${this.answer}' before the work for the same payment had ended: only 'busy' is known by then`,
+      `process answered '${this.answer}' before the other work for the same payment had ended: until then, only 'busy' is right`,
     );
   }
 
@@ -223,15 +223,15 @@ export class Delivery {
   }
 }
 
-// Of today's magnitude: in microseconds it has sixteen digits, which a store must not round.
+// A present-day time: in microseconds it has sixteen digits, which a store must not round.
 const START_MS = Date.UTC(2026, 2, 1, 12, 0, 0, 123);
 
-/** So many seconds after the time at which changes happen that say nothing else. */
+/** The time `count` seconds after the default time of changes. */
 export function seconds(count: number): Date {
   return new Date(START_MS + count * 1000);
 }
 
-/** Makes changes of one payment, which no other case has. */
+/** Creates changes of one payment, which no other case uses. */
 export type Payment = (change?: Partial<InboxEvent>) => InboxEvent;
 
 export function createPayment(paymentReference: string = randomUUID()): Payment {
@@ -244,7 +244,7 @@ export function createPayment(paymentReference: string = randomUUID()): Payment 
   });
 }
 
-/** What not every store can do. */
+/** An ability that not every store has. */
 export type Need =
   | 'loseClaim'
   | 'concurrent'
@@ -253,11 +253,11 @@ export type Need =
   | 'keepsFailures'
   | 'keepsBodies';
 
-/** A case before it has a store. */
+/** A case that is not yet bound to a store. */
 export type ContractCase = AnyContractCase<Stage, Need>;
 
 export const test = (name: string, run: ContractCase['run']): ContractCase => ({ name, run });
 
-/** Cases for the stores that can do this. */
+/** Marks cases that need an ability of the store. */
 export const needing = (needs: Need, cases: readonly ContractCase[]): readonly ContractCase[] =>
   cases.map((one) => ({ ...one, needs }));

@@ -8,24 +8,24 @@ import { inDatabase, type QuotedTables, type Timeouts } from './options.js';
 import { explainMissing, missingTables } from './schema.js';
 import { callProcedures, DATABASE, type HeldClaim, WAIT, withoutProcedures } from './statements.js';
 
-/** What a claim found. With `claimed` the payment is locked until the transaction ends. */
+/** The result of a claim. With `claimed`, the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;
 
 interface Claimed {
   readonly found: 'claimed';
   readonly stale: boolean;
   readonly seen: SeenFailures;
-  /** How the transaction is to end when the work is done: it marks the event as processed. */
+  /** How to end the transaction after the work, so that it records the event as processed. */
   readonly ending: Omit<Extract<Ending<unknown>, { end: 'commit' }>, 'result'>;
 }
 
-/** Why the work is not to run, or not yet. */
+/** Why the work does not run, or not yet. */
 export interface Unclaimed {
   readonly found: 'duplicate' | 'stale' | 'busy' | 'no procedures';
 }
 
 const QUERY_INTERRUPTED = 1317;
-// max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL.
+// Raised by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL.
 const STATEMENT_TIMEOUTS: readonly unknown[] = [1969, 3024];
 const BUSY: readonly unknown[] = [
   LOCK_WAIT_TIMEOUT,
@@ -34,12 +34,12 @@ const BUSY: readonly unknown[] = [
   ...STATEMENT_TIMEOUTS,
 ];
 
-// ER_SP_DOES_NOT_EXIST, ER_PROCACCESS_DENIED_ERROR, and ER_NOT_SUPPORTED_YET and ER_UNKNOWN_COM_ERROR of
-// what speaks the protocol without procedures.
+// ER_SP_DOES_NOT_EXIST and ER_PROCACCESS_DENIED_ERROR; ER_NOT_SUPPORTED_YET and ER_UNKNOWN_COM_ERROR of
+// servers that speak the protocol but have no procedures.
 const NO_PROCEDURES: readonly unknown[] = [1305, 1370, 1235, 1047];
 
 type EventTimeouts = Pick<Timeouts, 'commandTimeoutMs' | 'idleTimeoutMs'>;
-type Asking = Pick<OpenConnection<unknown>, 'ask' | 'begin' | 'isProvided'>;
+type ClaimConnection = Pick<OpenConnection<unknown>, 'ask' | 'begin' | 'isProvided'>;
 
 /** Claims and records events in the table. */
 export class EventRecord {
@@ -53,39 +53,39 @@ export class EventRecord {
     this.#timeouts = timeouts;
   }
 
-  /** Has the procedures tried again: they may have been made. */
+  /** Makes the next claim try the procedures again, since they may exist now. */
   expectProcedures(): void {
     this.#hasProcedures = true;
   }
 
   /**
-   * Begins the transaction, locks the payment and looks whether the event is to run. After
-   * `no procedures`, another call on another connection does without them.
+   * Begins the transaction, locks the payment and decides whether the event runs. After
+   * `no procedures`, call it again on a new connection: it then uses plain statements.
    *
-   * @param onInLine called when the server has been asked for the lock
+   * @param onQueued called once the request for the lock is on its way to the server
    */
   async claim(
-    connection: Asking,
+    connection: ClaimConnection,
     event: StoredEvent,
     lockTimeoutMs: number,
-    onInLine: () => void,
+    onQueued: () => void,
   ): Promise<Claim> {
-    const limits = { ...this.#timeouts, lockTimeoutMs, onInLine };
-    // They begin the transaction and commit.
+    const limits = { ...this.#timeouts, lockTimeoutMs, onQueued };
+    // The procedures begin and commit, which an ORM's transaction does not allow.
     const isCalled = this.#hasProcedures && !connection.isProvided;
     try {
       const statements = this.#statements ?? (await this.#locate(connection));
       const { called, written } = statements;
       let rows: readonly string[] | undefined;
-      if (isCalled) rows = await connection.ask(called.claim(event, limits), answerTime(limits));
+      if (isCalled) rows = await connection.ask(called.claim(event, limits), answerTimeout(limits));
       else await connection.begin(limits, limits.commandTimeoutMs);
       if (rows === undefined || rows[0] === WAIT) {
-        rows = await waitAndLook(written, connection, event, limits);
+        rows = await lockAndRead(written, connection, event, limits);
       }
-      onInLine();
-      // The tables were there: what the work sets for a session it shall not set for all.
+      onQueued();
+      // Cached only now that the tables were found: a session may have another database, set by earlier work.
       this.#statements = statements;
-      const seen = rows.length === 0 ? firstOf(event) : judge(event, rows);
+      const seen = rows.length === 0 ? stateOfFirst(event) : parseState(event, rows);
       if (typeof seen === 'string') return { found: seen };
       const { stale, held, failures } = seen;
       const ending = isCalled
@@ -103,8 +103,8 @@ export class EventRecord {
     }
   }
 
-  // In full, as the work may change the session's database.
-  async #locate(connection: Asking): Promise<Statements> {
+  // Qualifies the tables with the database, because the work may change the session's.
+  async #locate(connection: ClaimConnection): Promise<Statements> {
     const [database = ''] = await connection.ask(DATABASE, this.#timeouts.commandTimeoutMs);
     const tables = inDatabase(this.#tables, database);
     return { called: callProcedures(tables), written: withoutProcedures(tables) };
@@ -116,23 +116,23 @@ interface Statements {
   readonly written: ReturnType<typeof withoutProcedures>;
 }
 
-// The look is a statement beside the lock's, so that it sees what the one before has committed.
-async function waitAndLook(
-  { lock, look }: Statements['written'],
-  connection: Asking,
+// Reads in a separate statement after the lock, so that it sees what the previous holder committed.
+async function lockAndRead(
+  { lock, read }: Statements['written'],
+  connection: ClaimConnection,
   event: StoredEvent,
   limits: Limits,
 ): Promise<readonly string[]> {
-  const locking = connection.ask(lock(event, limits.lockTimeoutMs), answerTime(limits));
-  limits.onInLine();
+  const locking = connection.ask(lock(event, limits.lockTimeoutMs), answerTimeout(limits));
+  limits.onQueued();
   const locked = await locking;
   if (locked.length === 0) throw missingTables();
-  return connection.ask(look(event), limits.commandTimeoutMs);
+  return connection.ask(read(event), limits.commandTimeoutMs);
 }
 
 function endingOf(
   { record, recordIfHeld, isRecorded }: Statements['written'],
-  { isProvided }: Asking,
+  { isProvided }: ClaimConnection,
   event: StoredEvent,
   held: HeldClaim,
 ) {
@@ -146,14 +146,14 @@ interface Seen {
   readonly failures: SeenFailures;
 }
 
-/** Of the first change of a payment. */
-function firstOf({ occurredAtUs }: StoredEvent): Seen {
+/** The state of a payment without rows. */
+function stateOfFirst({ occurredAtUs }: StoredEvent): Seen {
   const held = { latestUs: occurredAtUs, hasFailed: false };
   return { stale: false, held, failures: NOTHING_SEEN };
 }
 
-/** @param rows what the look at the payment gave */
-function judge(event: StoredEvent, rows: readonly string[]): Seen | 'duplicate' | 'stale' {
+/** @param rows of {@link selectState} */
+function parseState(event: StoredEvent, rows: readonly string[]): Seen | 'duplicate' | 'stale' {
   const occurredAtUs = BigInt(event.occurredAtUs);
   let latestUs = occurredAtUs;
   const processed = new Set<string>();
@@ -170,7 +170,7 @@ function judge(event: StoredEvent, rows: readonly string[]): Seen | 'duplicate' 
   }
   const stale = latestUs > occurredAtUs;
   if (stale && !event.processStale) return 'stale';
-  // Most payments have none. One may have been kept of a change that was being processed elsewhere.
+  // Most payments have none. A failure may have been stored while the change was being processed elsewhere.
   const unprocessed = kept.filter(({ key }) => !processed.has(key));
   const failures = unprocessed.length === 0 ? NOTHING_SEEN : seenBy(event, unprocessed);
   const hasFailed = failures.own !== undefined;
@@ -195,15 +195,15 @@ function seenBy(event: StoredEvent, kept: readonly KeptRow[]): SeenFailures {
   };
 }
 
-type Limits = EventTimeouts & { readonly lockTimeoutMs: number; onInLine(): void };
+type Limits = EventTimeouts & { readonly lockTimeoutMs: number; onQueued(): void };
 
-function answerTime({ lockTimeoutMs, commandTimeoutMs }: Limits): number {
+function answerTimeout({ lockTimeoutMs, commandTimeoutMs }: Limits): number {
   return Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
 }
 
 function unknownAnswer(): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    "The claim of a callback gave an answer that this version does not know, so nothing was processed; look for another version's procedures in the database, or another procedure of that name",
+    "The claim of a callback returned an answer that this version does not know, so nothing was processed; look for another version's procedures in the database, or another procedure of that name",
   );
 }

@@ -23,7 +23,7 @@ import type { QuotedTables, Timeouts } from './options.js';
 import { asStep } from './schema.js';
 import { forgetFailure, isUnprocessed } from './statements.js';
 
-// The savepoint before the work.
+// Savepoint set after the claim and before the work.
 const CLAIMED = 'merchant_payments_claimed';
 
 type FailureTimeouts = SessionLimits & Pick<Timeouts, 'commandTimeoutMs'>;
@@ -32,7 +32,7 @@ interface FailureTableOptions extends FailureTimeouts {
   readonly keepBodies: boolean;
 }
 
-/** The table of failures. Each use of it is a short transaction, but for those {@link FailureTable.within} another. */
+/** The table of failures. Each call is its own short transaction, except in {@link FailureTable.within}. */
 export class FailureTable implements FailedChangeStore {
   readonly #transactions: MysqlTransactions<unknown>;
   readonly #tables: QuotedTables;
@@ -50,7 +50,7 @@ export class FailureTable implements FailedChangeStore {
     this.#keepBodies = keepBodies;
   }
 
-  /** Undefined when the event was processed meanwhile. */
+  /** Stores a failure. Resolves with undefined if the event was processed in the meantime. */
   async keep(
     event: StoredEvent,
     names: ChangeId,
@@ -59,7 +59,7 @@ export class FailureTable implements FailedChangeStore {
     return toKept(await this.#ask([this.#insert(event, names, failure), this.#selectKept(event)]));
   }
 
-  /** Keeps failures in the transaction of the event's claim. */
+  /** Stores failures in the transaction that holds the event's claim. */
   within(
     connection: Pick<OpenConnection<unknown>, 'ask'>,
     event: StoredEvent,
@@ -93,7 +93,8 @@ export class FailureTable implements FailedChangeStore {
     const added = ran ? 1 : 0;
     const isParked = (attempts: string): string =>
       parkFrom === undefined ? 'FALSE' : `${attempts} >= ${parkFrom}`;
-    // Left to right, each with what is assigned before it; in one sql_mode of MariaDB with what was there.
+    // Assignments take effect from left to right, except with SIMULTANEOUS_ASSIGNMENT of MariaDB: the order
+    // below is right for both.
     return `INSERT INTO ${failures}
     (payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, raw_body)
   SELECT ${literal(event.reference)}, ${literal(event.key)}, ${fullNames === null ? 'NULL' : literal(toAsciiJson(fullNames))}, ${event.occurredAtUs},
@@ -118,7 +119,7 @@ export class FailureTable implements FailedChangeStore {
       reference: toStoredName(change.paymentReference),
       key: toStoredName(change.key),
     };
-    // The statements run in this order, and the rows are those of the first.
+    // Runs both statements in this order, and returns the rows of the first.
     const [found] = await this.#ask(
       [`SELECT 'kept' FROM ${this.#tables.failures} WHERE ${named(stored)} FOR UPDATE`],
       forgetFailure(this.#tables, {
@@ -156,7 +157,7 @@ export class FailureTable implements FailedChangeStore {
   ORDER BY first_failed_at_us, payment_reference, event_key LIMIT ${size}`;
   }
 
-  /** Gives the rows of the last statement; what is to follow it is run besides. */
+  /** Resolves with the rows of the last of `statements`. `toFollow` runs after them, with the commit. */
   #ask(statements: readonly string[], ...toFollow: string[]): Promise<readonly string[]> {
     const asking = this.#transactions.run<readonly string[]>(async (connection) => {
       const { commandTimeoutMs } = this.#timeouts;
@@ -174,7 +175,7 @@ function named({ reference, key }: Pick<StoredEvent, 'reference' | 'key'>): stri
   return `payment_reference = ${literal(reference)} AND event_key = ${literal(key)}`;
 }
 
-// Stored names have no blank.
+// Stored names contain no spaces.
 function parseRow(row: string) {
   const [reference = '', storedKey = '', ...rest] = row.split(' ');
   const [occurredAtUs = '', attempts, parked, first = '', last = '', ...hex] = rest;

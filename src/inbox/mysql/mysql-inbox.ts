@@ -30,22 +30,21 @@ import { prune, setup } from './setup.js';
 /** An inbox in MySQL or MariaDB. */
 export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx> {
   /**
-   * Makes the tables and procedures where they do not exist. Any number of processes may do so at once,
-   * and where everything exists it changes nothing and needs no right to create. Where the application has
-   * no such right, let a migration run `mysqlInboxSchema()`, or
-   * `merchant-payments/inbox/mysql/schema.sql`. Without the procedures the inbox sends more statements.
+   * Creates missing tables and procedures. Any number of processes may call it at the same time.
+   * If everything exists, it changes nothing and needs no right to create. If the application may not create
+   * them, let a migration run `mysqlInboxSchema()`, or
+   * `merchant-payments/inbox/mysql/schema.sql`. Without the procedures, the inbox sends more statements.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when it takes longer than `transactionTimeoutMs`; `STORE_FAILED` when the
-   * server refuses, `cause` says how
+   * server refuses (see `cause`)
    */
   setup(): Promise<void>;
   /**
-   * Deletes events that were processed before `olderThan`, and forgets payments of which no change was
-   * processed since: a later delivery of such an event runs again, and with the payment goes the mark
-   * by which an older change is known as stale. So keep events for longer than the service retries, and than
-   * a callback may be replayed. Deletes failed changes too, parked ones and their bodies included, that last
-   * failed before `olderThan`. Reads each table once, works in small batches, and leaves out what is being
-   * processed.
+   * Deletes events that were processed before `olderThan`. A later delivery of a deleted event runs again, and a
+   * payment without a processed change since then loses its watermark, by which older changes are recognized as
+   * stale. So keep events for longer than the service retries and than you may replay a callback. Also deletes
+   * failed changes that last failed before `olderThan`, parked ones and stored bodies included. Reads each table
+   * once, works in small batches, and skips rows that are being processed.
    *
    * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
@@ -58,26 +57,26 @@ export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx>
  * An inbox in MySQL 8.0 or MariaDB 10.6, or later, for any number of processes (interface section 6). Its
  * tables, and yours that `work` writes to, must be InnoDB.
  *
- * The event, the payment's latest change and everything that `work` writes through `tx` are in one
- * transaction, so the effect of a change happens exactly once. What `work` does elsewhere (a mail,
- * another database, the pool instead of `tx`) is not undone with it and may happen again.
+ * The event, the payment's watermark and everything that `work` writes through `tx` commit in one
+ * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
+ * another database, the pool instead of `tx`) is not rolled back and may happen again.
  *
- * `tx` is the pool's own connection, at READ COMMITTED, on which a transaction that `work` begins is a
- * savepoint: so are an ORM's nested ones. A COMMIT or ROLLBACK without a BEGIN of the work is refused, and
- * so is what the server commits for as a side effect: CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES, SET
- * autocommit. `release()` does nothing. Where a procedure of yours commits, nothing is recorded and the
- * callback fails. Await every query: `work` that returns before one has ended is undone, and one that is sent
- * later is refused. What is set for the session (SET, GET_LOCK, USE) stays on the connection when
- * it goes back to the pool.
+ * `tx` is a connection of the pool, at READ COMMITTED. A transaction that `work` begins on it becomes a
+ * savepoint, and so does an ORM's nested transaction. A COMMIT or ROLLBACK without a BEGIN by `work` is refused, and
+ * so are statements that commit implicitly: CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES, SET
+ * autocommit. `release()` does nothing. If one of your procedures commits, nothing is recorded and the
+ * callback fails. Await every query: if `work` returns while one is still running, the transaction is rolled back,
+ * and a query sent later is refused. Session state (SET, GET_LOCK, USE) stays on the connection when
+ * it returns to the pool.
  *
- * `work` that uses the pool instead of `tx` while all of its connections are taken by such work waits
- * for a connection that comes free only when `work` has ended, until `idleTimeoutMs` ends that.
+ * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
+ * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
  *
  * Concurrent callbacks for one payment run one after another in the order in which they reached
- * the server, from any number of processes; each waits `lockTimeoutMs` at most. Of 65,536 payments one
- * shares its lock with another, and they wait for each other as well. When the connection is lost, the
- * callback fails at once and does not wait for `work`: stop it by its `signal`, as a later delivery
- * may run meanwhile.
+ * the server, across any number of processes; each waits for at most `lockTimeoutMs`. There are 65,536 locks:
+ * payments that share one also wait for each other. If the connection is lost, the
+ * callback fails at once, without waiting for `work`: stop `work` when its `signal` aborts, as a later delivery
+ * may run in the meantime.
  *
  * @example
  * ```ts
@@ -109,12 +108,12 @@ export function mysqlInbox<Pool extends MysqlPoolLike>(
   options?: MysqlInboxOptions,
 ): MysqlInbox<MysqlTransactionOf<Pool>>;
 /**
- * The same in the transactions of an ORM, whose own transaction is `tx`.
+ * The same inbox in an ORM's transactions: `tx` is the ORM's own transaction object.
  *
- * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
- * the ORM's, and a statement that commits as a side effect (CREATE, ALTER, TRUNCATE) is sent, after which the
- * callback fails. The inbox can't close a connection that does not answer: after a deadline the callback
- * fails in time all the same, the signal aborts, and the server is asked to end the session.
+ * The ORM owns the connection, so `tx` can do what the ORM allows: nested transactions are
+ * the ORM's, and a statement that commits implicitly (CREATE, ALTER, TRUNCATE) is sent, after which the
+ * callback fails. The inbox can't close a connection that does not answer. At a deadline the callback still
+ * fails in time, the signal aborts, and the inbox asks the server to end the session.
  *
  * @example
  * ```ts
@@ -126,8 +125,8 @@ export function mysqlInbox<Pool extends MysqlPoolLike>(
  * await inbox.setup();
  * ```
  *
- * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm` gives
- * @throws {InvalidOptionError} when `provider` is none, or is on another database, or an option is invalid
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm`
+ * @throws {InvalidOptionError} when `provider` is not a provider or uses another database, or an option is invalid
  * or unknown
  */
 export function mysqlInbox<Tx>(
@@ -135,7 +134,7 @@ export function mysqlInbox<Tx>(
   options?: MysqlInboxOptions,
 ): MysqlInbox<Tx>;
 /**
- * The same, with a `tx` of a type that you name.
+ * The same inbox, with an explicit type for `tx`.
  *
  * @param pool - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
  * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
@@ -155,18 +154,18 @@ export function mysqlInbox(
   const record = new EventRecord(tables, timeouts);
   const failures = new FailureTable(transactions, tables, { ...timeouts, keepBodies });
   const turns = new Turns();
-  const entrances = new Turns();
+  const connecting = new Turns();
 
   const processInTurn = async (
     event: StoredEvent,
     names: ChangeId,
     leftMs: number,
-    onInLine: () => void,
+    onQueued: () => void,
     attempt: Attempt,
     work: (context: InboxContext<MysqlQueryable>) => Promise<void>,
   ): Promise<InboxOutcome> => {
     const ended = await transactions.run<{ found: 'processed' } | Unclaimed>(async (connection) => {
-      const claim = await record.claim(connection, event, leftMs, onInLine);
+      const claim = await record.claim(connection, event, leftMs, onQueued);
       if (claim.found !== 'claimed') return { end: 'rollback', result: claim };
       const { stale } = claim;
       attempt.begin(claim.seen);
@@ -179,9 +178,9 @@ export function mysqlInbox(
         : ({ end: 'commit', statements: [ASSERT_BEGUN] } as const);
       return { ...ending, result: { found: 'processed' } };
     });
-    // From now on the record does without them.
+    // EventRecord has noted this, and now uses plain statements.
     if (ended.found === 'no procedures') {
-      return processInTurn(event, names, leftMs, onInLine, attempt, work);
+      return processInTurn(event, names, leftMs, onQueued, attempt, work);
     }
     return ended.found;
   };
@@ -191,14 +190,14 @@ export function mysqlInbox(
       const stored = toStoredEvent(event);
       const names = { paymentReference: event.paymentReference, key: event.key };
       const attempt = new Attempt(event, (failure) => failures.keep(stored, names, failure));
-      // Other changes of the payment wait at the server, where those of all processes are in one order.
+      // Different changes of a payment wait at the server, which orders those of all processes.
       const name = `${stored.reference} ${stored.key}`;
       const outcome = await deliverAsStep(asStep, work, (watched) =>
         turns.take(name, timeouts.lockTimeoutMs, (leftMs) =>
           attempt.run(() =>
-            // One that is still being connected would be overtaken by the next.
-            entrances.take(stored.reference, leftMs, (stillLeftMs, onInLine) =>
-              processInTurn(stored, names, stillLeftMs, onInLine, attempt, watched),
+            // Until a change is queued at the server, the next one must not connect, or it could overtake.
+            connecting.take(stored.reference, leftMs, (stillLeftMs, onQueued) =>
+              processInTurn(stored, names, stillLeftMs, onQueued, attempt, watched),
             ),
           ),
         ),
@@ -220,7 +219,7 @@ export function mysqlInbox(
 
 interface Opened {
   readonly transactions: MysqlTransactions<MysqlQueryable>;
-  /** Runs work on what it is to have as `tx`. */
+  /** Runs the work with its `tx`. */
   readonly runWork: typeof withSavepoints<MysqlQueryable>;
 }
 

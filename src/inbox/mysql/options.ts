@@ -12,45 +12,45 @@ import { tablePrefix } from '../../storage/table-prefix.js';
 export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
   /**
    * How long a callback waits for another one of its payment, in milliseconds, before it is `busy`.
-   * Keep it shorter than the service waits for an answer. The server's `innodb_lock_wait_timeout` (50 s)
-   * ends the wait sooner if it is shorter. A whole number from 1 to 2_147_483_647.
+   * Keep it below the time that the service waits for an answer. The server's `innodb_lock_wait_timeout` (50 s)
+   * ends the wait earlier if it is shorter. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   lockTimeoutMs?: number | undefined;
   /**
-   * How long a callback waits for a connection of the pool, in milliseconds; a pool by itself waits
-   * for ever. A whole number from 1 to 2_147_483_647.
+   * How long a callback waits for a connection of the pool, in milliseconds; by default, a pool waits
+   * without a limit. A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;
   /**
-   * How long the server may take to answer a statement of the inbox, in milliseconds, besides a wait
-   * for another callback. Then the connection is closed, since the network may have swallowed the answer,
-   * and the callback fails (`INBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
+   * How long the server may take to answer a statement of the inbox, in milliseconds, not counting a wait
+   * for another callback. After that, the inbox closes the connection, since the network may have swallowed the
+   * answer, and the callback fails (`INBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
   /**
-   * How long a transaction may take, in milliseconds, the work with all of its statements included, but
-   * for the COMMIT. Then the connection is closed, the signal aborts, and the callback fails
-   * (`INBOX_TIMEOUT`): nothing else ends a statement of your own on a network that swallows what is
-   * sent, unless it has a `timeout` of its own. It is the deadline of `setup()` and of each batch of
-   * `prune()` too. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
+   * The longest time that a transaction may take, in milliseconds, including the work and all of its statements,
+   * but not the COMMIT. After that, the inbox closes the connection, the signal aborts, and the callback fails
+   * (`INBOX_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
+   * you give it a `timeout`. It is also the deadline of `setup()` and of each batch of
+   * `prune()`. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
    * 2_147_483_647.
    * @default 600_000
    */
   transactionTimeoutMs?: number | undefined;
   /**
-   * How long the work may go without a statement, in milliseconds, before the server ends its
-   * connection (`TRANSACTION_LOST`, and the signal aborts): its `wait_timeout` for that time, in whole
-   * seconds, rounded up. Without a limit a machine that vanished would keep its payment locked for eight
+   * The longest time that the work may go without a statement, in milliseconds, before the server ends its
+   * connection (`TRANSACTION_LOST`, and the signal aborts). It sets the session's `wait_timeout`, in whole
+   * seconds, rounded up. Without this limit, a machine that vanished would keep its payment locked for eight
    * hours. A whole number from 1 to 2_147_483_647.
    * @default 60_000
    */
   idleTimeoutMs?: number | undefined;
   /**
-   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
-   * personal data: see to it that `prune()` runs.
+   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
+   * personal data: make sure that `prune()` runs.
    * @default false
    */
   keepBodies?: boolean | undefined;
@@ -59,34 +59,32 @@ export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
 /** The names of the tables of a `mysqlInbox`. */
 export interface MysqlInboxSchemaOptions {
   /**
-   * What the names of the tables (`events`, `locks`, `failures`) and procedures begin with: 1 to 40 ASCII letters,
-   * digits and underscores, not starting with a digit; with a database in front if it is not the pool's:
+   * The prefix of the tables (`events`, `locks`, `failures`) and procedures: 1 to 40 ASCII letters,
+   * digits and underscores, not starting with a digit. Put the database in front if it is not the pool's:
    * `'billing.payment_inbox_'`.
    * @default 'payment_inbox_'
    */
   prefix?: string | undefined;
 }
 
-/** Checked names of the tables and procedures, quoted for SQL. */
+/** Names of the tables and procedures, quoted for SQL. */
 export interface QuotedTables {
   /** One row for each processed change. */
   readonly events: string;
-  /** The rows that the changes of a payment wait for. */
+  /** The rows whose locks serialize the changes of a payment. */
   readonly locks: string;
   /** One row for each change whose work failed. */
   readonly failures: string;
-  /** The procedure that begins a callback. */
+  /** The procedure that claims an event. */
   readonly claim: string;
-  /** The procedure that records one and commits. */
+  /** The procedure that records a claimed event as processed and commits. */
   readonly record: string;
 }
 
-/** One rule for each option of the schema. */
 export const schemaRules = {
   prefix: withDefault('payment_inbox_', tablePrefix),
 } satisfies OptionRules<MysqlInboxSchemaOptions>;
 
-/** One rule for each option of the inbox. */
 export const inboxRules = {
   ...schemaRules,
   lockTimeoutMs: withDefault(5_000, timerMs()),
@@ -100,11 +98,11 @@ export const inboxRules = {
 /** How long the inbox waits, in milliseconds. */
 export type Timeouts = Omit<Resolved<typeof inboxRules>, 'prefix' | 'keepBodies'>;
 
-// A later release that changes a procedure gives it another version: instances of both then run side by
-// side, each with its own, and setup() makes what is missing.
+// A release that changes a procedure must raise this: instances of both releases then run side by
+// side, each with its own procedures, and setup() creates the missing ones.
 const PROCEDURES_VERSION = 'v1';
 
-/** The names that a checked prefix makes. */
+/** @param prefix already validated */
 export function quoteTables(prefix: string): QuotedTables {
   return {
     events: quoteName(`${prefix}events`),
@@ -115,7 +113,7 @@ export function quoteTables(prefix: string): QuotedTables {
   };
 }
 
-/** The same, in the database that is named, where they are not in another one. */
+/** Qualifies the names with the database, unless the prefix already names one. */
 export function inDatabase(tables: QuotedTables, database: string): QuotedTables {
   if (tables.events.includes('.') || database === '') return tables;
   const home = `\`${database.replaceAll('`', '``')}\``;

@@ -1,20 +1,20 @@
--- One row for each processed change. Without another index, which each change would pay for.
+-- One row for each processed change. No second index, which would cost each change a write.
 CREATE TABLE IF NOT EXISTS `payment_inbox_events` (
   payment_reference varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   event_key varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- When the change happened, in microseconds since 1970.
   occurred_at_us bigint NOT NULL,
-  -- When the latest change of the payment that was processed by then happened.
+  -- When the newest change of the payment processed so far happened: the watermark after this change.
   latest_us bigint NOT NULL,
   -- When it was processed.
   processed_at_us bigint NOT NULL,
   PRIMARY KEY (payment_reference, event_key)
 ) ENGINE = InnoDB;
 
--- What the changes of one payment wait for.
+-- Rows whose locks serialize the changes of a payment.
 CREATE TABLE IF NOT EXISTS `payment_inbox_locks` (
   lock_number int unsigned NOT NULL PRIMARY KEY,
-  -- A number of the transaction that wrote it last, where an ORM owns that.
+  -- A random number of the last transaction that wrote it, if an ORM owns that transaction.
   holder bigint NOT NULL DEFAULT 0
 ) ENGINE = InnoDB;
 
@@ -25,7 +25,7 @@ SELECT a.n + 16 * b.n + 256 * c.n + 4096 * d.n FROM (SELECT 0 AS n UNION ALL SEL
 CREATE TABLE IF NOT EXISTS `payment_inbox_failures` (
   payment_reference varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   event_key varchar(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- Both as JSON, where another text stands for one of them above.
+  -- Both names as JSON, if either is stored above as a digest.
   full_names mediumtext CHARACTER SET ascii COLLATE ascii_bin,
   -- When the change happened, in microseconds since 1970, as are the other times.
   occurred_at_us bigint NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS `payment_inbox_failures` (
 DROP PROCEDURE IF EXISTS `payment_inbox_claim_v1`;
 
 DELIMITER //
--- Begins the transaction of a callback, has it wait for its payment, and gives what is known of that.
+-- Begins the transaction of a callback, locks its payment, and returns the state of the payment.
 CREATE PROCEDURE `payment_inbox_claim_v1`(IN of_payment varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN lock_seconds int, IN idle_seconds int)
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
@@ -58,17 +58,17 @@ BEGIN
   START TRANSACTION READ WRITE;
   SAVEPOINT merchant_payments;
   SELECT lock_number INTO locked FROM `payment_inbox_locks` WHERE lock_number = CRC32(of_payment) & 65535 FOR UPDATE SKIP LOCKED;
-  -- The client waits, by a statement that can have a limit of less than a second.
+  -- The client waits instead, by a statement whose limit can be shorter than a second.
   IF locked IS NULL THEN
     SELECT 'wait';
   ELSE
-    -- Into a variable: in the condition of an IF, MariaDB locks what it reads.
+    -- Into a variable, because MariaDB locks the rows that the condition of an IF reads.
     SELECT MAX(event_key) INTO known FROM `payment_inbox_failures` WHERE payment_reference = of_payment;
     IF known IS NOT NULL THEN
       SELECT CONCAT(latest_us, ' ', event_key) FROM `payment_inbox_events` WHERE payment_reference = of_payment
       UNION ALL SELECT CONCAT(IF(parked, 'parked ', 'failed '), occurred_at_us, ' ', event_key) FROM `payment_inbox_failures` WHERE payment_reference = of_payment;
     ELSE
-      -- Nothing for the first change of a payment: a result without rows costs the client five packets.
+      -- No result for the first change of a payment: one without rows costs the client five packets.
       SELECT MAX(event_key) INTO known FROM `payment_inbox_events` WHERE payment_reference = of_payment;
       IF known IS NOT NULL THEN
         SELECT CONCAT(latest_us, ' ', event_key) FROM `payment_inbox_events` WHERE payment_reference = of_payment;
@@ -81,7 +81,7 @@ DELIMITER ;
 DROP PROCEDURE IF EXISTS `payment_inbox_record_v1`;
 
 DELIMITER //
--- Marks a change as processed and commits, in the transaction that claimed it and in no other.
+-- Records a change as processed and commits, only in the transaction that claimed it.
 CREATE PROCEDURE `payment_inbox_record_v1`(IN of_payment varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN with_key varchar(128) CHARACTER SET ascii COLLATE ascii_bin, IN happened_at_us bigint, IN latest_at_us bigint, IN has_failed boolean)
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN

@@ -14,15 +14,15 @@ import {
   insertEvent,
   LOCKS,
   lockRow,
-  lookAt,
-  lookAtEvents,
+  selectEvents,
+  selectState,
   WAIT,
 } from './statements.js';
 
 /**
- * The SQL that makes the tables and procedures of a `mysqlInbox`, for migrations run by another
- * user than the application: statements to run one after another, without a semicolon. Tables that exist are
- * kept. With the default prefix it is what `schema.sql` holds, as a script for the command line.
+ * Returns the SQL that creates the tables and procedures of a `mysqlInbox`, for migrations that run under
+ * another user than the application's: statements to run in this order, without a final semicolon. Existing tables are
+ * kept. With the default prefix, `schema.sql` has the same statements as a script for the command line.
  *
  * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
  */
@@ -37,7 +37,7 @@ export function mysqlInboxSchema(options: MysqlInboxSchemaOptions = {}): string[
   return [events, locks, fill, failures, ...procedures];
 }
 
-/** The statements as a script for the `mysql` command line, which ends a statement at each semicolon. */
+/** Formats statements as a script for the `mysql` command line, which splits at semicolons. */
 export function toScript(statements: readonly string[]): string {
   const parts = statements.map((statement) =>
     statement.includes(';') ? `DELIMITER //\n${statement} //\nDELIMITER ;` : `${statement};`,
@@ -45,38 +45,38 @@ export function toScript(statements: readonly string[]): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-// What toStoredName gives. Bytes are compared: case counts, and so would blanks.
+// The type of a stored name. Compared bytewise: case matters.
 const NAME = 'varchar(128) CHARACTER SET ascii COLLATE ascii_bin';
 
-// JSON without other characters.
+// The type of ASCII JSON.
 const JSON_TEXT = 'text CHARACTER SET ascii COLLATE ascii_bin';
 
-/** The statements that make the tables where they do not exist, and the rows of the second. */
+/** The statements that create the tables if they do not exist, and fill the table of locks. */
 export function createTables({ events, locks, failures }: QuotedTables) {
   return {
-    events: `-- One row for each processed change. Without another index, which each change would pay for.
+    events: `-- One row for each processed change. No second index, which would cost each change a write.
 CREATE TABLE IF NOT EXISTS ${events} (
   payment_reference ${NAME} NOT NULL,
   event_key ${NAME} NOT NULL,
   -- When the change happened, in microseconds since 1970.
   occurred_at_us bigint NOT NULL,
-  -- When the latest change of the payment that was processed by then happened.
+  -- When the newest change of the payment processed so far happened: the watermark after this change.
   latest_us bigint NOT NULL,
   -- When it was processed.
   processed_at_us bigint NOT NULL,
   PRIMARY KEY (payment_reference, event_key)
 ) ENGINE = InnoDB`,
-    locks: `-- What the changes of one payment wait for.
+    locks: `-- Rows whose locks serialize the changes of a payment.
 CREATE TABLE IF NOT EXISTS ${locks} (
   lock_number int unsigned NOT NULL PRIMARY KEY,
-  -- A number of the transaction that wrote it last, where an ORM owns that.
+  -- A random number of the last transaction that wrote it, if an ORM owns that transaction.
   holder bigint NOT NULL DEFAULT 0
 ) ENGINE = InnoDB`,
     failures: `-- One row for each change whose work failed and has not completed since.
 CREATE TABLE IF NOT EXISTS ${failures} (
   payment_reference ${NAME} NOT NULL,
   event_key ${NAME} NOT NULL,
-  -- Both as JSON, where another text stands for one of them above.
+  -- Both names as JSON, if either is stored above as a digest.
   full_names medium${JSON_TEXT},
   -- When the change happened, in microseconds since 1970, as are the other times.
   occurred_at_us bigint NOT NULL,
@@ -101,14 +101,14 @@ const SIXTEEN = Array.from(
   (_, n) => `SELECT ${n}${n === 0 ? ' AS n' : ''}`,
 ).join(' UNION ALL ');
 
-/** The statements that make the procedures, and those that take away what has their names. */
+/** The statements that create the procedures, and those that drop earlier ones. */
 export function createProcedures(tables: QuotedTables) {
   const { claim, record, events, locks, failures } = tables;
   const reference = 'of_payment';
   return {
     claim: {
       drop: `DROP PROCEDURE IF EXISTS ${claim}`,
-      create: `-- Begins the transaction of a callback, has it wait for its payment, and gives what is known of that.
+      create: `-- Begins the transaction of a callback, locks its payment, and returns the state of the payment.
 CREATE PROCEDURE ${claim}(IN of_payment ${NAME}, IN lock_seconds int, IN idle_seconds int)
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
@@ -117,19 +117,19 @@ BEGIN
   ${limitSession('lock_seconds', 'idle_seconds')};
   ${BEGIN.join(';\n  ')};
   SELECT lock_number INTO locked FROM ${locks} WHERE lock_number = ${lockRow(reference)} FOR UPDATE SKIP LOCKED;
-  -- The client waits, by a statement that can have a limit of less than a second.
+  -- The client waits instead, by a statement whose limit can be shorter than a second.
   IF locked IS NULL THEN
     SELECT '${WAIT}';
   ELSE
-    -- Into a variable: in the condition of an IF, MariaDB locks what it reads.
+    -- Into a variable, because MariaDB locks the rows that the condition of an IF reads.
     SELECT MAX(event_key) INTO known FROM ${failures} WHERE payment_reference = ${reference};
     IF known IS NOT NULL THEN
-      ${lookAt(tables, reference).replaceAll('\n', '\n    ')};
+      ${selectState(tables, reference).replaceAll('\n', '\n    ')};
     ELSE
-      -- Nothing for the first change of a payment: a result without rows costs the client five packets.
+      -- No result for the first change of a payment: one without rows costs the client five packets.
       SELECT MAX(event_key) INTO known FROM ${events} WHERE payment_reference = ${reference};
       IF known IS NOT NULL THEN
-        ${lookAtEvents(tables, reference)};
+        ${selectEvents(tables, reference)};
       END IF;
     END IF;
   END IF;
@@ -137,7 +137,7 @@ END`,
     },
     record: {
       drop: `DROP PROCEDURE IF EXISTS ${record}`,
-      create: `-- Marks a change as processed and commits, in the transaction that claimed it and in no other.
+      create: `-- Records a change as processed and commits, only in the transaction that claimed it.
 CREATE PROCEDURE ${record}(IN of_payment ${NAME}, IN with_key ${NAME}, IN happened_at_us bigint, IN latest_at_us bigint, IN has_failed boolean)
 MODIFIES SQL DATA SQL SECURITY INVOKER
 BEGIN
@@ -157,7 +157,7 @@ END`,
   };
 }
 
-/** What to do about a statement on our own tables that failed: another error when there are none. */
+/** Replaces the error of a statement on the inbox's tables, if its cause is known. */
 export function explainMissing(error: unknown): unknown {
   if (isMissingTable(error)) return missingTables(error);
   const message = misunderstanding(error, 'inbox');
@@ -172,7 +172,7 @@ export function missingTables(cause?: unknown): InboxError {
   );
 }
 
-/** What users ask for themselves, with its failures explained. */
+/** Wraps the failure of a step. */
 export const asStep = /* @__PURE__ */ createStep(
   'The database, or the connection to it,',
   explainMissing,

@@ -9,44 +9,45 @@ import { isUnprocessed, LOCKS } from './statements.js';
 
 type Ask = (statement: string) => Promise<readonly string[]>;
 
-/** Makes the tables and procedures that do not exist. */
+/** Creates missing tables and procedures. */
 export function setup(
   transactions: MysqlTransactions<unknown>,
   tables: QuotedTables,
   { transactionTimeoutMs }: Pick<Timeouts, 'transactionTimeoutMs'>,
 ): Promise<void> {
   return transactions.run(async (connection) => {
-    // One deadline for all of it: a statement may wait for that of another process, which does the same.
+    // Each statement may take up to the deadline of the whole, as it may wait for another process that runs setup.
     const ask: Ask = (statement) => connection.ask(statement, transactionTimeoutMs);
     try {
-      await makeTables(ask, tables);
-      await makeProcedures(ask, tables);
+      await createMissingTables(ask, tables);
+      await createMissingProcedures(ask, tables);
     } finally {
-      // Without autocommit, what was asked has begun one.
+      // Without autocommit, the SELECTs have begun a transaction.
       await ask(ROLLBACK);
     }
     return { end: 'nothing', result: undefined };
   });
 }
 
-/** Whatever the session's defaults are. */
-async function make(ask: Ask, statement: string): Promise<void> {
+/** Runs a statement that creates something, whatever the session's transaction defaults are. */
+async function create(ask: Ask, statement: string): Promise<void> {
   for (const each of [ROLLBACK, 'SET TRANSACTION READ WRITE', statement, COMMIT]) await ask(each);
 }
 
-async function makeTables(ask: Ask, tables: QuotedTables): Promise<void> {
-  const create = createTables(tables);
-  // Asked first: a user without the right to create may not even say it.
-  const look = `SELECT CONCAT(payment_reference, event_key, occurred_at_us, latest_us, processed_at_us) FROM ${tables.events} LIMIT 0`;
-  if ((await unlessMissing(ask(look))) === undefined) await make(ask, create.events);
-  const lookAtFailures = `SELECT CONCAT(payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, HEX(raw_body)) FROM ${tables.failures} LIMIT 0`;
-  if ((await unlessMissing(ask(lookAtFailures))) === undefined) await make(ask, create.failures);
+async function createMissingTables(ask: Ask, tables: QuotedTables): Promise<void> {
+  const statements = createTables(tables);
+  // Checked first: CREATE TABLE IF NOT EXISTS fails for a user without the right to create, even if the table exists.
+  const checkEvents = `SELECT CONCAT(payment_reference, event_key, occurred_at_us, latest_us, processed_at_us) FROM ${tables.events} LIMIT 0`;
+  if ((await unlessMissing(ask(checkEvents))) === undefined) await create(ask, statements.events);
+  const checkFailures = `SELECT CONCAT(payment_reference, event_key, full_names, occurred_at_us, attempts, first_failed_at_us, last_failed_at_us, parked, error, HEX(raw_body)) FROM ${tables.failures} LIMIT 0`;
+  if ((await unlessMissing(ask(checkFailures))) === undefined)
+    await create(ask, statements.failures);
   const count = `SELECT CAST(COUNT(holder) AS CHAR) FROM ${tables.locks}`;
   const counted = await unlessMissing(ask(count));
-  if (counted === undefined) await make(ask, create.locks);
-  if (counted?.[0] !== String(LOCKS)) await make(ask, create.fill);
-  // Says so where the table is one of another version.
-  for (const one of [look, lookAtFailures]) await ask(one);
+  if (counted === undefined) await create(ask, statements.locks);
+  if (counted?.[0] !== String(LOCKS)) await create(ask, statements.fill);
+  // Fails if a table lacks a column.
+  for (const check of [checkEvents, checkFailures]) await ask(check);
 }
 
 async function unlessMissing(asked: Promise<readonly string[]>) {
@@ -60,12 +61,13 @@ const ALREADY_EXISTS = 1304;
 // ER_DBACCESS_DENIED_ERROR, ER_ACCESS_DENIED_ERROR, ER_PROCACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR.
 const DENIED: readonly unknown[] = [1044, 1045, 1370, 1227];
 
-// Without them the same is done by more messages, so a user who may not make them does without.
-async function makeProcedures(ask: Ask, tables: QuotedTables): Promise<void> {
-  for (const [name, { create }] of Object.entries(createProcedures(tables))) {
+// The procedures are optional, since the inbox can send more statements instead: a user who may not create them does
+// without.
+async function createMissingProcedures(ask: Ask, tables: QuotedTables): Promise<void> {
+  for (const [name, statements] of Object.entries(createProcedures(tables))) {
     const [found] = await ask(countProcedures(tables[name as 'claim' | 'record']));
     if (found === '1') continue;
-    await make(ask, create).catch((error) => {
+    await create(ask, statements.create).catch((error) => {
       if (errnoOf(error) !== ALREADY_EXISTS && !DENIED.includes(errnoOf(error))) throw error;
     });
   }
@@ -82,7 +84,7 @@ WHERE routine_schema = ${schema} AND routine_name = '${name}' AND routine_type =
 const BATCH_SIZE = 200;
 
 /**
- * Deletes what was last touched before `olderThan`, and gives the number of events and of failed changes.
+ * Deletes events and failed changes older than `olderThan`. Resolves with how many of both.
  * Reads each table once, in the order of its primary key.
  *
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
@@ -94,7 +96,7 @@ export async function prune(
   olderThan: Date,
 ): Promise<number> {
   const olderThanUs = BigInt(date(olderThan, 'olderThan').getTime()) * 1000n;
-  // Failures first: one of a processed change is known by its event, and goes at any age.
+  // Failures first: the failure of a processed change is recognized by its event, and deleted at any age.
   const isOldFailure = `(last_failed_at_us < ${olderThanUs} OR NOT ${isUnprocessed(events)})`;
   const forgotten = await deleteOld(transactions, timeouts, `${failures} AS failure`, isOldFailure);
   const isOld = `processed_at_us < ${olderThanUs}`;
@@ -103,7 +105,11 @@ export async function prune(
 
 type PruneTimeouts = SessionLimits & Pick<Timeouts, 'commandTimeoutMs' | 'transactionTimeoutMs'>;
 
-/** Deletes the rows of a table, given by its name and an alias if it has one, that meet a condition. */
+/**
+ * Deletes the rows of a table that meet a condition.
+ *
+ * @param table its name, with ` AS alias` if the condition uses one
+ */
 async function deleteOld(
   transactions: MysqlTransactions<unknown>,
   timeouts: PruneTimeouts,
@@ -132,14 +138,14 @@ interface Key {
   readonly key: string;
 }
 
-// Neither has a blank.
+// Neither part contains a space.
 function toKey(row: string): Key {
   const [reference = '', key = ''] = row.split(' ');
   return { reference, key };
 }
 
-// Joined in this order: by a list of conditions a small table is read as a whole, which waits for the rows of
-// another process.
+// STRAIGHT_JOIN fixes the order of the join: with a list of conditions, the server scans a small table completely, and
+// waits for rows that another process has locked.
 function deleteAll(table: string, keys: readonly Key[]): string {
   const old = keys.map(
     ({ reference, key }) => `SELECT ${literal(reference)} AS reference, ${literal(key)} AS name`,
@@ -149,7 +155,7 @@ STRAIGHT_JOIN ${table} AS event ON payment_reference = CONVERT(old.reference USI
   AND event_key = CONVERT(old.name USING ascii) COLLATE ascii_bin`;
 }
 
-// What is locked is pruned by another process, and left out.
+// Locked rows are being pruned by another process, and skipped.
 function selectOld(table: string, isOld: string, after: Key | undefined): string {
   const rest =
     after === undefined

@@ -9,61 +9,61 @@ import {
 import type { StoredEvent } from '../stored-event.js';
 import type { QuotedTables } from './options.js';
 
-/** What is needed to record a claimed event, as it was when it was claimed. */
+/** The state at the time of the claim that is needed to record the event. */
 export interface HeldClaim {
-  /** When the latest change of the payment happened, this one included, in epoch microseconds. */
+  /** The watermark after this event: when the newest change of the payment happened, in epoch microseconds. */
   readonly latestUs: string;
-  /** Whether a failure of the event is kept, to be forgotten with it. */
+  /** Whether a failure of the event is stored, which recording it must delete. */
   readonly hasFailed: boolean;
 }
 
-/** How many rows the payments share to wait for. */
+/** How many rows the payments share as locks. */
 export const LOCKS = 65_536;
-// What randomInt gives at most.
+// The limit of randomInt.
 const MAX_HOLDER = 2 ** 48 - 1;
-/** What the procedure gives when another callback holds the lock. No row of an event reads so. */
+/** The answer of the procedure when another callback holds the lock. No row of an event has this text. */
 export const WAIT = 'wait';
 
 /**
- * The row that the changes of a payment wait for, by an SQL expression for its reference. It is shared with
- * the payments whose checksum ends in the same 16 bits: they wait for each other as well.
+ * The row whose lock serializes the changes of a payment, from an SQL expression for the reference. Payments whose
+ * checksums end in the same 16 bits share a row, and wait for each other.
  *
- * Measured on MariaDB 10.11, twelve connections in line for one payment, fifty rounds: rows and GET_LOCK
- * are both granted in the order of arrival (MySQL 8 documents the same for rows: of equal weights, the
- * longest waiting). Rows, because they are freed with the transaction, however that ends: a lock of GET_LOCK
- * stays with the session after COMMIT, so that it costs one more message, must not be left behind on a
- * connection that goes back to the pool, and can't be held where an ORM owns the transaction. Rows that
- * are there already, because a payment's own would be inserted by its first change: when that is rolled back,
- * those who wait for it meet a deadlock.
+ * Measured on MariaDB 10.11, with twelve connections queued for one payment, fifty rounds: row locks and GET_LOCK
+ * are both granted in the order of arrival (MySQL 8 documents the same for row locks: of equal weights, the
+ * longest waiting). Row locks are used because they are released with the transaction, however it ends. A GET_LOCK
+ * outlives the COMMIT, so it costs one more message, could be left behind on a
+ * connection that returns to the pool, and can't be held if an ORM owns the transaction. The rows exist in advance,
+ * because a payment's own row would be inserted by its first change, and if that is rolled back, the
+ * waiting changes deadlock.
  */
 export function lockRow(reference: string): string {
   return `CRC32(${reference}) & ${LOCKS - 1}`;
 }
 
 /**
- * What is known of a payment: a text for each processed change, of when the latest one by then happened and
- * its key; and for each kept failure, of whether it is parked, when its change happened and its key.
+ * Selects the state of a payment: for each processed change, a text with its watermark and its key; for each stored
+ * failure, a text with `parked` or `failed`, when its change happened, and its key.
  */
-export function lookAt(
+export function selectState(
   { events, failures }: Pick<QuotedTables, 'events' | 'failures'>,
   reference: string,
 ): string {
-  return `${lookAtEvents({ events }, reference)}
+  return `${selectEvents({ events }, reference)}
   UNION ALL SELECT CONCAT(IF(parked, 'parked ', 'failed '), occurred_at_us, ' ', event_key) FROM ${failures} WHERE payment_reference = ${reference}`;
 }
 
-/** The same of a payment without a kept failure. */
-export function lookAtEvents({ events }: Pick<QuotedTables, 'events'>, reference: string): string {
+/** The same for a payment without stored failures. */
+export function selectEvents({ events }: Pick<QuotedTables, 'events'>, reference: string): string {
   return `SELECT CONCAT(latest_us, ' ', event_key) FROM ${events} WHERE payment_reference = ${reference}`;
 }
 
-/** Whether a row named `failure` is of a change that was not processed. */
+/** The condition that the change of a row with the alias `failure` was not processed. */
 export function isUnprocessed(events: string): string {
   return `NOT EXISTS (SELECT 1 FROM ${events} AS event
     WHERE event.payment_reference = failure.payment_reference AND event.event_key = failure.event_key)`;
 }
 
-/** The statement that forgets the failure of an event. */
+/** The statement that deletes the failure of an event. */
 export function forgetFailure(
   { failures }: Pick<QuotedTables, 'failures'>,
   { reference, key }: Pick<EventExpressions, 'reference' | 'key'>,
@@ -71,7 +71,7 @@ export function forgetFailure(
   return `DELETE FROM ${failures} WHERE payment_reference = ${reference} AND event_key = ${key}`;
 }
 
-/** The columns of an event but for when it was processed, as SQL expressions. */
+/** SQL expressions for an event's columns, except for when it was processed. */
 interface EventExpressions {
   readonly reference: string;
   readonly key: string;
@@ -89,10 +89,10 @@ export function insertEvent(
   ${form === 'VALUES' ? `VALUES (${values})` : `SELECT ${values}`}`;
 }
 
-/** By the procedures of the schema: a message each. */
+/** Uses the procedures of the schema: one message for each. */
 export function callProcedures({ claim, record }: QuotedTables) {
   return {
-    /** Gives {@link WAIT}, with the transaction begun, or the rows of {@link lookAt}, if there are any. */
+    /** Begins the transaction. Returns {@link WAIT}, or the rows of {@link selectState}, if there are any. */
     claim: ({ reference }: StoredEvent, { lockTimeoutMs, idleTimeoutMs }: SessionLimits): string =>
       `CALL ${claim}(${literal(reference)}, ${toSeconds(lockTimeoutMs)}, ${toSeconds(idleTimeoutMs)})`,
     record: (
@@ -104,13 +104,13 @@ export function callProcedures({ claim, record }: QuotedTables) {
   };
 }
 
-/** The same where the procedures are not there. */
+/** Does the same without the procedures. */
 export function withoutProcedures(tables: QuotedTables) {
   return {
-    /** Waits for the payment. Gives a text, and nothing where the table lacks the row. */
+    /** Locks the payment. Returns one row, or none if the table lacks the row. */
     lock: ({ reference }: StoredEvent, lockTimeoutMs: number): string =>
       `${atMost(lockTimeoutMs)} 'locked' FROM ${tables.locks} WHERE lock_number = ${lockRow(literal(reference))} FOR UPDATE`,
-    look: ({ reference }: StoredEvent): string => lookAt(tables, literal(reference)),
+    read: ({ reference }: StoredEvent): string => selectState(tables, literal(reference)),
     record: (
       { reference, key, occurredAtUs }: StoredEvent,
       { latestUs, hasFailed }: HeldClaim,
@@ -120,9 +120,9 @@ export function withoutProcedures(tables: QuotedTables) {
       return [ASSERT_BEGUN, insertEvent(tables, event), ...forget];
     },
     /**
-     * The same on a connection where a query of the work may still be running, as the ORM alone knows. One that
-     * meets a deadlock has the server roll back, and take what follows for a transaction of its own: the event
-     * is inserted only where the row of locks has what this transaction wrote to it.
+     * The same for an ORM's connection, on which queries of the work may still be running unseen. If one of them
+     * deadlocks, the server rolls the transaction back, and the following statements start a new one. So the event
+     * is inserted only if the row of locks still has the number that this transaction wrote.
      */
     recordIfHeld: (
       { reference, key, occurredAtUs }: StoredEvent,
@@ -140,19 +140,19 @@ export function withoutProcedures(tables: QuotedTables) {
         ...forget,
       ];
     },
-    /** Gives a row when the event was processed. */
+    /** Returns a row if the event was processed. */
     isRecorded: ({ reference, key }: StoredEvent): string =>
       `SELECT 'recorded' FROM ${tables.events} WHERE payment_reference = ${literal(reference)} AND event_key = ${literal(key)}`,
   };
 }
 
 /**
- * The beginning of a SELECT that ends after so many milliseconds: MariaDB runs what stands in the first
- * comment, MySQL reads the second as a hint. The limits for locks of both count in seconds.
+ * The beginning of a SELECT with a time limit in milliseconds: MariaDB executes the first
+ * comment, MySQL reads the second as a hint. Their lock timeouts count in whole seconds.
  */
 function atMost(timeoutMs: number): string {
   return `/*M!100600 SET STATEMENT max_statement_time = ${timeoutMs / 1000} FOR */SELECT /*+ MAX_EXECUTION_TIME(${timeoutMs}) */`;
 }
 
-/** The session's database; empty for none. */
+/** Selects the session's database, or an empty text if there is none. */
 export const DATABASE = "SELECT COALESCE(DATABASE(), '')";

@@ -9,25 +9,25 @@ import type { QuotedTables, Timeouts } from './options.js';
 import { explainMissing } from './schema.js';
 import { callFunctions, type HeldClaim, withoutFunctions } from './statements.js';
 
-/** What a claim found. With `claimed` the payment is locked until the transaction ends. */
+/** The result of a claim. With `claimed`, the payment is locked until the transaction ends. */
 export type Claim = Claimed | Unclaimed;
 
 interface Claimed {
   readonly found: 'claimed';
   readonly stale: boolean;
   readonly seen: SeenFailures;
-  /** The statements that mark the event as processed. */
+  /** The statements that record the event as processed. */
   readonly record: readonly string[];
 }
 
-/** Why the work is not to run, or not yet. */
+/** Why the work does not run, or not yet. */
 export interface Unclaimed {
   readonly found: 'duplicate' | 'stale' | 'busy' | 'no functions';
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';
-// By a statement_timeout that is shorter than the wait for the lock.
+// A statement_timeout shorter than the wait for the lock raises this.
 const QUERY_CANCELED = '57014';
 const BUSY_STATES: readonly unknown[] = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, QUERY_CANCELED];
 
@@ -55,14 +55,14 @@ export class EventRecord {
     this.#written = withoutFunctions(tables);
   }
 
-  /** Has the functions tried again: they may have been made. */
+  /** Makes the next claim try the functions again, since they may exist now. */
   expectFunctions(): void {
     this.#hasFunctions = true;
   }
 
   /**
-   * Begins the transaction, locks the payment and looks whether the event is to run. After
-   * `no functions`, another call in another transaction does without them.
+   * Begins the transaction, locks the payment and decides whether the event runs. After
+   * `no functions`, call it again in a new transaction: it then uses plain statements.
    */
   async claim(
     transaction: Pick<OpenTransaction<unknown>, 'begin'>,
@@ -120,6 +120,6 @@ function parseList(answer: string): readonly (string | undefined)[] {
 function unknownAnswer(): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    "The claim of a callback gave an answer that this version does not know, so nothing was processed; look for another version's functions in the schema, or another function of that name",
+    "The claim of a callback returned an answer that this version does not know, so nothing was processed; look for another version's functions in the schema, or another function of that name",
   );
 }

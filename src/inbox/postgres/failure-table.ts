@@ -29,14 +29,14 @@ import type { QuotedTables, Timeouts } from './options.js';
 import { asStep } from './schema.js';
 import { forgetFailure, isUnprocessed } from './statements.js';
 
-// Another row's lock is held for one statement.
+// Others hold a row's lock only for one statement.
 const LOCK_TIMEOUT_MS = 1_000;
-// The savepoint before the work.
+// Savepoint set after the claim and before the work.
 const CLAIMED = 'merchant_payments_claimed';
 
 type FailureTimeouts = Pick<Timeouts, 'commandTimeoutMs'>;
 
-/** The table of failures. Every statement is a short transaction, but for those {@link FailureTable.within} another. */
+/** The table of failures. Each statement is its own short transaction, except in {@link FailureTable.within}. */
 export class FailureTable implements FailedChangeStore {
   readonly #transactions: Transactions<Queryable>;
   readonly #tables: QuotedTables;
@@ -54,7 +54,7 @@ export class FailureTable implements FailedChangeStore {
     this.#keepBodies = keepBodies;
   }
 
-  /** Undefined when the event was processed meanwhile. */
+  /** Stores a failure. Resolves with undefined if the event was processed in the meantime. */
   async keep(
     event: StoredEvent,
     names: ChangeId,
@@ -63,7 +63,7 @@ export class FailureTable implements FailedChangeStore {
     return toKept(await this.#ask(this.#insert(event, names, failure)));
   }
 
-  /** Keeps failures in the transaction of the event's claim. */
+  /** Stores failures in the transaction that holds the event's claim. */
   within(
     transaction: Pick<OpenTransaction<unknown>, 'query'>,
     event: StoredEvent,
@@ -148,7 +148,7 @@ export class FailureTable implements FailedChangeStore {
     return parseJson(answer ?? '[]') as readonly StoredFailure[];
   }
 
-  /** The only text that the statement gives; undefined when it gives no row. */
+  /** Resolves with the only text that the statement returns; undefined if it returns no row. */
   #ask(statement: string): Promise<string | undefined> {
     const asking = this.#transactions.run<string | undefined>(async (transaction) => {
       const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
@@ -165,7 +165,7 @@ function toKept(answer: string | undefined): KeptFailure | undefined {
   return { attempts, parked };
 }
 
-// Whatever DateStyle and time zone the session has.
+// Independent of the session's DateStyle and time zone.
 function isoTime(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }

@@ -29,26 +29,25 @@ import { prune, setup } from './setup.js';
 /** An inbox in Postgres. */
 export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
   /**
-   * Makes the tables, indexes and functions where they do not exist. Any number of processes may do
-   * so at once, and where everything exists it locks nothing and needs no right to create. Where the
-   * application has no such right, let a migration run `postgresInboxSchema()`, or
-   * `merchant-payments/inbox/postgres/schema.sql`. Without the functions the inbox sends longer
+   * Creates missing tables, indexes and functions. Any number of processes may call it at the same time.
+   * If everything exists, it takes no locks and needs no right to create. If the application may not create
+   * them, let a migration run `postgresInboxSchema()`, or
+   * `merchant-payments/inbox/postgres/schema.sql`. Without the functions, the inbox sends longer
    * statements, which cost Postgres more.
    *
-   * The tables of 0.1 are kept. Stop its instances before those of this version start: they do not
-   * wait for each other, and one payment's changes could overlap.
+   * The tables of 0.1 are kept. Stop all instances of 0.1 before you start this version: the two versions do not
+   * wait for each other, so changes of one payment could overlap.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table is in use for more
-   * than 2 seconds; `STORE_FAILED` when Postgres refuses, `cause` says how
+   * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table stays in use for more
+   * than 2 seconds; `STORE_FAILED` when Postgres refuses (see `cause`)
    */
   setup(): Promise<void>;
   /**
-   * Deletes events that were processed before `olderThan`, and payments of which no change was
-   * processed since. Both are forgotten then: a later delivery of such an event runs
-   * again, and with the payment goes the mark by which an older change is known as stale. So keep
-   * events for longer than the service retries, and than a callback may be replayed. Deletes failed
-   * changes too, parked ones and their bodies included, that last failed before `olderThan`. Works in small
-   * batches and leaves out what is being processed.
+   * Deletes events that were processed before `olderThan`, and payments without a processed change since then.
+   * A later delivery of a deleted event runs again, and a deleted payment loses its watermark, by which older
+   * changes are recognized as stale. So keep events for longer than the service retries and than
+   * you may replay a callback. Also deletes failed changes that last failed before `olderThan`, parked ones and
+   * stored bodies included. Works in small batches, and skips rows that are being processed.
    *
    * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
@@ -60,28 +59,27 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
 /**
  * An inbox in Postgres, for any number of processes (interface section 6).
  *
- * The event, the payment's latest change and everything that `work` writes through `tx` are in one
- * transaction, so the effect of a change happens exactly once. What `work` does elsewhere (a mail,
- * another database, the pool instead of `tx`) is not undone with it and may happen again.
+ * The event, the payment's watermark and everything that `work` writes through `tx` commit in one
+ * transaction, so the effect of a change happens exactly once. Whatever `work` does elsewhere (an email,
+ * another database, the pool instead of `tx`) is not rolled back and may happen again.
  *
- * `tx` is the pool's own client, on which a transaction that `work` begins is a savepoint: so are an
- * ORM's nested ones. Put a statement that may fail in one, as Postgres undoes the whole transaction
- * after an error. A COMMIT or ROLLBACK without a BEGIN of the work is refused, and `release()` does
- * nothing. Await every query: `work` that returns before one has ended is undone, and one that is
- * sent later is refused. What is set for the session (SET
- * without LOCAL, `pg_advisory_lock`, LISTEN) stays on the connection when it goes back to the pool;
- * use SET LOCAL and `pg_advisory_xact_lock`.
+ * `tx` is a client of the pool. A transaction that `work` begins on it becomes a savepoint, and so does an
+ * ORM's nested transaction. Wrap a statement that may fail in one, because an error otherwise makes Postgres abort
+ * the whole transaction. A COMMIT or ROLLBACK without a BEGIN by `work` is refused, and `release()` does
+ * nothing. Await every query: if `work` returns while one is still running, the transaction is rolled back, and a
+ * query sent later is refused. Session state (SET without LOCAL, `pg_advisory_lock`, LISTEN) stays on the
+ * connection when it returns to the pool; use SET LOCAL and `pg_advisory_xact_lock`.
  *
- * `work` that uses the pool instead of `tx` while all of its connections are taken by such work waits
- * for a connection that comes free only when `work` has ended, until `idleTimeoutMs` ends that.
+ * If `work` uses the pool instead of `tx`, and such work holds all connections, it waits for a connection that
+ * becomes free only when `work` has ended. `idleTimeoutMs` ends this deadlock.
  *
  * Concurrent callbacks for one payment run one after another in the order in which they reached
- * Postgres, from any number of processes; each waits `lockTimeoutMs` at most. When the connection is
- * lost, the callback fails at once and does not wait for `work`: stop it by its `signal`, as a later
- * delivery may run meanwhile.
+ * Postgres, across any number of processes; each waits for at most `lockTimeoutMs`. If the connection is
+ * lost, the callback fails at once, without waiting for `work`: stop `work` when its `signal` aborts, as a later
+ * delivery may run in the meantime.
  *
- * A PGlite is one connection: everything waits for everything, and `work` that uses the database
- * instead of `tx` waits for itself for ever.
+ * A PGlite is a single connection: all callbacks wait for each other, and `work` that uses the database
+ * instead of `tx` waits for itself, without end.
  *
  * @example
  * ```ts
@@ -89,7 +87,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
  * import pg from 'pg';
  *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
- * // A connection that breaks while it is idle.
+ * // Emitted when an idle connection breaks; without a listener, it ends the process.
  * pool.on('error', console.error);
  *
  * const inbox = postgresInbox(pool);
@@ -115,11 +113,11 @@ export function postgresInbox<Pool extends PgPoolLike | PgliteLike>(
   options?: PostgresInboxOptions,
 ): PostgresInbox<TransactionOf<Pool>>;
 /**
- * The same in the transactions of an ORM, whose own transaction is `tx`.
+ * The same inbox in an ORM's transactions: `tx` is the ORM's own transaction object.
  *
- * The ORM owns the connection, so what `tx` can do is what the ORM lets it do: nested transactions are
- * the ORM's, and the inbox can't close a connection that does not answer. After a deadline the callback
- * fails in time all the same, the signal aborts, and Postgres is asked to end the session.
+ * The ORM owns the connection, so `tx` can do what the ORM allows: nested transactions are
+ * the ORM's, and the inbox can't close a connection that does not answer. At a deadline the callback still
+ * fails in time, the signal aborts, and the inbox asks Postgres to end the session.
  *
  * @example
  * ```ts
@@ -131,16 +129,16 @@ export function postgresInbox<Pool extends PgPoolLike | PgliteLike>(
  * await inbox.setup();
  * ```
  *
- * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
- * `fromPostgresJs` gives
- * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs`
+ * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
  */
 export function postgresInbox<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options?: PostgresInboxOptions,
 ): PostgresInbox<Tx>;
 /**
- * The same, with a `tx` of a type that you name.
+ * The same inbox, with an explicit type for `tx`.
  *
  * @param pool - a `Pool` of `pg` or a PGlite
  * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
@@ -178,7 +176,7 @@ export function postgresInbox(
         attempt.begin(claim.seen);
         const run = () =>
           runWork(transaction.tx, (tx) => work(new WorkContext(tx, stale, transaction)));
-        // With an ORM on one connection the turn lasts until the failure is kept.
+        // With an ORM on one connection, the failure can be stored only after the transaction; the turn lasts until then.
         const isDone = isProvided
           ? await (isSingle ? run().then(() => true) : attempt.work(run, undefined))
           : await attempt.work(run, failures.within(transaction, event, names));
@@ -186,7 +184,7 @@ export function postgresInbox(
         return { end: 'commit', result: { found: 'processed' }, statements };
       },
     );
-    // From now on the record does without them.
+    // EventRecord has noted this, and now uses plain statements.
     if (ended.found === 'no functions') return processInTurn(event, names, leftMs, attempt, work);
     return ended.found;
   };
@@ -197,8 +195,8 @@ export function postgresInbox(
       const { reference, key } = stored;
       const names = { paymentReference: event.paymentReference, key: event.key };
       const attempt = new Attempt(event, (failure) => failures.keep(stored, names, failure));
-      // Other changes of the payment wait at Postgres, where those of all processes are in one order.
-      // PGlite has one connection, so that whatever waits there makes everything wait.
+      // Different changes of a payment wait in Postgres, which orders those of all processes. PGlite has
+      // one connection, on which a wait would block everything, so they wait here.
       const name = isSingle ? reference : `${reference} ${key}`;
       const outcome = await deliverAsStep(asStep, work, (watched) =>
         turns.take(name, lockTimeoutMs, (leftMs) =>
@@ -222,9 +220,9 @@ export function postgresInbox(
 
 interface Opened {
   readonly transactions: Transactions<Queryable>;
-  /** Whether there is one connection for all. */
+  /** Whether there is only one connection. */
   readonly isSingle: boolean;
-  /** Runs work on what it is to have as `tx`. */
+  /** Runs the work with its `tx`. */
   readonly runWork: typeof withSavepoints<Queryable>;
 }
 

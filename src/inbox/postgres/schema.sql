@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS "payment_inbox_payments" (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
   occurred_at_us bigint,
-  -- When a change was last processed. Without an index, so that a later change is a HOT update.
+  -- When a change was last processed. Not indexed, so that a later change is a HOT update.
   changed_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 90);
 
@@ -25,7 +25,7 @@ CREATE INDEX IF NOT EXISTS "payment_inbox_events_processed_at"
 CREATE TABLE IF NOT EXISTS "payment_inbox_failures" (
   payment_reference text NOT NULL,
   key text NOT NULL,
-  -- Both as JSON, where another text stands for one of them above.
+  -- Both names as JSON, if either is stored above as a digest.
   full_names text,
   -- When the change happened, in microseconds since 1970.
   occurred_at_us bigint NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS "payment_inbox_failures" (
 CREATE INDEX IF NOT EXISTS "payment_inbox_failures_by_time"
   ON "payment_inbox_failures" (first_failed_at);
 
--- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
+-- The first and last statement of a callback. As functions, so that Postgres plans them once per connection.
 DO $do$
 DECLARE
   payments text := (SELECT format('%s.%I', relnamespace::regnamespace, relname)
@@ -55,7 +55,7 @@ DECLARE
     FROM pg_class WHERE oid = '"payment_inbox_failures"'::regclass);
   home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '"payment_inbox_events"'::regclass);
 BEGIN
-  -- Has the changes of a payment wait for each other, and looks what is known of this one.
+  -- Serializes the changes of a payment, and reads the state of this one.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION %3$s."payment_inbox_claim_v1"(
   in_table regclass, of_payment text, with_key text, happened_at_us bigint, lock_timeout text, idle_timeout text
@@ -72,7 +72,7 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
-  -- For the tables too: a claim that waits for a migration must end, and give its connection back.
+  -- Also limits waits for the tables: a claim behind a migration must end and free its connection.
   ignored := set_config('lock_timeout', lock_timeout, true);
   ignored := pg_advisory_xact_lock(lock_key);
   answer := CASE
@@ -91,7 +91,7 @@ BEGIN
 END $$
 $create$, payments, events, home, failures);
 
-  -- Marks a change as processed, in the transaction that claimed it and in no other.
+  -- Records a change as processed, only in the transaction that claimed it.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION %3$s."payment_inbox_record_v1"(
   of_payment text, with_key text, happened_at_us bigint, claimed_by bigint, has_failed boolean

@@ -19,9 +19,9 @@ import {
 import { claimAnswer, forgetFailure, lockKey, recordEvent } from './statements.js';
 
 /**
- * The SQL that makes the tables and functions of a `postgresInbox`, for migrations run by another
- * role than the application's. Tables that exist are kept, those of version 0.1 too. With the default
- * prefix it is what `schema.sql` holds.
+ * Returns the SQL that creates the tables and functions of a `postgresInbox`, for migrations that run under
+ * another role than the application's. Existing tables are kept, including those of version 0.1. With the default
+ * prefix, it is the content of `schema.sql`.
  *
  * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
  */
@@ -31,7 +31,7 @@ export function postgresInboxSchema(options: PostgresInboxSchemaOptions = {}): s
   return `${statements.join(';\n\n')};\n`;
 }
 
-/** What the schema consists of, in the order in which it is made. */
+/** The parts of the schema, in the order of their creation. */
 export function schemaParts(tables: QuotedTables): SchemaPart[] {
   const { payments, events, failures } = tables;
   return [
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS ${payments} (
   payment_reference text PRIMARY KEY,
   -- When the latest processed change happened, in microseconds since 1970.
   occurred_at_us bigint,
-  -- When a change was last processed. Without an index, so that a later change is a HOT update.
+  -- When a change was last processed. Not indexed, so that a later change is a HOT update.
   changed_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 90)`,
     },
@@ -70,7 +70,7 @@ CREATE INDEX IF NOT EXISTS ${indexName(events, 'processed_at')}
 CREATE TABLE IF NOT EXISTS ${failures} (
   payment_reference text NOT NULL,
   key text NOT NULL,
-  -- Both as JSON, where another text stands for one of them above.
+  -- Both names as JSON, if either is stored above as a digest.
   full_names text,
   -- When the change happened, in microseconds since 1970.
   occurred_at_us bigint NOT NULL,
@@ -95,7 +95,8 @@ CREATE INDEX IF NOT EXISTS ${indexName(failures, 'by_time')}
   ];
 }
 
-// Without them the same is done by longer messages, so a role that may not make them does without.
+// The functions are optional, since the inbox can send longer statements instead: a role that may not create them
+// counts as if they existed.
 function functionsExist({ events, claim, record }: QuotedTables): string {
   const names = [claim, record].map((name) => `'${withoutSchema(name).slice(1, -1)}'`);
   return `EXISTS (SELECT FROM pg_class WHERE pg_class.oid = to_regclass('${events}') AND (
@@ -104,7 +105,7 @@ function functionsExist({ events, claim, record }: QuotedTables): string {
   OR NOT has_schema_privilege(relnamespace, 'CREATE')))`;
 }
 
-// Named apart from the columns.
+// These names must differ from those of the columns.
 const PARAMETERS = {
   reference: 'of_payment',
   key: 'with_key',
@@ -112,13 +113,13 @@ const PARAMETERS = {
 } as const;
 const DECLARED = 'of_payment text, with_key text, happened_at_us bigint';
 
-// Filled in by format(): the tables with their schemas, and the schema of the second.
+// Placeholders of format(): the tables with their schemas, and the schema of the events table.
 const TABLES = { payments: '%1$s', events: '%2$s', failures: '%4$s' } as const;
 const HOME = '%3$s';
 
 /**
- * The statement that makes both functions. They are beside the table of events and name the tables in
- * full: their caller may have another search_path.
+ * The statement that creates both functions. They are in the schema of the events table, and qualify all
+ * table names, because their caller may have another search_path.
  */
 export function createFunctions({
   payments,
@@ -128,15 +129,15 @@ export function createFunctions({
   record,
 }: QuotedTables): string {
   const [outsideClaim] = OUTSIDE_CLAIM;
-  return `-- What a callback begins and ends with. As functions, so that Postgres plans them once a connection.
+  return `-- The first and last statement of a callback. As functions, so that Postgres plans them once per connection.
 DO $do$
 DECLARE
-  payments text := (${inFull(payments)});
-  events text := (${inFull(events)});
-  failures text := (${inFull(failures)});
+  payments text := (${qualifiedName(payments)});
+  events text := (${qualifiedName(events)});
+  failures text := (${qualifiedName(failures)});
   home text := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = '${events}'::regclass);
 BEGIN
-  -- Has the changes of a payment wait for each other, and looks what is known of this one.
+  -- Serializes the changes of a payment, and reads the state of this one.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(claim)}(
   in_table regclass, ${DECLARED}, lock_timeout text, idle_timeout text
@@ -153,7 +154,7 @@ BEGIN
   IF current_setting('synchronous_commit') = 'off' THEN
     ignored := set_config('synchronous_commit', 'on', true);
   END IF;
-  -- For the tables too: a claim that waits for a migration must end, and give its connection back.
+  -- Also limits waits for the tables: a claim behind a migration must end and free its connection.
   ignored := set_config('lock_timeout', lock_timeout, true);
   ignored := pg_advisory_xact_lock(lock_key);
   answer := ${claimAnswer(TABLES, PARAMETERS, '%3$L')};
@@ -162,7 +163,7 @@ BEGIN
 END $$
 $create$, payments, events, home, failures);
 
-  -- Marks a change as processed, in the transaction that claimed it and in no other.
+  -- Records a change as processed, only in the transaction that claimed it.
   EXECUTE format($create$
 CREATE OR REPLACE FUNCTION ${HOME}.${withoutSchema(record)}(
   ${DECLARED}, claimed_by bigint, has_failed boolean
@@ -180,12 +181,12 @@ $create$, payments, events, home, failures);
 END $do$`;
 }
 
-function inFull(table: string): string {
+function qualifiedName(table: string): string {
   return `SELECT format('%s.%I', relnamespace::regnamespace, relname)
     FROM pg_class WHERE oid = '${table}'::regclass`;
 }
 
-/** What to do about a statement on our own tables that failed: another error when there are none. */
+/** Replaces the error of a statement on the inbox's tables with `MISSING_TABLES`, if that is its cause. */
 export function explainMissing(error: unknown): unknown {
   if (!isMissingTable(error)) return error;
   return new InboxError(
@@ -195,7 +196,7 @@ export function explainMissing(error: unknown): unknown {
   );
 }
 
-/** What users ask for themselves, with its failures explained. */
+/** Wraps the failure of a step. */
 export const asStep = /* @__PURE__ */ createStep(
   'Postgres, or the connection to it,',
   explainMissing,

@@ -11,17 +11,17 @@ import type { QuotedTables, Timeouts } from './options.js';
 import { schemaParts } from './schema.js';
 import { isUnprocessed } from './statements.js';
 
-// Any number that the application does not lock.
+// An arbitrary number that the application is unlikely to lock.
 const SETUP_LOCK = 7_161_998_226_001;
 const SETUP_LOCK_TIMEOUT_MS = 60_000;
-// Callbacks wait behind a statement that waits for a table.
+// Callbacks queue behind a statement that waits for a table lock.
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Makes the tables, indexes and functions that do not exist.
+ * Creates missing tables, indexes and functions.
  *
- * @throws {InboxError} `INBOX_TIMEOUT` when a table is in use for too long
+ * @throws {InboxError} `INBOX_TIMEOUT` when a table stays in use for too long
  */
 export function setup(
   transactions: Transactions<unknown>,
@@ -31,10 +31,10 @@ export function setup(
   return transactions.run(async (transaction) => {
     const done = { end: 'commit', result: undefined } as const;
     await transaction.begin([maintenanceSettings(SETUP_LOCK_TIMEOUT_MS)], commandTimeoutMs);
-    // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to
-    // create may not even say it.
+    // CREATE INDEX IF NOT EXISTS locks the table before it checks, and fails for a role without the right to
+    // create even if the index exists.
     if ((await findMissing(transaction, tables)).length === 0) return done;
-    // CREATE TABLE IF NOT EXISTS fails where two of them meet.
+    // Two concurrent CREATE TABLE IF NOT EXISTS can fail.
     await transaction.query(`SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`);
     await transaction.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
     for (const part of await findMissing(transaction, tables)) {
@@ -47,15 +47,15 @@ export function setup(
   });
 }
 
-/** Which parts of the schema are not there. */
+/** Resolves with the indexes of the missing parts of the schema. */
 async function findMissing(
   transaction: Pick<OpenTransaction<unknown>, 'query'>,
   tables: QuotedTables,
 ): Promise<number[]> {
-  const looks = schemaParts(tables).map(
+  const checks = schemaParts(tables).map(
     ({ exists }, part) => `CASE WHEN ${exists} THEN NULL ELSE ${part} END`,
   );
-  const rows = await transaction.query(`SELECT concat_ws(' ', ${looks.join(', ')})`);
+  const rows = await transaction.query(`SELECT concat_ws(' ', ${checks.join(', ')})`);
   const missing = onlyText(rows);
   return missing === '' ? [] : missing.split(' ').map(Number);
 }
@@ -64,7 +64,7 @@ async function findMissing(
 const BATCH_SIZE = 1_000;
 
 /**
- * Deletes what was last touched before `olderThan`, and gives the number of events and of failed changes.
+ * Deletes events and failed changes older than `olderThan`. Resolves with how many of both.
  *
  * @throws {InvalidOptionError} when `olderThan` is not a valid Date
  */
@@ -76,7 +76,7 @@ export async function prune(
 ): Promise<number> {
   const olderThanSeconds = date(olderThan, 'olderThan').getTime() / 1000;
   let total = 0;
-  // Failures first: one of a processed change is known by its event.
+  // Failures first: the failure of a processed change is recognized by its event.
   for (const statement of [
     failureBatch(tables, olderThanSeconds),
     eventBatch(tables, olderThanSeconds),
@@ -93,7 +93,8 @@ export async function prune(
   return total;
 }
 
-// What has first failed later has last failed later too. Those of a processed change go at any age.
+// first_failed_at, which is indexed, is never later than last_failed_at. Failures of processed changes are deleted at
+// any age.
 function failureBatch({ events, failures }: QuotedTables, olderThanSeconds: number): string {
   return `WITH old AS (
   SELECT payment_reference, key FROM ${failures} AS failure
@@ -106,9 +107,9 @@ function failureBatch({ events, failures }: QuotedTables, olderThanSeconds: numb
 SELECT count(*)::text FROM deleted`;
 }
 
-// Of a payment that was last changed before the time, every event is as old. What is locked is being
-// processed, or pruned by another process, and left out. Of a row that changed since this began,
-// Postgres compares the new time.
+// If a payment last changed before the time, all of its events did too. Locked rows are skipped: they are being
+// processed, or pruned by another process. If a row has changed since the statement began, Postgres checks its new
+// time.
 function eventBatch({ payments, events }: QuotedTables, olderThanSeconds: number): string {
   return `WITH old AS (
   SELECT payment_reference, key FROM ${events} WHERE processed_at < to_timestamp(${olderThanSeconds})

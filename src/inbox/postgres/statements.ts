@@ -3,42 +3,42 @@ import { withoutSchema } from '../../storage/postgres/names.js';
 import type { StoredEvent } from '../stored-event.js';
 import type { QuotedTables } from './options.js';
 
-/** What is needed to record a claimed event, as it was when it was claimed. */
+/** The state at the time of the claim that is needed to record the event. */
 export interface HeldClaim {
-  /** Whether a failure of the event is kept, to be forgotten with it. */
+  /** Whether a failure of the event is stored, which recording it must delete. */
   readonly hasFailed: boolean;
   readonly transactionId: string;
-  /** The work may change it for its transaction. */
+  /** The role, which the work may change for its transaction. */
   readonly role: string;
-  /** Where the functions are, quoted; without them the `search_path`, which the work may change too. */
+  /** The schema of the functions, quoted; without functions, the `search_path`, which the work may change too. */
   readonly home: string;
 }
 
 /** How long Postgres waits, in milliseconds. */
 export interface ClaimTimeouts {
   readonly lockTimeoutMs: number;
-  /** For the next statement of the transaction; 0 for ever. */
+  /** The limit for the next statement of the transaction; 0 for none. */
   readonly idleTimeoutMs: number;
 }
 
 /**
- * Statements that claim an event. The last one gives `duplicate`, or a JSON list of texts: `claimed` or
- * `stale`; the transaction, the role and the home of a {@link HeldClaim}; and what is kept of failures,
- * in words: `failed` or `parked` for the event itself, `blocked` for each earlier one that is parked.
+ * Statements that claim an event. The last one returns `duplicate`, or a JSON list of texts: `claimed` or
+ * `stale`; the transaction, the role and the home of a {@link HeldClaim}; and the stored failures
+ * as words: `failed` or `parked` for the event itself, `blocked` for each earlier one that is parked.
  */
 export type ClaimStatements = (event: StoredEvent, timeouts: ClaimTimeouts) => readonly string[];
 
 /** Statements that record a claimed event, or fail. */
 export type RecordStatements = (event: StoredEvent, held: HeldClaim) => readonly string[];
 
-/** By the functions of the schema, which Postgres plans once for each connection. */
+/** Uses the functions of the schema, which Postgres plans once per connection. */
 export function callFunctions({ payments, claim, record }: QuotedTables) {
   const recordName = withoutSchema(record);
   return {
     claim: ({ reference, key, occurredAtUs }, { lockTimeoutMs, idleTimeoutMs }) => [
       `SELECT ${claim}('${payments}', ${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${lockTimeoutMs}', '${idleTimeoutMs}')`,
     ],
-    // With no column: pg takes as long to prepare for one as for the rest of the answer.
+    // SELECT without a column: to set up one column, pg takes as long as for the rest of the answer.
     record: ({ reference, key, occurredAtUs }, { role, home, transactionId, hasFailed }) => [
       `SET LOCAL ROLE ${literal(role)}`,
       `SELECT FROM ${home}.${recordName}(${literal(reference)}, ${literal(key)}, '${occurredAtUs}', '${transactionId}', ${hasFailed})`,
@@ -46,12 +46,11 @@ export function callFunctions({ payments, claim, record }: QuotedTables) {
   } satisfies { claim: ClaimStatements; record: RecordStatements };
 }
 
-/** The same where the functions are not there. */
+/** Does the same without the functions. */
 export function withoutFunctions({ payments, events, failures }: QuotedTables) {
   const tables = { payments, events, failures };
   return {
-    // Settings and the look are statements beside the lock's: the snapshot of one statement is from
-    // before the wait.
+    // Separate statements, because the snapshot of the one that waits for the lock dates from before the wait.
     claim: (stored, { lockTimeoutMs, idleTimeoutMs }) => {
       const event = quoteEvent(stored);
       return [
@@ -66,7 +65,7 @@ export function withoutFunctions({ payments, events, failures }: QuotedTables) {
     },
     record: (stored, held) => {
       const event = quoteEvent(stored);
-      // Of the path the role decides what `$user` is.
+      // The role first: it determines `$user` in the search_path.
       return [
         `SET LOCAL ROLE ${literal(held.role)}`,
         `SELECT set_config('search_path', ${literal(held.home)}, true)`,
@@ -96,14 +95,14 @@ function quoteEvent({ reference, key, occurredAtUs }: StoredEvent): EventExpress
 type Tables = Pick<QuotedTables, 'payments' | 'events' | 'failures'>;
 
 /**
- * The lock that the changes of a payment wait for. An advisory lock is granted in the order of arrival,
- * which a row's lock is not. By the table's oid, as its name may be written with and without its schema.
+ * The key of the lock that serializes the changes of a payment. An advisory lock is granted in the order of
+ * arrival, unlike a row lock. The key uses the table's oid, as the name may be written with or without its schema.
  */
 export function lockKey(reference: string, payments: string): string {
   return `hashtextextended(${reference}, ${payments}::oid::bigint)`;
 }
 
-/** What a claim gives when it has the lock. */
+/** The expression for a claim's answer, evaluated with the lock held. */
 export function claimAnswer(tables: Tables, event: EventExpressions, home: string): string {
   const { payments, events } = tables;
   const { reference, key, occurredAtUs } = event;
@@ -117,7 +116,8 @@ export function claimAnswer(tables: Tables, event: EventExpressions, home: strin
   END`;
 }
 
-// A failure may have been kept of a change that was being processed elsewhere: one with an event is none.
+// A failure may have been stored while the change was being processed elsewhere: it does not count if there is an
+// event.
 function seenFailures(
   { events, failures }: Tables,
   { reference, key, occurredAtUs }: EventExpressions,
@@ -127,13 +127,13 @@ function seenFailures(
           OR parked AND (occurred_at_us, key) < (${occurredAtUs}, ${key}) AND ${isUnprocessed(events)})), '')`;
 }
 
-/** Whether a row named `failure` is of a change that was not processed. */
+/** The condition that the change of a row with the alias `failure` was not processed. */
 export function isUnprocessed(events: string): string {
   return `NOT EXISTS (SELECT FROM ${events} AS event
             WHERE event.payment_reference = failure.payment_reference AND event.key = failure.key)`;
 }
 
-/** The statement that forgets the failure of an event. */
+/** The statement that deletes the failure of an event. */
 export function forgetFailure(
   { failures }: Pick<Tables, 'failures'>,
   { reference, key }: Pick<EventExpressions, 'reference' | 'key'>,

@@ -3,42 +3,42 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { within } from '../../protocol/within.js';
 import type { Script } from './scripts.js';
 
-/** What is used of an ioredis client or its Cluster. */
+/** The methods used of an ioredis client or its Cluster. */
 export interface IoredisClient {
-  /** Runs a script that the server has. */
+  /** Runs a script that the server has cached. */
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Runs a script, which the server then keeps. */
+  /** Runs a script, which the server then caches. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What is used of a node-redis client, pool, cluster or sentinel. */
+/** The methods used of a node-redis client, pool, cluster or sentinel. */
 export interface NodeRedisClient {
-  /** Runs a script that the server has. */
+  /** Runs a script that the server has cached. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** Runs a script, which the server then keeps. */
+  /** Runs a script, which the server then caches. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** What is used of a client of `@upstash/redis`, which sends commands over HTTP. */
+/** The methods used of a client of `@upstash/redis`, which sends commands over HTTP. */
 export interface UpstashRedisClient {
-  /** Runs a script that the server has. */
+  /** Runs a script that the server has cached. */
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
-  /** Runs a script, which the server then keeps. */
+  /** Runs a script, which the server then caches. */
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
-  /** What tells it from a client of ioredis; not called. */
+  /** Distinguishes it from an ioredis client; never called. */
   createScript(script: string): unknown;
 }
 
-/** A client of any kind. */
+/** A client of any supported library. */
 export type RedisClient = IoredisClient | NodeRedisClient | UpstashRedisClient;
 
-/** For messages. */
+/** The supported libraries, for error messages. */
 export const CLIENTS = 'ioredis, redis (node-redis) or @upstash/redis';
 
-/** Runs a script on one key and resolves to its answer as text. */
+/** Runs a script on one key. Resolves with its reply as text. */
 export type ScriptRunner = (script: Script, key: string, args: string[]) => Promise<string>;
 
-/** @throws {InvalidOptionError} when `client` is of no kind */
+/** @throws {InvalidOptionError} when `client` is not of a supported library */
 export function createScriptRunner(client: RedisClient): ScriptRunner {
   const { evalsha, eval: evaluate } = toScriptCommands(client);
   return async (script, key, args) => {
@@ -50,8 +50,8 @@ export function createScriptRunner(client: RedisClient): ScriptRunner {
   };
 }
 
-// A client can be set to give numbers as text, or text as bytes, and Upstash's parses text that is JSON, which
-// no word that a script gives is. No script gives anything else.
+// Clients can be configured to return numbers as text, or text as bytes. Upstash's parses text that is JSON, but
+// the scripts return only plain words and numbers.
 function toText(reply: unknown): string {
   if (reply instanceof Uint8Array) return new TextDecoder().decode(reply);
   return typeof reply === 'object' ? '' : String(reply);
@@ -93,8 +93,8 @@ function toScriptCommands(client: RedisClient): ScriptCommands {
   );
 }
 
-// A pipeline of Upstash's and redis 3 have methods of the same names, with other arguments. A wrapper that
-// has nothing but evalsha and eval was made for this, as ioredis has them.
+// An Upstash pipeline and redis 3 have methods of the same names with other arguments. A wrapper with only
+// evalsha and eval is assumed to follow ioredis.
 function isOtherLibrary(client: unknown): boolean {
   return hasMethods(client, 'evalsha', 'get') && !hasMethods(client, 'defineCommand');
 }
@@ -104,17 +104,17 @@ function hasMethods(client: unknown, ...names: string[]): boolean {
   return names.every((name) => typeof methods?.[name] === 'function');
 }
 
-// The reply's code is its first word, and each client has another error class. Upstash's says before it that a
-// command of a pipeline failed, into which it gathers commands on its own.
+// Each client has its own error class, so look at the message: the reply's code is its first word. Upstash's client
+// pipelines commands automatically, and then puts a prefix before the code.
 function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && /^(?:Command failed: )?NOSCRIPT\b/.test(error.message);
 }
 
 /**
- * The answer of a client.
+ * Waits for a client's answer until a deadline.
  *
- * @throws {InboxError} `INBOX_TIMEOUT` when it does not come in time, `STORE_FAILED` when a failure
- * comes
+ * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer in time, `STORE_FAILED` when the client or Redis
+ * fails
  */
 export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   const answered = answer.catch((error: unknown) => {
@@ -127,7 +127,7 @@ export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Prom
 
 const RETRY_PAUSE_MS = 100;
 
-/** Tries again after each failure, at least once in all, until a time by `performance.now()`. */
+/** Calls `attempt` at least once, and again after each failure until `lastMs`, by `performance.now()`. */
 export async function retryUntil<T>(lastMs: number, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -139,7 +139,7 @@ export async function retryUntil<T>(lastMs: number, attempt: () => Promise<T>): 
   }
 }
 
-/** Not the client's own error: ioredis adds the command to it, which can be the one with the password. */
+/** Copies the client's error, to which ioredis adds the failed command, possibly the one with the password. */
 function redisFailed(error: unknown): InboxError {
   const { name, message, code } = (error ?? {}) as Partial<Record<string, unknown>>;
   const cause = new Error(withoutArguments(String(message ?? 'no message')));
@@ -148,9 +148,9 @@ function redisFailed(error: unknown): InboxError {
   return new InboxError('STORE_FAILED', `Redis could not be asked: ${cause}`, { cause });
 }
 
-// A server that does not know a command (HELLO before Redis 6, what an ACL or a proxy leaves out)
-// says with what it was called: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
-// client adds to every failure `, command was: ["evalsha",…]`.
+// A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its
+// arguments: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
+// client appends `, command was: ["evalsha",…]` to every failure.
 function withoutArguments(message: string): string {
   return message.replace(/,? *(?:with args beginning with|command was:).*/is, '');
 }
@@ -158,6 +158,6 @@ function withoutArguments(message: string): string {
 function timedOut(limitMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it delivers again, and see whether Redis can be reached`,
+    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
   );
 }

@@ -1,6 +1,6 @@
 import { isPlainName } from '../../storage/plain-name.js';
 
-/** `toStoredName` on WebCrypto: an inbox over HTTP runs where there is no `node:crypto`. */
+/** `toStoredName` on WebCrypto: an inbox over HTTP also runs where there is no `node:crypto`. */
 export async function toRedisName(text: string): Promise<string> {
   if (isPlainName(text)) return text;
   const units = new DataView(new ArrayBuffer(text.length * 2));
@@ -12,7 +12,7 @@ export async function toRedisName(text: string): Promise<string> {
   return `sha256:${base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
 }
 
-/** The digest under which Redis keeps a script, in hex. */
+/** The digest under which Redis caches a script, in hex. */
 export async function sha1Of(source: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(source));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');

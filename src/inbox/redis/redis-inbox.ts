@@ -22,25 +22,25 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
 
 /**
  * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
- * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
- * runs `work` again; so does one that could not be recorded in Redis before its lease expired.
+ * section 6). If a process dies, its claim expires after `leaseMs` and the next delivery runs `work`
+ * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired.
  *
- * What a 200 promises is as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
- * or what was processed may be forgotten before `retentionMs`. Replication is asynchronous: a
- * failover can lose a claim, or the note that a change was processed, and `work` runs again.
- * Commands are scripts of one key on the server's clock, so a cluster needs nothing further.
+ * A 200 is only as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
+ * or processed changes may be evicted before `retentionMs`. Replication is asynchronous: a
+ * failover can lose a claim or the record of a processed change, and `work` then runs again.
+ * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup.
  *
  * While a change of a payment is being processed, every callback for that payment that is neither
- * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so nothing evicts it; one left
+ * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left
  * by a process that died stays until the next callback for its payment.
  *
  * `process` rejects with an `InboxError`: `INBOX_TIMEOUT` when Redis does not answer within
- * `commandTimeoutMs`, `STORE_FAILED` when it or the client fails, `LEASE_LOST` when another process
- * took over. Recording that the work is done is tried again until the lease has expired. A claim that
- * is answered when half of its lease is over is renewed before `work` runs, or else given back, and
- * the callback is `busy`.
+ * `commandTimeoutMs`, `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process
+ * took over. The inbox retries to record completed work until the lease has expired. If a claim is granted
+ * only after half of its lease has passed, it is renewed before `work` runs; if that fails, it is released
+ * and the callback is `busy`.
  *
- * @param client - of ioredis (its Cluster too) or redis (node-redis: client, pool, cluster,
+ * @param client - a client of ioredis (or its Cluster) or redis (node-redis: client, pool, cluster,
  * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the inbox
  * @throws {InvalidOptionError} when the client or an option is invalid
  *
@@ -64,12 +64,12 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
       assertNamed(event);
       const occurredAt = String(toEpochMicroseconds(event));
       const processStale = event.processStale ? '1' : '0';
-      // Both begun before the caller can change the event.
+      // Start both before the caller can change the event.
       const names = [toRedisName(event.paymentReference), toRedisName(event.key)] as const;
       const [reference, key] = await Promise.all(names);
       const hash = `${prefix}{${reference}}`;
-      // Not a counter in the hash: it would begin again once the hash is deleted, and let in a late
-      // finisher that had the same number before.
+      // The fencing token. A counter in the hash would restart once the hash is deleted, and then accept a late
+      // finisher with the same number.
       const owner = crypto.randomUUID();
       const run = (script: Script, ...args: string[]) => runScript(script, hash, args);
       const runInTime = (script: Script, ...args: string[]) =>
@@ -98,7 +98,7 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
 
       const answer = run(CLAIM, owner, key, occurredAt, processStale, lease);
       const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
-        giveBackLater(answer, claim);
+        releaseLater(answer, claim);
         throw error;
       });
       const found = toClaimAnswer(text);
@@ -109,8 +109,8 @@ export function redisInbox(client: RedisClient, options: RedisInboxOptions = {})
   };
 }
 
-/** A claim may be granted after its caller has stopped waiting, or have been, with the answer lost. */
-function giveBackLater(answer: Promise<string>, claim: Lease): void {
+/** The claim may be granted after its caller has stopped waiting, or its answer may have been lost. */
+function releaseLater(answer: Promise<string>, claim: Lease): void {
   const release = () => claim.release();
   answer.then(release, release).catch(() => undefined);
 }
@@ -126,32 +126,32 @@ function toClaimAnswer(answer: string): ClaimAnswer {
 /** Options of `redisInbox`. */
 export interface RedisInboxOptions {
   /**
-   * What the name of every key begins with. No braces: they would decide the slot in a cluster.
+   * The prefix of every key. It must not contain braces, which would determine the slot in a cluster.
    * @default 'merchant-payments:'
    */
   prefix?: string | undefined;
   /**
-   * How long a claim lives without being renewed, in milliseconds: how long a payment stays `busy`
-   * after a process died over it. It is renewed while the work runs. A whole number from 100 to
+   * The lifetime of a claim that is not renewed, in milliseconds: how long a payment stays `busy`
+   * after the process that holds it died. The claim is renewed while the work runs. A whole number from 100 to
    * 2_147_483_647.
    * @default 30_000
    */
   leaseMs?: number | undefined;
   /**
-   * How long a claim is renewed at most, in milliseconds. Work that takes longer counts as hung:
-   * its signal aborts, and the claim runs out within `leaseMs`. A whole number from 1.
+   * The longest time for which a claim is renewed, in milliseconds. Work that takes longer counts as hung:
+   * its signal aborts, and the claim expires within `leaseMs`. A whole number from 1.
    * @default 600_000
    */
   renewForMs?: number | undefined;
   /**
-   * How long a payment is remembered after its last change, in milliseconds. A callback that is
-   * delivered later is processed again. A whole number from 1.
+   * How long a payment is remembered after its last change, in milliseconds. A callback delivered
+   * later is processed again. A whole number from 1.
    * @default 2_592_000_000 (30 days)
    */
   retentionMs?: number | undefined;
   /**
-   * How long Redis may take to answer, in milliseconds. Both clients keep commands while they
-   * reconnect, for minutes or for ever. A whole number from 1 to 2_147_483_647, below `leaseMs`.
+   * The longest time that Redis may take to answer, in milliseconds. While they reconnect, ioredis and
+   * node-redis queue commands for minutes or without a limit. A whole number from 1 to 2_147_483_647, below `leaseMs`.
    * @default 5_000, or half of leaseMs when that is less
    */
   commandTimeoutMs?: number | undefined;
@@ -177,7 +177,7 @@ const rules = {
 export function resolveRedisInboxOptions(options: RedisInboxOptions) {
   const resolved = resolveOptions(options, rules);
   const { leaseMs, commandTimeoutMs = Math.min(5_000, Math.floor(leaseMs / 2)) } = resolved;
-  // With an answer that takes as long as the lease lives, another process may have claimed already.
+  // If an answer took a whole lease, another process could already have claimed the payment.
   if (commandTimeoutMs >= leaseMs) {
     throw new InvalidOptionError(
       'commandTimeoutMs',

@@ -3,20 +3,20 @@ import { sha1Of } from './digests.js';
 /** A Lua script of one key. */
 export interface Script {
   readonly source: string;
-  /** The digest under which Redis keeps it. */
+  /** The digest under which Redis caches it. */
   sha1(): Promise<string>;
 }
 
 // One hash per payment. Its fields:
 //   watermark            when the latest processed change happened, in epoch microseconds
 //   done:<key>           the owner that processed that change
-//   owner, key           the running claim: by whom, of which change
-//   until, lease         to which millisecond it lives, and for how many it was granted
+//   owner, key           the current claim: its fencing token, and the key of its change
+//   until, lease         when it expires, in epoch milliseconds, and its duration in milliseconds
 //
-// A client that lost its connection may send a script again that was run, so each gives the same
-// answer the second time. The clock is the server's: the merchant's machines need not agree. After a
-// failover it may have stepped back, so a claim that seems to live for longer than it was granted is
-// cut to that. It does not count as expired: its holder may live, and then renews it.
+// A client that lost its connection may send a script twice, so each script returns the same answer the
+// second time. The clock is the server's, because the merchant's machines need not agree. It may step back at a
+// failover, so a claim that seems to have more left than its duration is shortened to that. It does not count as
+// expired: its holder may still be alive, and then renews it.
 
 const NOW = `
 local time = redis.call('TIME')
@@ -67,7 +67,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `);
 
-/** ARGV: owner, retentionMs. With its last field a hash is gone, and the expiry finds nothing. */
+/** ARGV: owner, retentionMs. A hash without fields is deleted, and PEXPIRE then does nothing. */
 export const RELEASE = toScript(`
 if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'owner', 'key', 'until', 'lease')
@@ -79,7 +79,7 @@ function toScript(source: string): Script {
   let known: string | undefined;
   return {
     source,
-    // Not at import, where an edge runtime allows no asynchronous work.
+    // Not at import, when edge runtimes forbid asynchronous work.
     async sha1() {
       known ??= await sha1Of(source);
       return known;

@@ -30,7 +30,7 @@ type Statements = Record<'see' | 'keep' | 'forget', SqliteStatement>;
 /** The table of failures. Times are in epoch milliseconds but for `occurred_at_us`. */
 export class FailureTable {
   readonly table: string;
-  /** The statements that create it where it is missing. */
+  /** The statements that create it if it is missing. */
   readonly createTable: string;
   readonly #database: SqliteDatabase;
   readonly #events: string;
@@ -60,13 +60,13 @@ export class FailureTable {
     `;
   }
 
-  /** What is kept of the change and of the earlier ones of its payment. */
+  /** The stored failures of the change and of earlier changes of its payment. */
   see({ reference, key, occurredAt }: StoredChange): SeenFailures {
     const words = readValue(this.#statements.see.get(key, reference, key, occurredAt, key));
     return typeof words === 'string' ? parseSeen(words) : NOTHING_SEEN;
   }
 
-  /** In its own transaction. Undefined when the event was processed meanwhile. */
+  /** Stores a failure in its own transaction. Returns undefined if the event was processed in the meantime. */
   keep(
     { reference, key, occurredAt, names }: StoredChange & { readonly names: ChangeId },
     { ran, parkFrom, error }: NewFailure,
@@ -75,7 +75,7 @@ export class FailureTable {
   ): KeptFailure | undefined {
     const fullNames = toFullNames({ reference, key }, names);
     const added = ran ? 1 : 0;
-    // NULL is never reached.
+    // A comparison with NULL never parks.
     const parkAt = parkFrom ?? null;
     const answer = runInTransaction(this.#database, () =>
       readValue(
@@ -90,12 +90,12 @@ export class FailureTable {
     return { attempts, parked: parked === 1 };
   }
 
-  /** Whether there was one. */
+  /** Returns whether there was a failure. */
   forget({ reference, key }: Pick<StoredChange, 'reference' | 'key'>): boolean {
     return Number(this.#statements.forget.run(reference, key).changes) > 0;
   }
 
-  /** Forgets those that last failed before the time, and counts them. */
+  /** Deletes failures older than the time. Returns how many. */
   prune(olderThanMs: number, atMost: number): number {
     const old = `SELECT rowid FROM ${this.table}
       WHERE first_failed_at_ms < ? AND last_failed_at_ms < ? ORDER BY first_failed_at_ms LIMIT ${atMost}`;
@@ -103,7 +103,7 @@ export class FailureTable {
     return Number(prune.run(olderThanMs, olderThanMs).changes);
   }
 
-  /** The longest failing first, page by page: rows may change in between. */
+  /** Ordered by the first failure, page by page: rows may change in between. */
   async *list(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
     const reference = paymentReference === undefined ? null : toStoredName(paymentReference);
     const page = `SELECT * FROM ${this.table}
@@ -155,7 +155,7 @@ export class FailureTable {
   }
 }
 
-/** Takes a step that users ask for themselves. */
+/** Runs a step and wraps its failure, as `asStep` does for promises. */
 export function takeStep<Value>(step: () => Value): Value {
   try {
     return step();

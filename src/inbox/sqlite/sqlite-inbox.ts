@@ -36,20 +36,20 @@ import { SqliteStore, type StoredClaim } from './store.js';
 /** An inbox in SQLite. */
 export interface SqliteInbox extends FailureKeepingInbox {
   /**
-   * Creates the tables and their indexes where they are missing. Call it once, before the inbox is
-   * used. Waits, and blocks the process, for at most 5 s while another connection has the file locked.
+   * Creates missing tables and indexes. Call it once, before you use the inbox. While another connection
+   * has the file locked, it waits for at most 5 s, which blocks the process.
    *
    * @throws {InboxError} `STORE_FAILED`
    */
   setup(): void;
   /**
-   * Forgets the payments that were last changed before `olderThan`, but for those being processed
-   * right now: the oldest 5,000 of them, since the process stands still for it. Call it until it
-   * returns 0, with a turn of the event loop in between. A later callback for one of them is processed
-   * again: keep them longer than the service retries. Failed changes, parked ones and their bodies
-   * included, that last failed before `olderThan` are forgotten too, 5,000 at a time.
+   * Deletes the payments that last changed before `olderThan`, except those being processed. One call
+   * deletes the 5,000 oldest, because it blocks the process: call it until it returns 0, and yield to the event
+   * loop in between. A later callback for a deleted payment is processed again, so keep payments
+   * for longer than the service retries. Also deletes failed changes that last failed before `olderThan`, parked
+   * ones and stored bodies included, 5,000 per call.
    *
-   * @returns how many processed and failed changes were forgotten
+   * @returns how many processed and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
    * @throws {InboxError} `MISSING_TABLES`, `STORE_FAILED`
    */
@@ -58,19 +58,18 @@ export interface SqliteInbox extends FailureKeepingInbox {
 
 /**
  * An inbox in a SQLite file, for the processes of one machine: durable, and at least once (interface
- * section 6). A process that dies leaves its claim to expire after `leaseMs`, and the next delivery
- * runs `work` again. `work` is outside of any transaction of the inbox: what it writes is not undone
- * when recording the event fails.
+ * section 6). If a process dies, its claim expires after `leaseMs` and the next delivery
+ * runs `work` again. `work` runs outside any transaction of the inbox, so its writes are not rolled back
+ * if recording the event fails.
  *
  * The inbox sets `PRAGMA synchronous = FULL` on the connection at its first write, unless that is OFF or EXTRA:
- * with NORMAL, which better-sqlite3 has in WAL, a power cut loses what was acknowledged. It leaves all other
- * settings alone. WAL is recommended (`PRAGMA journal_mode = WAL`), for readers then don't block it. A file that
- * another connection has
- * locked makes a callback `busy` when it arrives; at the end of the work the inbox tries again, without
- * blocking, for as long as the lease lives. The connection's own busy timeout (better-sqlite3: 5 s)
- * does block the process; it may be short. The connection may be the merchant's own, as long as no
- * transaction on it is open across an `await`. An `iterate()` of better-sqlite3 that is under way on it
- * counts like a lock, and so does a transaction with node:sqlite before Node 22.16.
+ * with NORMAL, which better-sqlite3 uses in WAL mode, a power cut loses acknowledged callbacks. It changes no other
+ * setting. WAL is recommended (`PRAGMA journal_mode = WAL`), because readers then don't block the inbox. If
+ * another connection has the file locked, an arriving callback is `busy`; at the end of the work the inbox
+ * retries, without blocking, until the lease expires. The connection's own busy timeout (better-sqlite3: 5 s)
+ * does block the process; it may be short. The connection may be the one that your code uses, as long as no
+ * transaction on it stays open across an `await`. An unfinished `iterate()` of better-sqlite3 on the connection
+ * counts as a lock, and so does an open transaction with node:sqlite before Node 22.16.
  *
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`.
@@ -129,7 +128,7 @@ export function sqliteInbox(
           if (!isClaimed(found)) return found;
           const stale = found === 'claimed-stale';
           return runUnderLease(lease, (signal) =>
-            // Kept before the claim is given back: a later change may have to wait for this one.
+            // Stored before the claim is released: with blockParked, a later change must see this one.
             watched({ tx: undefined, signal, stale }).catch(async (error) => {
               await attempt.failed(error);
               throw error;
@@ -211,7 +210,7 @@ function createLease({
     askedAtMs: performance.now(),
     claim(processStale, begin) {
       assertNoTransaction(database);
-      // Read first: most duplicates need no write lock.
+      // Check before taking the write lock, which most duplicates don't need.
       const found = store.check(claim, processStale, now());
       if (!isClaimed(found)) return found;
       const answer = store.claim(claim, { processStale, leaseMs, now, begin });
@@ -231,13 +230,13 @@ function createLease({
 }
 
 const RETRY_PAUSE_MS = 20;
-// The callback waits for it, with a failure that is known already.
+// The callback has already failed, and its answer waits for this.
 const KEEP_PATIENCE_MS = 2_000;
 
 /**
- * Tries again after a pause in which the process does other things, while `mayRetry`.
+ * Retries the step, without blocking the process, while `mayRetry` returns true.
  *
- * @throws {InboxError} `INBOX_TIMEOUT` when it may not any more
+ * @throws {InboxError} `INBOX_TIMEOUT` when it no longer does
  */
 async function retryWhileBlocked<T>(
   database: SqliteDatabase,
@@ -247,7 +246,7 @@ async function retryWhileBlocked<T>(
 ): Promise<T> {
   for (;;) {
     let cause: unknown;
-    // Not within the merchant's transaction: what is recorded would be undone with it.
+    // Not inside the merchant's transaction, whose rollback would undo the step.
     if (!isInTransaction(database)) {
       try {
         return step();
@@ -278,32 +277,32 @@ const notKept = (blocker: string): string =>
 /** Options of `sqliteInbox`. */
 export interface SqliteInboxOptions {
   /**
-   * What the names of the tables (`payments`, `events`, `failures`) and their indexes begin with: 1 to 40 ASCII
-   * letters, digits and underscores, not starting with a digit, and not with `sqlite_`.
+   * The prefix of the tables (`payments`, `events`, `failures`) and their indexes: 1 to 40 ASCII
+   * letters, digits and underscores, starting neither with a digit nor with `sqlite_`.
    * @default 'payment_inbox_'
    */
   prefix?: string | undefined;
   /**
-   * How long a claim lives without being renewed, in milliseconds: how long a payment stays `busy`
-   * after a process died over it. It is renewed while the work runs. A whole number from 100 to
+   * The lifetime of a claim that is not renewed, in milliseconds: how long a payment stays `busy`
+   * after the process that holds it died. The claim is renewed while the work runs. A whole number from 100 to
    * 2_147_483_647.
    * @default 30_000
    */
   leaseMs?: number | undefined;
   /**
-   * How long a claim is renewed at most, in milliseconds. Work that takes longer counts as hung:
-   * its signal aborts, and the claim runs out within `leaseMs`. A whole number from 1.
+   * The longest time for which a claim is renewed, in milliseconds. Work that takes longer counts as hung:
+   * its signal aborts, and the claim expires within `leaseMs`. A whole number from 1.
    * @default 600_000
    */
   renewForMs?: number | undefined;
   /**
-   * Whether the body of a failed change is kept with it, as received, so that it can be replayed. It is
-   * personal data: see to it that `prune()` runs.
+   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
+   * personal data: make sure that `prune()` runs.
    * @default false
    */
   keepBodies?: boolean | undefined;
   /**
-   * The clock, in epoch milliseconds. Processes that share the file must share it.
+   * The clock, in epoch milliseconds. Processes that share the file must share the clock.
    * @default Date.now
    */
   now?: (() => number) | undefined;

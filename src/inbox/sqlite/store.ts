@@ -10,7 +10,7 @@ import type { SeenFailures } from '../attempt.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../lease.js';
 import { FailureTable } from './failure-table.js';
 
-/** An event as the tables hold it. */
+/** An event as stored in the tables. */
 export interface StoredEvent {
   readonly reference: string;
   readonly key: string;
@@ -20,11 +20,11 @@ export interface StoredEvent {
 
 /** A claim on a payment for one of its events. */
 export interface StoredClaim extends StoredEvent {
-  /** A token that is this claim's alone. */
+  /** The fencing token, unique to this claim. */
   readonly owner: string;
 }
 
-/** How many payments are forgotten at a time: the process stands still for it. */
+/** How many payments one call deletes: deletion blocks the process. */
 const PRUNED_AT_ONCE = 5_000;
 
 type Statements = Record<
@@ -33,15 +33,15 @@ type Statements = Record<
 >;
 
 /**
- * The tables of payments and events. Every method is one short transaction or one statement: none leaves a
- * transaction open, for the connection is the merchant's too. Times are in epoch milliseconds.
+ * The tables of payments and events. Every method is one short transaction or one statement; none leaves a
+ * transaction open, because the merchant uses the connection too. Times are in epoch milliseconds.
  */
 export class SqliteStore {
   readonly #database: SqliteDatabase;
   readonly #payments: string;
   readonly #events: string;
   readonly #byChange: string;
-  /** The table of failures, whose row of an event goes when it is processed. */
+  /** The table of failures. A failure is deleted when its event is processed. */
   readonly failures: FailureTable;
   #prepared: Statements | undefined;
 
@@ -72,14 +72,14 @@ export class SqliteStore {
       CREATE INDEX IF NOT EXISTS ${this.#byChange} ON ${this.#payments} (changed_at_ms);
       ${this.failures.createTable}
     `;
-    // Several processes may be started together.
+    // Several processes may start at the same time.
     waitWhileLocked(() => this.#database.exec(create));
   }
 
-  /** What a claim would be answered. Takes no write lock. */
+  /** The answer that a claim would get. Takes no write lock. */
   check(event: StoredEvent, processStale: boolean, nowMs: number): ClaimAnswer {
     const { reference, key, occurredAt } = event;
-    // Nothing is less than a watermark that is compared with NULL.
+    // NULL is never less than the watermark, so the event is not refused as stale.
     const refusable = processStale ? null : occurredAt;
     const { check } = this.#statements;
     const row = check.get(reference, key, refusable, nowMs, nowMs, occurredAt, reference);
@@ -87,8 +87,8 @@ export class SqliteStore {
   }
 
   /**
-   * Claims the event where it may be. `begin` is called before, with what is kept of failures; when it throws
-   * there is no claim.
+   * Claims the event if it may run. Calls `begin` first, with the stored failures; if that throws, nothing is
+   * claimed.
    */
   claim(
     claim: StoredClaim,
@@ -105,7 +105,7 @@ export class SqliteStore {
     },
   ): ClaimAnswer {
     return runInTransaction(this.#database, () => {
-      // Asked here: the driver may have waited for the write lock.
+      // Read the clock here, because the driver may have waited for the write lock.
       const nowMs = now();
       this.#statements.clamp.run(nowMs, claim.reference, nowMs);
       const answer = this.check(claim, processStale, nowMs);
@@ -118,15 +118,15 @@ export class SqliteStore {
     });
   }
 
-  /** False when the claim is no longer its owner's. */
+  /** Returns false if another owner holds the claim. */
   renew({ reference, owner }: StoredClaim, untilMs: number): boolean {
-    // In its own transaction, or it could be undone with the merchant's.
+    // In its own transaction, because a rollback of the merchant's would undo it.
     return runInTransaction(this.#database, () =>
       hasChanged(this.#statements.renew.run(untilMs, reference, owner)),
     );
   }
 
-  /** Records the event as processed; false when the claim is no longer its owner's. */
+  /** Records the event as processed. Returns false if another owner holds the claim. */
   finish({ reference, key, occurredAt, owner }: StoredClaim, nowMs: number): boolean {
     return runInTransaction(this.#database, () => {
       const { finish, remember } = this.#statements;
@@ -137,7 +137,7 @@ export class SqliteStore {
     });
   }
 
-  /** Gives the claim back, and forgets the payment when nothing of it was processed. */
+  /** Releases the claim, and deletes the payment if none of its changes was processed. */
   release({ reference, owner }: StoredClaim): void {
     runInTransaction(this.#database, () => {
       this.#statements.forgetNew.run(reference, owner);
@@ -146,8 +146,8 @@ export class SqliteStore {
   }
 
   /**
-   * Forgets the payments last changed before a time, the oldest first, but for those being processed, and
-   * the changes that last failed before it; counts events and failed changes.
+   * Deletes the oldest payments that last changed before a time, except those being processed, and the
+   * changes that last failed before it. Returns how many events and failed changes.
    */
   prune(olderThanMs: number, nowMs: number): number {
     const oldest = `SELECT reference FROM ${this.#payments}
@@ -184,8 +184,8 @@ export class SqliteStore {
           ELSE 'claimed'
         END
         FROM (SELECT 1) LEFT JOIN ${this.#payments} ON reference = ?`),
-      // After the clock stepped back: a claim lives for no longer than it was granted. It does not
-      // count as expired, for its holder may live, and then renews it.
+      // For a clock that stepped back: a claim never has more left than its duration. It does not
+      // count as expired, because its holder may still be alive, and then renews it.
       clamp: this.#prepare(`
         UPDATE ${this.#payments} SET owner_until_ms = ? + owner_lease_ms
         WHERE reference = ? AND owner_until_ms > ? + owner_lease_ms`),
@@ -212,7 +212,7 @@ export class SqliteStore {
     try {
       return this.#database.prepare(sql);
     } catch (error) {
-      // SQLite has no code for a missing table.
+      // SQLite has no error code for a missing table.
       if (this.#hasTables()) throw error;
       throw new InboxError(
         'MISSING_TABLES',

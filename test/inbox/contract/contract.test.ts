@@ -31,9 +31,9 @@ describe('inboxContract', () => {
   it('skips the cases on crashes without loseClaim, and says why', async () => {
     const name = 'aborts the signal of a holder that has lost its event';
     const { skipped, run } = caseOf({ create }, name);
-    expect(skipped).toBe('it needs loseClaim, which makes a holder seem dead');
+    expect(skipped).toBe('it needs loseClaim, which makes a holder appear dead');
     await expect(run()).rejects.toThrow(
-      `"${name}" can't be run: it needs loseClaim, which makes a holder seem dead`,
+      `"${name}" can't be run: it needs loseClaim, which makes a holder appear dead`,
     );
     expect(caseOf({ create, loseClaim() {} }, name).skipped).toBeUndefined();
   });
@@ -194,7 +194,7 @@ describe('inboxContract', () => {
       { create: () => logging },
       'runs an older change after a newer one has failed',
     ).run();
-    expect(logged).toEqual([new Error('The work failed, as this case wants it to')]);
+    expect(logged).toEqual([new Error('The work failed, as this case intends')]);
   });
 
   it('fails when create does', async () => {
@@ -206,7 +206,7 @@ describe('inboxContract', () => {
 
   it.each([
     ['options', undefined, 'options is missing; it must be an object with create'],
-    ['create', {}, 'create is missing; it must be a function that gives an inbox'],
+    ['create', {}, 'create is missing; it must be a function that returns an inbox'],
     ['loseClaim', { create, loseClaim: true }, 'loseClaim must be a function that takes an event'],
     ['concurrent', { create, concurrent: 'no' }, 'concurrent must be true or false'],
     ['leaseMs', { create, leaseMs: 0 }, 'leaseMs must be a whole number of milliseconds from 1'],

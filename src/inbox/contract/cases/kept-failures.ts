@@ -13,13 +13,17 @@ async function listed(stage: Stage, event: InboxEvent): Promise<FailedChange[]> 
   return changes;
 }
 
-/** The only failed change of the event's payment. */
+/** Returns the only failed change of the event's payment. */
 async function keptOf(stage: Stage, event: InboxEvent): Promise<FailedChange> {
   const [change, ...more] = await listed(stage, event);
   assert.ok(change !== undefined, 'failedChanges must list a change whose work failed');
   assert.equal(more.length, 0, 'failedChanges must list a change once');
-  assert.equal(change.key, event.key, 'failedChanges must give the key as it was');
-  assert.equal(change.paymentReference, event.paymentReference, 'and the paymentReference');
+  assert.equal(change.key, event.key, 'failedChanges must return the original key');
+  assert.equal(
+    change.paymentReference,
+    event.paymentReference,
+    'failedChanges must return the original paymentReference',
+  );
   return change;
 }
 
@@ -33,7 +37,7 @@ async function failTimes(stage: Stage, event: InboxEvent, times: number): Promis
   }
 }
 
-/** A policy, and with how many attempts `onParked` was called. */
+/** A policy, and a list of the attempts with which its `onParked` was called. */
 function watchedPolicy(policy: FailurePolicy): { failures: FailurePolicy; parked: number[] } {
   const parked: number[] = [];
   return { failures: { ...policy, onParked: (attempts) => parked.push(attempts) }, parked };
@@ -46,7 +50,7 @@ async function assertRefused(stage: Stage, event: InboxEvent, code: string): Pro
   assert.equal(delivery.runs, 0, `the work ran though process rejects with ${code}`);
 }
 
-/** An inbox that keeps the changes whose work failed. */
+/** For an inbox that keeps the changes whose work failed. */
 export const keptFailureCases = needing('keepsFailures', [
   test('lists a change whose work failed, with how often and why', async (stage) => {
     const event = createPayment()({ occurredAt: seconds(7) });
@@ -83,8 +87,8 @@ export const keptFailureCases = needing('keepsFailures', [
     const [event, other] = [change({ failures }), change()];
     await failTimes(stage, event, 1);
     await failTimes(stage, other, 1);
-    assert.equal(await stage.discard(event), true, 'discard must tell that there was a failure');
-    assert.equal(await stage.discard(event), false, 'discard must tell that there was none');
+    assert.equal(await stage.discard(event), true, 'discard must report that there was a failure');
+    assert.equal(await stage.discard(event), false, 'discard must report that there was none');
     const left = (await listed(stage, event)).map(({ key }) => key);
     assert.deepEqual(left, [other.key], 'discard must forget this change and no other');
     await stage.deliver(await stage.open(), event).answers('processed');
@@ -98,7 +102,7 @@ export const keptFailureCases = needing('keepsFailures', [
     assert.deepEqual(parked, [2], 'onParked must be called at the failure that parks the change');
     for (let time = 0; time < 2; time += 1) await assertRefused(stage, event, 'CHANGE_PARKED');
     const change = await keptOf(stage, event);
-    assert.equal(change.parked, true, 'failedChanges must tell that the change is parked');
+    assert.equal(change.parked, true, 'failedChanges must report that the change is parked');
     assert.equal(change.attempts, 2, 'a delivery that did not run is no attempt');
     assert.deepEqual(parked, [2], 'onParked must be called once');
   }),
@@ -180,7 +184,7 @@ export const keptFailureCases = needing('keepsFailures', [
       Array.from({ length: 5 }, () => stage.deliverFailing(inbox, { ...event })),
     );
     await Promise.all(deliveries.map(({ settled }) => settled));
-    // Those that were not busy.
+    // The others were busy.
     const failed = deliveries.filter(({ runs }) => runs === 1).length;
     assert.equal((await keptOf(stage, event)).attempts, failed);
   }),
@@ -223,7 +227,7 @@ export const keptFailureCases = needing('keepsFailures', [
   }),
 ]);
 
-/** And their bodies. */
+/** For an inbox that keeps their bodies too. */
 export const keptBodyCases = needing('keepsBodies', [
   test('keeps the last body of a failed change as received, and asks for none otherwise', async (stage) => {
     let asked = 0;

@@ -4,7 +4,7 @@ import { type ContractCase, createPayment, seconds, test } from '../stage.js';
 
 type Time = Required<Pick<InboxEvent, 'occurredAt' | 'microseconds'>>;
 
-// As text without leading zeros, most of them come after their next.
+// Compared as text without leading zeros, most of these would sort after their successor.
 const TIMES_IN_ORDER: readonly Time[] = [
   at('2001-09-09T01:46:39.999Z', 999),
   at('2001-09-09T01:46:40.000Z', 0), // 1e12 ms after 1970, one digit more
@@ -130,7 +130,7 @@ export const orderCases: readonly ContractCase[] = [
 
 const processStale = true;
 
-/** With `processStale` an older change runs too, and its work knows that it is older. */
+/** With `processStale`, an older change also runs, and its work receives `stale: true`. */
 export const staleCases: readonly ContractCase[] = [
   test('runs a stale change with stale true, on this inbox and another', async (stage) => {
     const { change, one, other } = await stage.scene();

@@ -34,7 +34,7 @@ export const overlapCases: readonly ContractCase[] = [
     const first = await stage.begin(inbox, change());
     const early: Delivery[] = [];
     for (const event of [second, third]) {
-      // The store has it before the next, although it may have to open a connection first.
+      // The store must receive this delivery before the next one, even if it has to open a connection first.
       early.push(await stage.deliverHeldOff(await stage.open(), event));
       await stage.pause();
       await stage.pause();
@@ -43,7 +43,7 @@ export const overlapCases: readonly ContractCase[] = [
     await first.answers('processed');
     for (const delivery of early) {
       const answer = await delivery.answers('processed', 'busy');
-      // Stale would mean that the newer one went first.
+      // Stale would mean that the newer change ran first.
       if (answer === 'processed') await delivery.runsWith({ stale: false });
     }
     for (const [index, event] of [second, third].entries()) {
@@ -76,7 +76,7 @@ export const overlapCases: readonly ContractCase[] = [
         stage.deliver(other, change({ occurredAt: seconds(60) })),
       ];
       for (const delivery of others) await delivery.answers('busy');
-      // Had one of them been acknowledged, the change would be lost now.
+      // If one of them had been acknowledged, the change would be lost now.
       holder.fail();
       await holder.rejects();
       await stage.deliver(other, event).answers('processed');
@@ -94,7 +94,7 @@ export const overlapCases: readonly ContractCase[] = [
   ]),
 ];
 
-/** A holder that has lost its event, as when its process dies, and two inboxes. */
+/** Creates a holder that has lost its event, as if its process had died, and two inboxes. */
 async function loseHolder(stage: Stage) {
   const { event, one, other } = await stage.scene();
   const late = await stage.begin(one, event);
@@ -102,18 +102,18 @@ async function loseHolder(stage: Stage) {
   return { event, one, other, late };
 }
 
-// Within one process a store may admit no other delivery until the late holder's work has ended.
-async function holderAfter(heir: Delivery, begin: () => Promise<Delivery>): Promise<Delivery> {
+// Within one process, a store may admit no other delivery until the late holder's work has ended.
+async function holderAfter(successor: Delivery, begin: () => Promise<Delivery>): Promise<Delivery> {
   try {
-    await heir.begun();
-    return heir;
+    await successor.begun();
+    return successor;
   } catch (error) {
-    if (heir.answer !== 'busy') throw error;
+    if (successor.answer !== 'busy') throw error;
     return begin();
   }
 }
 
-/** A holder that dies, or is taken for dead and is not. */
+/** A holder that dies, or that the store wrongly treats as dead. */
 export const crashCases = needing('loseClaim', [
   test('processes on another inbox what was held by a process that died', async (stage) => {
     const { event, other } = await loseHolder(stage);
@@ -129,33 +129,33 @@ export const crashCases = needing('loseClaim', [
   }),
   test('does not mark an event as processed when a holder that has lost it completes', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
-    const heir = await stage.begin(other, { ...event });
+    const successor = await stage.begin(other, { ...event });
     late.complete();
     await late.rejects();
     const early = await stage.deliverHeldOff(one, event);
-    heir.fail();
-    await heir.rejects();
+    successor.fail();
+    await successor.rejects();
     const answer = await early.answers('processed', 'busy');
     await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
   }),
   test('does not free an event when a holder that has lost it fails', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
-    const heir = await stage.begin(other, { ...event });
+    const successor = await stage.begin(other, { ...event });
     late.fail();
     await late.rejects();
     const early = await stage.deliverHeldOff(one, event);
-    heir.complete();
-    await heir.answers('processed');
+    successor.complete();
+    await successor.answers('processed');
     await early.answers('duplicate', 'busy');
     await stage.deliver(one, event).answers('duplicate');
   }),
   test('does not mark an event as processed when a holder that lost it to its own process completes', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
-    const heir = stage.hold(one, { ...event });
+    const successor = stage.hold(one, { ...event });
     await stage.pause();
     late.complete();
     await late.rejects();
-    const holder = await holderAfter(heir, () => stage.begin(one, event));
+    const holder = await holderAfter(successor, () => stage.begin(one, event));
     const early = await stage.deliverHeldOff(other, event);
     holder.fail();
     await holder.rejects();
@@ -164,11 +164,11 @@ export const crashCases = needing('loseClaim', [
   }),
   test('does not free an event when a holder that lost it to its own process fails', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
-    const heir = stage.hold(one, { ...event });
+    const successor = stage.hold(one, { ...event });
     await stage.pause();
     late.fail();
     await late.rejects();
-    const holder = await holderAfter(heir, () => stage.begin(one, event));
+    const holder = await holderAfter(successor, () => stage.begin(one, event));
     const early = await stage.deliverHeldOff(other, event);
     holder.complete();
     await holder.answers('processed');

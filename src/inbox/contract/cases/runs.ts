@@ -4,7 +4,7 @@ import { oddNames } from '../../../storage/contract/odd-names.js';
 import type { InboxEvent } from '../../inbox.js';
 import { type ContractCase, createPayment, type Stage, seconds, test } from '../stage.js';
 
-/** The work runs once, on every inbox. */
+/** The work runs once across all inboxes. */
 export const runCases: readonly ContractCase[] = [
   test('runs the work and answers processed when it has completed', async (stage) => {
     const change = createPayment();
@@ -71,7 +71,7 @@ export const runCases: readonly ContractCase[] = [
   }),
 ];
 
-/** Work that fails leaves the event as if it had not been delivered. */
+/** After failed work, the event is as if it had never been delivered. */
 export const failureCases: readonly ContractCase[] = [
   test('rejects with the very error of the work, and runs the next delivery', async (stage) => {
     const { event, one, other } = await stage.scene();
@@ -110,24 +110,24 @@ export const failureCases: readonly ContractCase[] = [
     );
     const processed = answers.filter((answer) => answer === 'processed').length;
     assert.ok(processed <= 1, `${processed} deliveries were processed, not one`);
-    // Those that waited ran it in turn; those that were refused leave it to a later delivery.
+    // Deliveries that waited ran the work one by one; those that were busy leave it to a later delivery.
     await stage.deliver(other, event).answers(processed === 1 ? 'duplicate' : 'processed');
     await stage.deliver(one, event).answers('duplicate');
   }),
 ];
 
-/** All are processed, and each is then known. */
+/** Asserts that all events are processed, and that each is then a duplicate. */
 async function assertKeptApart(stage: Stage, events: readonly InboxEvent[]): Promise<void> {
   const [one, other] = [await stage.open(), await stage.open()];
   for (const event of events) await stage.deliver(one, event).answers('processed');
   for (const event of events) await stage.deliver(other, event).answers('duplicate');
 }
 
-/** A reference or a key is any text. */
+/** A reference or a key may be any text. */
 export const nameCases: readonly ContractCase[] = [
   test('keeps payments apart whatever their references are made of', async (stage) => {
     const key = randomUUID();
-    // In falling order: references taken for one another would make stale changes.
+    // In falling order, so that a change is stale if the store confuses two references.
     const events = oddNames(randomUUID()).map((reference, index) =>
       createPayment(reference)({ key, occurredAt: new Date(1e12 - index) }),
     );
@@ -142,7 +142,7 @@ export const nameCases: readonly ContractCase[] = [
     );
   }),
   test('takes a reference that objects have a meaning for', async (stage) => {
-    // It can't be random, so the store may know it from an earlier run: hence processStale.
+    // The reference can't be random, so the store may know it from an earlier run: hence processStale.
     const change = createPayment('__proto__');
     await assertKeptApart(stage, [change({ processStale: true }), change({ processStale: true })]);
   }),

@@ -37,7 +37,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   {
     flaw: 'lets a late holder free the claim of another',
     caughtBy: 'does not free an event when a holder that has lost it fails',
-    says: /ran beside other work for the same payment/,
+    says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       protected override fail(change: Change, claim: Claim): void {
         this.store.claims.delete(change.payment);
@@ -53,7 +53,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
     },
     {
       caughtBy: 'does not free an event when a holder that lost it to its own process fails',
-      says: /ran beside other work for the same payment/,
+      says: /ran at the same time as other work for the same payment/,
     },
   ].map((caught) => ({
     ...caught,

@@ -6,7 +6,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
   {
     flaw: 'claims a change, not its payment',
     caughtBy: 'never processes two changes of one payment at once',
-    says: /ran beside other work for the same payment/,
+    says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
         const change = super.read(event);
@@ -17,7 +17,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
   ...[
     {
       caughtBy: 'never processes two changes of one payment at once',
-      says: /ran beside other work for the same payment/,
+      says: /ran at the same time as other work for the same payment/,
     },
     {
       caughtBy: 'answers busy to what has waited for as long as the store lets it wait',
@@ -36,7 +36,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
   {
     flaw: 'gives a claim up that is asked for a third time',
     caughtBy: 'keeps an event while its work takes three leases',
-    says: /ran beside other work for the same payment/,
+    says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       readonly #asked = new WeakMap<Claim, number>();
       protected override holder(change: Change): Claim | undefined {
@@ -51,7 +51,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
   {
     flaw: 'never renews its lease',
     caughtBy: 'keeps an event while its work takes three leases',
-    says: /ran beside other work for the same payment/,
+    says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       protected override claim(change: Change): Claim {
         const claim = super.claim(change);

@@ -13,7 +13,7 @@ export interface WrongInbox {
 }
 
 /** What a case says of an answer that is given too early. */
-export const HELD_OFF = /only 'busy' is known by then/;
+export const HELD_OFF = /until then, only 'busy' is right/;
 
 /** How long a claim lives that is never renewed, in milliseconds. */
 export const LEASE_MS = 20;
