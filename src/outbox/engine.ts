@@ -47,12 +47,12 @@ type Prepared = PreparedCreation<CreatePaymentResult>;
 
 /** A payment that this process is sending. */
 interface Running {
-  /** Nothing for one that was recorded before. */
+  /** Undefined if the payment was already recorded. */
   readonly intent: Intent | undefined;
   readonly turn: Promise<Turn>;
 }
 
-/** The outbox over a store: all but what a database does. */
+/** The outbox over any store. */
 export class Engine<Tx> implements PaymentOutbox<Tx> {
   readonly #store: OutboxStore<Tx>;
   readonly #options: Resolved<typeof outboxRules>;
@@ -80,14 +80,14 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
         'tx',
         'your open transaction, as in record(payment, { tx })',
         tx,
-        'a payment that is recorded by itself is sent, whatever becomes of its order',
+        'without it, the payment would be sent even if its order is not stored',
       );
     }
     const { key, intent } = this.toRecord(input, extraBody);
     assertSame(await this.#store.record(key, intent, tx as Tx | undefined), intent);
   }
 
-  /** @internal What to record, checked. */
+  /** @internal Validates a payment to record. */
   toRecord(input: CreatePaymentInput, extraBody: Record<string, unknown> | undefined) {
     const intent = toIntent(this.#prepare(input, { extraBody }).body, extraBody);
     return { key: toStoredName(input.merchantPaymentReference), intent };
@@ -98,7 +98,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     if (options?.extraBody !== undefined) {
       throw new InvalidOptionError(
         'extraBody',
-        'extraBody must be left out: what is sent is what was recorded; pass it to record()',
+        'extraBody must be left out: send() sends what was recorded; pass it to record()',
       );
     }
     const key = toStoredName(reference);
@@ -108,7 +108,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
 
   async settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome> {
     const reference = payment?.merchantPaymentReference;
-    // One of blanks is never ours, and a callback for it is valid.
+    // A reference of spaces only is valid in a callback, though the outbox never has one.
     if (reference === '' || typeof reference !== 'string') {
       throw invalidOption(
         'payment.merchantPaymentReference',
@@ -151,7 +151,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     if (await this.#store.resolve(key, result)) return;
     const stored = await this.#store.read(key);
     if (stored === undefined) throw unknownReference();
-    // Its callback has said the same meanwhile.
+    // Its callback has settled it with the same result in the meantime.
     const found = result.finding?.referenceNumber;
     if (found !== undefined && stored.referenceNumber === found) return;
     throw notUnresolved(stored.state);
@@ -175,7 +175,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     if (prepared.retryUnknownOutcome) {
       throw new InvalidOptionError(
         'client',
-        'client must not have retryUnknownOutcome: it would send a payment again that may exist. Give the outbox a client of its own',
+        'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the outbox its own client',
       );
     }
     if (longest === undefined) {
@@ -184,7 +184,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     return { body, send, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
   }
 
-  /** How long a call may take with these options. */
+  /** The time limits of a call with these options. */
   #limits(options: RequestOptions | undefined): Pick<Wanted, 'timeoutMs' | 'leaseMs'> {
     const { timeoutMs, leaseMs } = this.#prepare(SAMPLE, options);
     return { timeoutMs, leaseMs };
@@ -199,7 +199,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
       const { stored } = turn;
       if (stored === undefined) throw notThere(intent);
       if (turn.replayed && isFree(stored, intent)) {
-        // Another sender has given up between the claim and the look. More often than once it is the store.
+        // Another sender gave up between the claim and the read. If that repeats, the store is at fault: hence the pause.
         await this.#pause(pauseMs, endsAtMs, options?.signal);
         continue;
       }
@@ -220,7 +220,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     }
   }
 
-  /** @throws {OutboxError} when the time is over */
+  /** @throws {OutboxError} at the deadline */
   async #pause(pauseMs: number, endsAtMs: number, signal: AbortSignal | undefined): Promise<void> {
     const leftMs = endsAtMs - performance.now();
     if (leftMs <= 0) throw notGranted();
@@ -236,7 +236,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     return turn;
   }
 
-  /** Waits for another call of this process. Undefined when this one is to try by itself. */
+  /** Waits for another call of this process. Resolves with undefined if this call must send the payment itself. */
   async #joinTurn(
     { intent: other, turn }: Running,
     { key, intent, options }: Wanted,
@@ -246,7 +246,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
     if (!hasEnded) return { stored: await this.#store.read(key), replayed: true };
     try {
-      // The error of its call is that call's.
+      // Without the error, which belongs to the other call.
       return { stored: (await turn).stored, replayed: true };
     } catch (error) {
       if (isCallersOwn(error)) return undefined;
@@ -254,7 +254,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     }
   }
 
-  /** Until another process, which is sending the payment, has ended. */
+  /** Polls until the other process that is sending the payment has finished, or until the deadline. */
   async #waitForOther({ key, options }: Wanted, endsAtMs: number): Promise<void> {
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs = nextPause(pauseMs)) {
       const leftMs = endsAtMs - performance.now();
@@ -269,12 +269,12 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     const { merchantPaymentReference: reference } = JSON.parse(stored.body);
     const key = toStoredName(reference);
     for (let running = this.#running.get(key); running; running = this.#running.get(key)) {
-      // Its error is that call's, which may have been cancelled: what it left recorded is sent here.
+      // The other call may have been cancelled, which leaves the payment recorded: then it is sent here.
       const turn = await running.turn.catch(() => undefined);
       if (turn !== undefined) return { ...turn, replayed: true };
     }
     const wanted = { key, intent: undefined, send: undefined, options: undefined };
-    // It was recorded when it was listed. A person may have had it rejected since.
+    // It was recorded when it was listed, but may have been rejected since.
     return this.#takeTurn({ ...wanted, ...this.#limits(undefined), allowsRejected: false });
   }
 }
@@ -293,13 +293,13 @@ export function assertSame(stored: Intent | undefined, intent: Intent | undefine
   throw referenceConflict(findDifferences(stored.body, intent.body));
 }
 
-/** Whether it may be claimed. */
+/** Whether the payment may be claimed. */
 function isFree({ state, digest }: StoredPayment, intent: Intent | undefined): boolean {
   if (state === 'rejected') return true;
   return state === 'recorded' && (intent === undefined || intent.digest === digest);
 }
 
-// Its own signal, or its own time, ended the other call before anything was sent.
+// The other call ended by its own signal or timeout, before anything was sent.
 function isCallersOwn(error: unknown): boolean {
   return (
     error instanceof MerchantPaymentsError &&
@@ -308,12 +308,12 @@ function isCallersOwn(error: unknown): boolean {
   );
 }
 
-// The client checks options with a payment, and what is sent is stored.
+// The client validates options only together with a payment; for send(), the payment is already stored.
 const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
 
 const recordRules = {
   tx: (value: unknown) => value,
-  // Checked with the payment, as a part of it.
+  // Validated later, as part of the payment.
   extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
 } satisfies OptionRules<RecordContext<unknown>>;
 
@@ -326,7 +326,7 @@ function readResolution(resolution: Resolution): string | undefined {
   const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
   if (typeof created !== 'object' || created === null) {
     const expected = "'not-created' or { created: { referenceNumber } }";
-    const remedy = 'pass it to resolve() behind the reference';
+    const remedy = 'pass it to resolve() after the reference';
     throw invalidOption('resolution', expected, resolution, remedy);
   }
   return text(created.referenceNumber, 'resolution.created.referenceNumber');

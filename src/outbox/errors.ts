@@ -1,14 +1,14 @@
 import { OutboxError } from '../errors.js';
 import type { OutboxState } from './outbox.js';
 
-// No message has the reference: it is a part of what is sent, and may name a customer.
+// No message contains the reference: it is part of the request, and may name a customer.
 
-/** @param fields - the names of what differs */
+/** @param fields - the names of the fields that differ */
 export function referenceConflict(fields: readonly string[]): OutboxError {
   const differ = fields.length === 1 ? 'differs' : 'differ';
   return new OutboxError(
     'REFERENCE_CONFLICT',
-    `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${differ}. Nothing was sent. Use one reference for each payment; what was rejected may be corrected`,
+    `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${differ}. Nothing was sent. Use one reference per payment; only a rejected payment may be corrected`,
   );
 }
 
@@ -22,7 +22,7 @@ export function unknownReference(): OutboxError {
 export function notUnresolved(state: OutboxState): OutboxError {
   return new OutboxError(
     'OUTBOX_STATE',
-    `The payment is '${state}', and only an 'unresolved' one can be resolved. Nothing was changed; look at what outbox.get() says of it now`,
+    `The payment is '${state}', and only an 'unresolved' one can be resolved. Nothing was changed; see its current state with outbox.get()`,
   );
 }
 
@@ -43,14 +43,14 @@ export function notGranted(): OutboxError {
 export function notStoredInTime(): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `Another call of this process is still storing the payment; this one has sent nothing. Ask again, and find out why the store is slow`,
+    `Another call of this process is still storing the payment; this one has sent nothing. Call again, and find out why the store is slow`,
   );
 }
 
 export function outcomeNotStored(what: string, cause: unknown): OutboxError {
   return new OutboxError(
     'STORE_FAILED',
-    `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease runs out, and its callback settles it: do not create it under another reference`,
+    `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
     { cause },
   );
 }

@@ -2,26 +2,26 @@ import { InboxError, InvalidOptionError, OutboxError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { TransactionOpen } from '../storage/runner.js';
 
-/** What is said of a database server's failures. */
+/** How to explain the failures of a database server. */
 export interface Server {
   readonly name: string;
-  /** What to do about a pool that gives no connection in time, besides the rest. */
+  /** A further remedy when the pool returns no connection in time. */
   readonly poolRemedy: string;
-  /** What is wrong with the tables, and what to do. */
+  /** The message for missing tables, with the remedy. */
   readonly missingTables: string;
   isMissingTable(error: unknown): boolean;
-  /** A stand-in for an error of the server, without what was sent; undefined when it is another one. */
+  /** Returns a copy of a server error without the statement; undefined if it is not a server error. */
   withoutStatement(error: unknown): Error | undefined;
 }
 
 const neverSent = new WeakSet<object>();
 
-/** Whether a step failed before the server was asked: there is nothing to take back. */
+/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
 export function wasNeverSent(error: unknown): boolean {
   return neverSent.has(error as object);
 }
 
-/** What users get for the failure of a step. */
+/** Converts the failure of a step to an error for users. */
 export function explainFailure(error: unknown, server: Server): unknown {
   if (error instanceof OutboxError || error instanceof InvalidOptionError) return error;
   if (error instanceof InboxError) {
@@ -36,12 +36,12 @@ export function explainFailure(error: unknown, server: Server): unknown {
   }
   return new OutboxError(
     'STORE_FAILED',
-    `${server.name}, or the connection to it, failed during a step of the outbox; cause says how. It is not known whether the step was done; it is safe to repeat it`,
+    `${server.name}, or the connection to it, failed during a step of the outbox; see cause. It is unknown whether the step was done; it is safe to repeat it`,
     { cause },
   );
 }
 
-// Drivers and ORMs add the statement to their errors, and it has the body.
+// Drivers and ORMs add the statement to their errors, and it contains the request body.
 function withoutStatement(error: unknown, server: Server): Error {
   return server.withoutStatement(error) ?? new Error(`the driver failed${nameFailure(error)}`);
 }
@@ -53,7 +53,7 @@ function noConnectionInTime({ poolRemedy }: Server): OutboxError {
   );
 }
 
-/** The error for an answer that is not the text that was asked for. */
+/** The error for an answer that is not the expected text. */
 export function noAnswer({ name }: Pick<Server, 'name'>): OutboxError {
   return new OutboxError(
     'STORE_FAILED',
@@ -61,10 +61,10 @@ export function noAnswer({ name }: Pick<Server, 'name'>): OutboxError {
   );
 }
 
-/** The error for a step that was not answered. */
+/** The error for a step without an answer in time. */
 export function noAnswerInTime({ name }: Pick<Server, 'name'>, timeoutMs: number): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `${name} gave no answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM acquireTimeoutMs is added), so the connection was closed. Check the server and the network, and whether a transaction of yours that has recorded the same payment is still open: commit it before create() or send()`,
+    `${name} gave no answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. Check the server and the network, and whether one of your transactions that recorded the same payment is still open: commit it before create() or send()`,
   );
 }

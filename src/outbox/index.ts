@@ -1,6 +1,6 @@
 /**
- * Payments that are stored before they are sent, so that no order gets two: what an outbox is, and the one
- * in memory.
+ * Stores payments before they are sent, so that no order gets two: the outbox interface, and an outbox in
+ * memory.
  *
  * @module merchant-payments/outbox
  */

@@ -23,7 +23,7 @@ const unresolvedRules = {
   limit: limitRule,
 } satisfies OptionRules<UnresolvedOptions>;
 
-/** @throws {InvalidOptionError} at once when an option is invalid */
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
 export function listUnresolved(
   store: OutboxStore<never>,
   options: UnresolvedOptions = {},
@@ -38,7 +38,7 @@ export function listUnresolved(
   });
 }
 
-/** @throws {InvalidOptionError} at once when an option is invalid */
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
 export function listSecondPayments(
   store: OutboxStore<never>,
   options: SecondPaymentsOptions = {},

@@ -26,10 +26,10 @@ const warnInProduction = /* @__PURE__ */ createMemoryWarning(
   'memoryOutbox keeps payments in this process alone: after a restart, and on a second instance, an order can get a second payment. In production use postgresOutbox, mysqlOutbox or sqliteOutbox.',
 );
 
-/** A store in this process's memory. What is done before the first await of a method is one step. */
+/** A store in this process's memory. Each method is atomic, because it does everything before its first await. */
 export class MemoryStore implements OutboxStore {
   readonly needsTransaction = false;
-  // In the order of their last change, the oldest first.
+  // Ordered by the last change, the oldest first.
   readonly #rows = new Map<string, Row>();
   readonly #seconds = new Map<string, SecondRow>();
   readonly #now: () => number;
@@ -145,7 +145,7 @@ export class MemoryStore implements OutboxStore {
     return row;
   }
 
-  // What is not over is kept, however much there is of it.
+  // Open payments are kept, even beyond the limit.
   #forgetOldest(): void {
     if (this.#rows.size <= this.#maxEntries) return;
     for (const [key, row] of this.#rows) {
@@ -161,7 +161,7 @@ export class MemoryStore implements OutboxStore {
     this.#rows.set(key, row);
   }
 
-  /** Whether its lease has run out. */
+  /** Returns whether the lease has expired. */
   #expireOne(row: Row): boolean {
     const nowMs = this.#now();
     const change = steps.expire(row, nowMs);

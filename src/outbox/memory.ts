@@ -14,8 +14,8 @@ import type { PaymentOutbox } from './outbox.js';
 /** Options of {@link memoryOutbox}. */
 export interface MemoryOutboxOptions extends OutboxOptions {
   /**
-   * How many payments are kept. Beyond it the `created` or `rejected` one that was longest without a change
-   * is forgotten; one that is neither never is. A whole number from 1.
+   * How many payments are kept. Beyond that, the `created` or `rejected` payment with the oldest last change
+   * is forgotten; other payments never are. A whole number from 1.
    * @default 100_000
    */
   maxEntries?: number | undefined;
@@ -34,9 +34,9 @@ const rules = {
 } satisfies OptionRules<MemoryOutboxOptions>;
 
 /**
- * An outbox in this process's memory: for one process, for tests and for development. It is empty after a
- * restart and shared with no other process. In production it says so once, in a process warning
- * (`MERCHANT_PAYMENTS_MEMORY_OUTBOX`). `record` takes any `tx` and is in none.
+ * An outbox in this process's memory: for a single process, for tests and for development. It is empty after a
+ * restart and not shared with other processes. In production it warns about this once, with a process warning
+ * (`MERCHANT_PAYMENTS_MEMORY_OUTBOX`). `record` accepts any `tx` and ignores it.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *

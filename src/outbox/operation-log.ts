@@ -8,7 +8,7 @@ interface LogSettings {
   readonly logReferences: boolean;
 }
 
-/** What there is to say of what an operation gave. */
+/** The log line for an operation's result. */
 interface Line {
   readonly fields?: object;
   readonly level?: 'warn' | 'error';
@@ -17,7 +17,7 @@ interface Line {
 
 type Method = (...args: never[]) => Promise<unknown>;
 
-/** Has every operation of this outbox write a line. Without a logger the outbox stays as it is. */
+/** Wraps the operations of this outbox so that each writes a log line. Without a logger, does nothing. */
 export function logOperations<Tx>(
   outbox: PaymentOutbox<Tx>,
   { logger, logReferences }: LogSettings,
@@ -31,7 +31,7 @@ export function logOperations<Tx>(
   ): Operation => {
     const logged = async (...args: Parameters<Operation>): Promise<unknown> => {
       const startedAtMs = performance.now();
-      // Read before the caller can change it.
+      // Read now, as the caller may change it later.
       const reference = shownReference(logReferences, referenceOf(...args));
       const write = ({ fields, level, message }: Line, fallback: keyof Logger): void => {
         const durationMs = durationSince(startedAtMs);

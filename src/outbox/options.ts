@@ -12,29 +12,29 @@ import { PREPARE_CREATION } from '../protocol/prepared-creation.js';
 
 /** Options of every outbox. */
 export interface OutboxOptions {
-  /** Sends the payments. Without `retryUnknownOutcome`. It is not closed by the outbox. */
+  /** Sends the payments. It must not have `retryUnknownOutcome`. The outbox does not close it. */
   client: PaymentClient;
   /**
-   * How long a process may take to send a payment before it is taken for dead, and the payment is
-   * `unresolved`, in milliseconds. A call gets half of it at most, whatever its `timeoutMs`. A whole
+   * How long a process may take to send a payment, in milliseconds, before it counts as dead and the payment becomes
+   * `unresolved`. A call may take at most half of this, whatever its `timeoutMs`. A whole
    * number from 100 to 2_147_483_647.
-   * @default 10 s more than the call's timeoutMs
+   * @default the call's timeoutMs plus 10 s
    */
   leaseMs?: number | undefined;
   /**
    * Receives a line for each `create`, `send`, `record`, `settle`, `resolve` and `recover`: pino, or console.
-   * At `debug` what went well, at `warn` a payment that is unresolved, and a `recover` that ended early or had
-   * payments rejected, at `error` what failed and a second payment. No bodies, no texts of errors.
+   * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
+   * payments rejected, and `error` for failures and second payments. Bodies and error messages are not logged.
    */
   logger?: Logger | undefined;
   /**
-   * Whether its log lines show the `merchantPaymentReference`, which may name a customer.
+   * Whether the log lines show the `merchantPaymentReference`, which may name a customer.
    * @default false
    */
   logReferences?: boolean | undefined;
 }
 
-/** What sends payments. */
+/** The rules of the options for sending. */
 export const outboxRules = {
   client: matching<PaymentClient>(
     'a PaymentClient',
@@ -45,7 +45,7 @@ export const outboxRules = {
   leaseMs: optional(timerMs(100)),
 } satisfies Partial<OptionRules<OutboxOptions>>;
 
-/** What is logged of it, and where. */
+/** The rules of the options for logging. */
 export const logRules = {
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),

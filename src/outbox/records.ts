@@ -7,7 +7,7 @@ import type { Finding, Intent, StoredPayment, StoredSecondPayment } from './stor
 
 type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 
-/** What to store for a creation, whose JSON has the input's fields in one order always. */
+/** Builds the payment to store. `json` always has the fields of the input in the same order. */
 export function toIntent(json: string, extraBody: Record<string, unknown> | undefined): Intent {
   const body = extraBody === undefined ? json : inOrder(json);
   return { body, digest: hash('sha256', body, 'base64url') };
@@ -18,7 +18,7 @@ function inOrder(json: string): string {
   return JSON.stringify({ ...input, ...(sorted(extraBody) as object | undefined) });
 }
 
-// The order of keys says nothing: `extraBody` may be put together in another one.
+// The order of keys has no meaning, and callers may build `extraBody` in different orders.
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -26,16 +26,16 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }
 
-/** What a stored body was made from. */
+/** Splits a stored body into input and extra fields. */
 export function readBody(body: string): Pick<OutboxPayment, 'input' | 'extraBody'> {
   const fields = JSON.parse(body);
-  // Most have no others, and the split takes as long as the parser.
+  // Most have no extra fields, and the split takes as long as the parser.
   if (Object.keys(fields).length === 3) return { input: fields };
   const { merchantPaymentReference, amount, currency, ...extraBody } = fields;
   return { input: { merchantPaymentReference, amount, currency }, extraBody };
 }
 
-/** The names of what differs between two bodies of one reference. */
+/** Returns the names of the fields that differ between two bodies of one reference. */
 export function findDifferences(one: string, other: string): string[] {
   const [{ input, extraBody }, second] = [readBody(one), readBody(other)];
   return [
@@ -45,7 +45,7 @@ export function findDifferences(one: string, other: string): string[] {
   ];
 }
 
-/** What a record, whole or in part, says of a payment. */
+/** Converts a complete or partial record. */
 export function toFinding(payment: PaymentFields): Finding {
   const { referenceNumber, updatedAt } = payment;
   return {
@@ -59,7 +59,7 @@ function toJson(payment: PaymentFields): string {
   try {
     return JSON.stringify(payment);
   } catch {
-    // Nested more deeply than it can be written. That the payment exists is stored all the same.
+    // Nested too deeply for JSON.stringify. The known fields are stored all the same, since the payment exists.
     const known = statusRecordFields.filter((field) => isText(payment[field]));
     return JSON.stringify(Object.fromEntries(known.map((field) => [field, payment[field]])));
   }
@@ -74,14 +74,14 @@ function toMicroseconds(text: string): number {
   return occurredAt.getTime() * 1000 + microseconds;
 }
 
-/** What is known beside what is stored. */
+/** The fields that are not stored. */
 type Known = Pick<OutboxPayment, 'replayed' | 'error' | 'payment'>;
 
 function readJson(text: string | undefined): PaymentFields | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** What users see of a stored payment. */
+/** Converts a stored payment to the public type. */
 export function toOutboxPayment(
   stored: StoredPayment,
   { replayed, error, payment = readJson(stored.payment) }: Known,
@@ -103,7 +103,7 @@ export function toOutboxPayment(
   };
 }
 
-/** What users see of a second payment. */
+/** Converts a stored second payment to the public type. */
 export function toSecondPayment(stored: StoredSecondPayment): SecondPayment {
   const { body, foundAtMs } = stored;
   const payment = JSON.parse(stored.payment);

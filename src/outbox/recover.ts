@@ -1,15 +1,15 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
-import { isConflict, isOfSetup, type Turn } from './sending.js';
+import { isConflict, isSetupError, type Turn } from './sending.js';
 import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
 const AT_ONCE = 8;
 
 /**
- * Tidies up what crashes left.
+ * Cleans up after crashes.
  *
- * @param resend sends a recorded payment if it may still be sent
+ * @param resend sends a recorded payment, unless it has changed since
  * @throws {OutboxError} when the store fails
  */
 export async function recover(
@@ -39,10 +39,10 @@ class Pass {
   resent = 0;
   unresolved = 0;
   rejected = 0;
-  /** That the service can't be reached, or takes nothing from this client: the rest would fare no better. */
+  /** The service can't be reached, or refuses this client: the other payments would fail too. */
   error: RequestError | undefined;
   #isOver = false;
-  /** Whether the service has judged a payment. */
+  /** Whether the service has accepted or rejected a payment. */
   #isAnswered = false;
   readonly #resend: (stored: StoredPayment) => Promise<Turn>;
 
@@ -52,18 +52,18 @@ class Pass {
 
   async sendAll(payments: readonly StoredPayment[]): Promise<void> {
     const waiting = payments.values();
-    const sendWhile = async (goesOn: () => boolean): Promise<void> => {
-      while (goesOn()) {
+    const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
+      while (mayContinue()) {
         const { value } = waiting.next();
         if (value === undefined) return;
         await this.#send(value);
       }
     };
-    // One alone at first: each that is under way while the service fails is one more for a person to look at.
+    // One at a time at first: if the service is failing, each request under way leaves one more unresolved payment.
     await sendWhile(() => !this.#isOver && !this.#isAnswered);
-    const sendOneAfterAnother = () => sendWhile(() => !this.#isOver);
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendOneAfterAnother));
-    // Not before the others have ended: a program that ends then would leave what they send unresolved.
+    const sendSerially = () => sendWhile(() => !this.#isOver);
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, sendSerially));
+    // Throws only after the others have ended: a program that exits earlier would leave their payments unresolved.
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
@@ -81,11 +81,11 @@ class Pass {
     }
   }
 
-  /** Counts what the service did not accept, which is stored, and throws what a person must see. */
+  /** Counts payments that the service did not accept. Throws errors that need a person. */
   #count(error: unknown): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
-    if (isAnswered && error.httpStatus !== 429 && !isOfSetup(error)) {
+    if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
       this.rejected += 1;
       this.#isAnswered = true;
       return;

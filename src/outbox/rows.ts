@@ -14,21 +14,21 @@ const STATES: Readonly<Record<OutboxState, true>> = {
 type Column = string | number | null | undefined;
 
 /**
- * A payment of a row as databases give it: JSON of a list of key, body, digest, state, attempts, the times
- * of record, sending and change, reference number, record and failure.
+ * Parses a row of payments, which databases return as a JSON list: key, body, digest, state, attempts, the times
+ * of recording, sending and change, reference number, record and failure.
  *
- * @throws {OutboxError} `STORE_FAILED` when it is something else
+ * @throws {OutboxError} `STORE_FAILED` for anything else
  */
 export function parseRow(json: string): Listed {
   return toListed(JSON.parse(json));
 }
 
-/** The same for a list of rows. */
+/** Parses a list of such rows. */
 export function parseRows(json: string): readonly Listed[] {
   return (JSON.parse(json) as Column[][]).map(toListed);
 }
 
-/** A row with what a store alone sees of it. */
+/** A row with the fields that only the store sees. */
 export interface OwnedRow {
   readonly key: string;
   readonly row: OwnedPayment;
@@ -36,7 +36,7 @@ export interface OwnedRow {
   readonly nowMs: number;
 }
 
-/** The same of a longer list, with the owner, the end of the lease, the time of the record and that of now behind. */
+/** Parses a longer row, followed by owner, end of the lease, time of the record and current time. */
 export function parseOwnedRow(json: string): OwnedRow {
   const columns = JSON.parse(json) as Column[];
   const { key, stored } = toListed(columns.slice(0, ROW_LENGTH));
@@ -74,7 +74,7 @@ function toListed(columns: readonly Column[]): Listed {
   };
 }
 
-/** JSON of a list of lists: key, body, reference number, record and the time when it was found. */
+/** Parses a JSON list of lists: key, body, reference number, record and the time when it was found. */
 export function parseSecondPayments(json: string): readonly StoredSecondPayment[] {
   return (JSON.parse(json) as Column[][]).map(
     ([key, body, referenceNumber, payment, foundAtMs]) => ({
@@ -94,6 +94,6 @@ function orNothing<Value>(column: Column, read: (column: Column) => Value): Valu
 function unknownRow(): OutboxError {
   return new OutboxError(
     'STORE_FAILED',
-    "The outbox's table gave a row that this version does not know; look for a later version of the package that uses the same table",
+    "The outbox's table contains a row that this version does not know; look for a later version of the package that uses the same table",
   );
 }

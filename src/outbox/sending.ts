@@ -13,32 +13,31 @@ import { pause } from './waiting.js';
 /** A payment that a caller wants sent. */
 export interface Wanted {
   readonly key: string;
-  /** Undefined when it is stored already. */
+  /** Undefined if it is already stored. */
   readonly intent: Intent | undefined;
-  /** Sends the intent, which the client has checked already, with a deadline in milliseconds. */
+  /** Sends the intent, which the client has already validated, with a timeout in milliseconds. */
   readonly send: ((timeoutMs: number) => Promise<CreatePaymentResult>) | undefined;
   readonly options: RequestOptions | undefined;
-  /** Whether it is sent again where it was rejected. Where not, no caller sees what becomes of it. */
+  /** Whether to send it again if it was rejected. False in recover(), where no caller sees the result. */
   readonly allowsRejected: boolean;
   /** How long the call may take, in milliseconds. */
   readonly timeoutMs: number;
-  /** For how long the payment is claimed: longer than that. */
+  /** The lease of the claim, in milliseconds: longer than `timeoutMs`. */
   readonly leaseMs: number;
 }
 
-/** What became of it. */
+/** The result of trying to send it. */
 export interface Turn {
-  /** What is stored now; undefined when there is nothing. */
+  /** What is stored now; undefined if there is nothing. */
   readonly stored: StoredPayment | undefined;
   /** Whether nothing was sent. */
   readonly replayed: boolean;
-  /** With what the call ended although the outcome is stored and worth returning. */
+  /** The client's error, if there is a stored outcome to return all the same. */
   readonly error?: MerchantPaymentsError | undefined;
-  /** What is in `stored.payment`, where it is known without reading that. */
+  /** The parsed `stored.payment`, if it is at hand. */
   readonly payment?: OutboxPayment['payment'];
 }
 
-/** What sending needs. */
 export interface Sender {
   readonly store: OutboxStore<never>;
   readonly client: PaymentClient;
@@ -47,10 +46,10 @@ export interface Sender {
 const MAX_CLAIMS = 5;
 
 /**
- * Sends the payment if it may be sent.
+ * Claims the payment and, if the claim is granted, sends it.
  *
- * @param onEnd called when nothing is left to do
- * @throws {RequestError} when the service did not accept it, or nothing was sent; it is stored so
+ * @param onEnd called before the promise settles
+ * @throws {RequestError} when the service did not accept it, or nothing was sent; this is stored
  * @throws {OutboxError} when the store fails
  */
 export async function sendIfGranted(
@@ -66,9 +65,9 @@ export async function sendIfGranted(
       const askedAtMs = performance.now();
       const { granted, stored } = await claim(store, wanted, owner);
       if (!granted || stored === undefined) return { stored, replayed: true };
-      // A process that was stopped since then may have been taken for dead.
-      const isGood = performance.now() - askedAtMs + timeoutMs <= leaseMs;
-      if (isGood) return await send(sender, wanted, { owner, stored });
+      // If this process was suspended meanwhile, the lease may not last for the call.
+      const isLongEnough = performance.now() - askedAtMs + timeoutMs <= leaseMs;
+      if (isLongEnough) return await send(sender, wanted, { owner, stored });
       await store.finish(key, owner, NOT_SENT, stored);
     }
     throw notSentInTime();
@@ -83,7 +82,7 @@ function claim(
   owner: string,
 ): Promise<Claimed> {
   return store.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
-    // It may have been granted and the answer lost. Nothing was sent.
+    // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
     if (!wasNeverSent(error)) store.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
     throw error;
   });
@@ -101,7 +100,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
     toEnded(error, wanted),
   );
   const after = await storeResult(sender.store, wanted, { owner, stored, ended });
-  // A callback was faster, and says more than an error.
+  // A callback was faster, and its record is worth more than the error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
   if (ended.thrown !== undefined) throw ended.thrown;
@@ -120,14 +119,14 @@ function call(
   return client.payments.create(input, { ...options, extraBody, timeoutMs });
 }
 
-/** How a call ended. */
+/** The end of a call. */
 interface Ended {
   readonly result: Result;
-  /** The service's record, where it gave one. */
+  /** The service's record, if it returned one. */
   readonly payment?: OutboxPayment['payment'];
-  /** What the caller gets beside what is stored. */
+  /** The error to return together with what is stored. */
   readonly error?: MerchantPaymentsError;
-  /** What the caller gets in its place. */
+  /** The error to throw instead. */
   readonly thrown?: unknown;
 }
 
@@ -152,7 +151,7 @@ function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
   if (requestOutcome === 'accepted' && isOurs) {
     return { result: created(NOTHING_KNOWN, failure), error };
   }
-  // That the reference is in use may mean that an earlier attempt, or another program, has created it.
+  // A reference in use may mean that an earlier attempt, or another program, has created the payment.
   if (requestOutcome === 'unknown' || isConflict(error)) {
     const result: Result = { state: 'unresolved', failure };
     return isOurs ? { result, error } : { result, thrown: error };
@@ -160,8 +159,8 @@ function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
   const mayBeSentAgain =
     requestOutcome === 'not-sent' ||
     statusOf(error) === TOO_MANY_REQUESTS ||
-    // Once the set-up is right it is sent: without a caller, nothing else would send it.
-    (!allowsRejected && isOfSetup(error));
+    // Keep it until the setup is fixed: in recover(), no caller would send it again.
+    (!allowsRejected && isSetupError(error));
   const state = mayBeSentAgain ? 'recorded' : 'rejected';
   return { result: { state, failure }, thrown: error };
 }
@@ -170,8 +169,8 @@ const CONFLICT = 409;
 const TOO_MANY_REQUESTS = 429;
 const SETUP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404, 405]);
 
-/** Whether the service, or what stands before it, refused the client rather than this payment. */
-export function isOfSetup(error: unknown): boolean {
+/** Whether the service, or a proxy in front of it, refused the client rather than this payment. */
+export function isSetupError(error: unknown): boolean {
   return SETUP_STATUSES.has(statusOf(error));
 }
 
@@ -184,17 +183,17 @@ function statusOf(error: unknown): number | undefined {
   return (error as { readonly httpStatus?: number }).httpStatus;
 }
 
-// No message: it may say what the service said, of a customer for example.
+// Without the message, which may quote the service, for example about a customer.
 function describe(error: unknown, requestOutcome: RequestOutcome): string {
   const code = error instanceof MerchantPaymentsError ? error.code : 'UNKNOWN';
   const failure: OutboxFailure = { code, requestOutcome, httpStatus: statusOf(error) };
   return JSON.stringify(failure);
 }
 
-// A database that changes its server is back within seconds.
+// A database that fails over is usually back within seconds.
 const PAUSES_MS = [100, 400, 1_600];
 
-/** Stores how the call ended, and gives what is stored then. */
+/** Stores the end of the call. Resolves with what is then stored. */
 async function storeResult(
   store: OutboxStore<never>,
   { key }: Wanted,
@@ -207,7 +206,7 @@ async function storeResult(
     if (pauseMs > 0) await pause(pauseMs);
     try {
       const finished = await store.finish(key, owner, result, claimed);
-      const stored = finished ?? (await join(store, key, result));
+      const stored = finished ?? (await mergeLateResult(store, key, result));
       if (stored !== undefined) return stored;
       break;
     } catch (error) {
@@ -218,16 +217,16 @@ async function storeResult(
 }
 
 /**
- * What is stored by another than the owner, which an old result must not overwrite. That the service has
- * the payment is never old: it is noted as a callback's word is.
+ * Handles the result of a sender that is no longer the owner. It must not overwrite what others have stored since,
+ * but the fact that a payment exists never expires: it is settled as by a callback.
  */
-async function join(
+async function mergeLateResult(
   store: OutboxStore<never>,
   key: string,
   result: Result,
 ): Promise<StoredPayment | undefined> {
   if (result.state === 'created') {
-    // The answer is the payment's first record. A callback of the same second says more.
+    // The answer is the payment's first record, so any callback is newer, even one with the same time.
     const finding = { ...result.finding, updatedAtUs: undefined };
     await store.settle(key, finding, undefined);
   }

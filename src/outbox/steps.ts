@@ -1,22 +1,22 @@
 import type { SettleOutcome } from './outbox.js';
 import type { Claim, Finding, Intent, Result, StoredPayment } from './store.js';
 
-// What the steps of a store decide, for stores that do so in JavaScript: from what is stored, and locked, to
-// what is to be changed.
+// The decisions of a store's steps, for stores that decide in JavaScript: each function takes the stored and locked
+// payment, and returns the change to make.
 
-/** A payment with what a store alone sees of it. */
+/** A payment with the fields that only the store sees. */
 export interface OwnedPayment extends StoredPayment {
   readonly owner: string | undefined;
   /** In epoch milliseconds. */
   readonly leaseUntilMs: number | undefined;
-  /** As that of a {@link Finding}. */
+  /** Like that of a {@link Finding}. */
   readonly updatedAtUs: number | undefined;
 }
 
-/** What a step changes, besides the time of the change. */
+/** The fields that a step changes, besides the time of the change. */
 export type Change = Partial<OwnedPayment>;
 
-/** Undefined as long as its lease has not run out. */
+/** Returns undefined unless the payment is `sending` under an expired lease. */
 export function expire(
   { state, leaseUntilMs = 0 }: OwnedPayment,
   nowMs: number,
@@ -24,7 +24,7 @@ export function expire(
   return state === 'sending' && leaseUntilMs <= nowMs ? { state: 'unresolved' } : undefined;
 }
 
-/** What is granted is `sending` by it. Undefined when it stays as it is. */
+/** A granted claim changes the state to `sending`. Returns undefined if nothing changes. */
 export function claim(
   row: OwnedPayment,
   { intent, owner, allowsRejected, leaseMs }: Omit<Claim, 'key'>,
@@ -40,18 +40,18 @@ export function claim(
   return { ...intent, ...sending, attempts: attempts + 1, sentAtMs: nowMs, failure: undefined };
 }
 
-/** Undefined when it stands in the way, and stays as it is. */
+/** Returns undefined if the stored payment prevents it, and nothing changes. */
 export function record({ state }: OwnedPayment, intent: Intent): Change | undefined {
   return state === 'rejected' ? { ...intent, state: 'recorded' } : undefined;
 }
 
-/** What a payment gets when its sending has ended, in whatever way. */
+/** The change after any end of an attempt to send. */
 export function end(result: Result): Change {
   const { state, finding, failure } = result;
   return { ...finding, state, failure, owner: undefined, leaseUntilMs: undefined };
 }
 
-/** What a finding is, and what it changes. A `second-payment` is to be kept as one. */
+/** Returns the outcome of a finding and its change. The caller must store a `second-payment`. */
 export function settle(
   row: OwnedPayment | undefined,
   finding: Finding,
@@ -68,20 +68,20 @@ export function settle(
 
 type Dated = Pick<Finding, 'updatedAtUs'>;
 
-/** Whether a record is older than the one that is known. */
+/** Whether a record is older than the stored one. */
 export function isOlder(finding: Dated, known: Dated): boolean {
   return (finding.updatedAtUs ?? 0) < (known.updatedAtUs ?? 0);
 }
 
-/** What users may see of it: as `unresolved`, too, where its lease has run out. */
+/** Removes the fields that only the store sees, and shows an expired lease as `unresolved`. */
 export function visible(row: OwnedPayment, nowMs: number): StoredPayment {
   const { owner, leaseUntilMs, updatedAtUs, ...stored } = { ...row, ...expire(row, nowMs) };
   return stored;
 }
 
-// What one statement has stored is known but for the database's time. This process's stands for it.
+// The result of a single statement is known except for the database's time, which this process's clock replaces.
 
-/** What a claim of a payment that was not stored has stored. */
+/** The payment that a claim has stored as new. */
 export function added({ body, digest }: Intent): StoredPayment {
   const atMs = Date.now();
   return {
@@ -98,7 +98,7 @@ export function added({ body, digest }: Intent): StoredPayment {
   };
 }
 
-/** What is stored when the sending of what was claimed has ended. */
+/** The stored payment after the end of an attempt to send. */
 export function finished(claimed: StoredPayment, result: Result): StoredPayment {
   const changedAtMs = Date.now();
   const { state, failure } = result;

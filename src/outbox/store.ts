@@ -1,21 +1,21 @@
 import type { OutboxState, SettleOutcome } from './outbox.js';
 
-/** A payment as a store keeps it. */
+/** A payment as stored. */
 export interface StoredPayment {
-  /** JSON of what is sent, its keys in order: the same text for the same payment. */
+  /** The request body as JSON with ordered keys, so that equal payments have equal texts. */
   readonly body: string;
   /** A digest of `body`. */
   readonly digest: string;
-  /** `unresolved` too where it is `sending` under a lease that has run out. */
+  /** `unresolved` also for a payment that is `sending` under an expired lease. */
   readonly state: OutboxState;
   /** How often it was claimed. */
   readonly attempts: number;
-  /** In epoch milliseconds, as the other times. */
+  /** In epoch milliseconds, like the other times. */
   readonly recordedAtMs: number;
   /** When it was last claimed. */
   readonly sentAtMs: number | undefined;
   readonly changedAtMs: number;
-  /** The service's identifier of the payment, where it is known; as `key`, or a digest of it. */
+  /** The service's identifier of the payment, or a digest of it, like `key`; undefined if unknown. */
   readonly referenceNumber: string | undefined;
   /** JSON of the payment's record. */
   readonly payment: string | undefined;
@@ -23,54 +23,54 @@ export interface StoredPayment {
   readonly failure: string | undefined;
 }
 
-/** A payment that is to be stored. */
+/** A payment to store. */
 export interface Intent {
   readonly body: string;
   readonly digest: string;
 }
 
-/** A payment that is to be sent. */
+/** A request to send a payment. */
 export interface Claim {
   readonly key: string;
-  /** What to store. Without it only what is stored already is claimed. */
+  /** The payment to store if there is none. Undefined to claim only a stored one. */
   readonly intent: Intent | undefined;
-  /** A token that is this claim's alone. */
+  /** The fencing token, unique to this claim. */
   readonly owner: string;
-  /** Whether a `rejected` one is granted: to those alone who know that it was, or may be. */
+  /** Whether a `rejected` payment may be claimed: only for callers who ask for that payment, not for recover(). */
   readonly allowsRejected: boolean;
-  /** After how many milliseconds the claimant is taken for dead. */
+  /** The lease in milliseconds: after it, the owner counts as dead. */
   readonly leaseMs: number;
 }
 
-/** What a claim found. */
+/** The result of a claim. */
 export interface Claimed {
-  /** Whether this caller, and no other, may send it now. */
+  /** Whether this caller alone may send the payment now. */
   readonly granted: boolean;
-  /** What is stored, after the claim; undefined when there is nothing. */
+  /** The payment as stored after the claim; undefined if there is none. */
   readonly stored: StoredPayment | undefined;
 }
 
-/** What is known of a payment at the service. */
+/** What a callback or an answer says about a payment. */
 export interface Finding {
-  /** As that of {@link StoredPayment}. */
+  /** Like that of {@link StoredPayment}. */
   readonly referenceNumber: string | undefined;
   /** JSON of its record. */
   readonly payment: string | undefined;
-  /** When the record is from, in epoch microseconds; undefined when it does not say. */
+  /** The record's `updatedAt`, in epoch microseconds; undefined if it has none. */
   readonly updatedAtUs: number | undefined;
 }
 
-/** How a sending ended. */
+/** The result of an attempt to send. */
 export type Result =
   | { readonly state: 'created'; readonly finding: Finding; readonly failure?: string | undefined }
   | {
       readonly state: 'rejected' | 'recorded' | 'unresolved';
-      /** JSON of an `OutboxFailure`; undefined when the sender did not get as far. */
+      /** JSON of an `OutboxFailure`; undefined if nothing was attempted. */
       readonly failure: string | undefined;
       readonly finding?: undefined;
     };
 
-/** Where a page of a list begins: behind the last entry of the page before. */
+/** The position after which a page starts: that of the last entry of the previous page. */
 export interface Cursor {
   readonly atMs: number;
   readonly key: string;
@@ -78,25 +78,25 @@ export interface Cursor {
 
 /** A page of a list. */
 export interface Page {
-  /** Only those of which the time is so long ago. With 0 all: after a clock was set back a time may lie ahead. */
+  /** The least age of an entry. 0 lists all, even a time in the future, which a clock that was set back leaves. */
   readonly olderThanMs: number;
   readonly after: Cursor | undefined;
   readonly limit: number;
 }
 
-/** An entry of a list: what is stored, and where a page behind it begins. */
+/** An entry of a list. */
 export interface Listed {
   readonly key: string;
   readonly stored: StoredPayment;
 }
 
-/** A second payment as a store keeps it. */
+/** A second payment as stored. */
 export interface StoredSecondPayment {
-  /** The key of the payment of which it is the second. */
+  /** The key of the first payment. */
   readonly key: string;
-  /** JSON of what was sent for that payment. */
+  /** The request body of the first payment, as JSON. */
   readonly body: string;
-  /** As that of {@link StoredPayment}. */
+  /** Like that of {@link StoredPayment}. */
   readonly referenceNumber: string;
   /** JSON of its record. */
   readonly payment: string;
@@ -104,44 +104,44 @@ export interface StoredSecondPayment {
 }
 
 /**
- * What an outbox needs of a database: each method is one step, which happens as a whole or not at all, with
- * those of all processes one after another. The store has one clock for all processes.
+ * The database operations of an outbox. Each method is one atomic step, serialized with those of all processes.
+ * The store has one clock for all processes.
  *
- * `key` is the merchant's reference, or a digest of it where a store could stumble over the reference: at
- * most 128 printable characters of ASCII, case and all of which count. References are told apart by it. The
- * text itself is in the body. A `referenceNumber` is made in the same way.
+ * `key` identifies the payment: the merchant's reference, or a digest of it if a store might not handle the
+ * reference. It has at most 128 printable ASCII characters, and its case matters. The
+ * original reference is in the body. A `referenceNumber` is converted in the same way.
  *
- * A `tx` is the merchant's own transaction, in which the step is to be taken; undefined for one of the
- * store's own. No other method may run inside somebody's transaction.
+ * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
+ * own. The other methods must never run inside another transaction.
  */
 export interface OutboxStore<Tx = unknown> {
-  /** Whether {@link record} is refused without a `tx`: one that was forgotten must not store the payment alone. */
+  /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
   /**
-   * Has the payment sent by one caller alone.
+   * Claims a payment, so that only one caller sends it.
    *
-   * - Nothing is stored: with an `intent` it is stored, and granted; without one nothing happens.
-   * - `recorded`: granted, unless an `intent` has another digest than what is stored.
-   * - `rejected`: granted where it is allowed; an `intent` takes the place of what is stored.
-   * - `sending` under a lease that has run out: becomes `unresolved` and keeps its owner. Not granted.
-   * - Anything else stays as it is. Not granted.
+   * - Nothing is stored: stores the `intent` and grants the claim; without an `intent`, does nothing.
+   * - `recorded`: granted, unless the `intent` has another digest than the stored payment.
+   * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
+   * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
+   * - Anything else: not granted and not changed.
    *
-   * Where it is granted the payment is `sending`, has this owner and a new lease, one more attempt and
+   * A granted payment is `sending`, has this owner and a new lease, one more attempt, and
    * `sentAt` is now.
    */
   claim(claim: Claim): Promise<Claimed>;
   /**
-   * Stores an intent as `recorded`, or as `recorded` again in the place of one that is `rejected`.
+   * Stores an intent as `recorded` if nothing or a `rejected` payment is stored.
    *
-   * @returns what stood in the way and stays as it is; undefined when it was stored
+   * @returns undefined if it was stored; otherwise the stored payment, which is not changed
    */
   record(key: string, intent: Intent, tx: Tx | undefined): Promise<StoredPayment | undefined>;
   /**
-   * Notes how a sending ended, if the payment still has this owner, and has none then. An owner is lost to
-   * {@link settle}, {@link resolve} or another claim, and not to a lease that runs out.
+   * Stores the result of an attempt if the payment still has this owner, and clears the owner. A payment loses its
+   * owner to {@link settle}, {@link resolve} or another claim, but not when its lease expires.
    *
-   * @param claimed what the claim gave, of which only its owner can have changed more than state and times
-   * @returns what is stored then; undefined, with nothing changed, when the owner is another one
+   * @param claimed what the claim returned; since then, others can have changed only its state and times
+   * @returns what is stored now; undefined, with nothing changed, if the payment has another owner
    */
   finish(
     key: string,
@@ -150,48 +150,47 @@ export interface OutboxStore<Tx = unknown> {
     claimed: StoredPayment | undefined,
   ): Promise<StoredPayment | undefined>;
   /**
-   * Notes that the service has the payment.
+   * Stores that the payment exists at the service.
    *
    * - Nothing is stored under the key: `not-ours`.
-   * - Not `created`, or without a `referenceNumber`: becomes `created` with the finding, and has no owner.
-   *   `settled`. A `created` one and a finding without a `referenceNumber`: `known`, nothing changes.
-   * - The same `referenceNumber`: `known`. The finding takes the place of the record unless it is older;
-   *   a record without a time is older than any.
-   * - Another `referenceNumber`: `second-payment`. It is kept in another list, one entry for each key
-   *   and `referenceNumber`, whose record is the newest.
+   * - Stored, but not `created` or without a `referenceNumber`: `settled`. It becomes `created` with the finding,
+   *   and loses its owner. If it is `created` and the finding has no `referenceNumber`: `known`, nothing changes.
+   * - The same `referenceNumber`: `known`. The finding replaces the record unless it is older;
+   *   a record without a time is older than any other.
+   * - Another `referenceNumber`: `second-payment`. It is stored in another list, with one entry per key
+   *   and `referenceNumber`, which keeps the newest record.
    */
   settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome>;
   /**
-   * Ends what is `unresolved`, a lease that has run out included, as `created` or `rejected`, and takes its
-   * owner.
+   * Makes an `unresolved` payment, or one with an expired lease, `created` or `rejected`, and clears its owner.
    *
-   * @returns false, with nothing changed, when it is anything else
+   * @returns false, with nothing changed, for any other payment
    */
   resolve(
     key: string,
     result: Exclude<Result, { state: 'recorded' | 'unresolved' }>,
   ): Promise<boolean>;
-  /** What is stored under the key. */
+  /** Resolves with what is stored under the key. */
   read(key: string): Promise<StoredPayment | undefined>;
   /**
-   * Makes `unresolved` what is `sending` under a lease that has run out; it keeps its owner.
+   * Makes payments that are `sending` under an expired lease `unresolved`; they keep their owner.
    *
    * @returns how many there were
    */
   expire(): Promise<number>;
-  /** What is `recorded`, by `changedAt` and key. */
+  /** Lists `recorded` payments, ordered by `changedAt` and key. */
   listRecorded(page: Page): Promise<readonly Listed[]>;
-  /** What is `unresolved`, a lease that has run out included, by `sentAt` and key. */
+  /** Lists `unresolved` payments and those with an expired lease, ordered by `sentAt` and key. */
   listUnresolved(page: Page): Promise<readonly Listed[]>;
-  /** The second payments, by `foundAt`, key and `referenceNumber`. */
+  /** Lists second payments, ordered by `foundAt`, key and `referenceNumber`. */
   listSecondPayments(
     page: Pick<Page, 'limit'> & { readonly after: StoredSecondPayment | undefined },
   ): Promise<readonly StoredSecondPayment[]>;
   /**
-   * Deletes what is `created` or `rejected` and was last changed before a time, and second payments that
-   * were found before it.
+   * Deletes payments that are `created` or `rejected` and last changed before a time, and second payments
+   * found before it.
    *
-   * @returns how many payments there were, second ones not counted
+   * @returns how many payments were deleted, second payments not counted
    */
   prune(olderThan: Date): Promise<number>;
 }

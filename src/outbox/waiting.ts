@@ -2,7 +2,7 @@ import { RequestAbortedError } from '../errors.js';
 import { onAbort } from '../protocol/abort-relay.js';
 
 /**
- * Waits until `ended` has settled, either way, or the time is over.
+ * Waits until `ended` has settled, either way, or the timeout has passed.
  *
  * @returns whether it has settled
  * @throws {RequestAbortedError} when the caller's signal aborts
@@ -32,10 +32,10 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await waitFor(new Promise(() => {}), ms, signal);
 }
 
-/** @throws {RequestAbortedError} when the signal was aborted before anything was done */
+/** @throws {RequestAbortedError} when the signal is already aborted */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (!signal?.aborted) return;
-  throw new RequestAbortedError('The payment was not sent: its signal was aborted before.', {
+  throw new RequestAbortedError('The payment was not sent: its signal was already aborted.', {
     requestOutcome: 'not-sent',
     safeToRetry: true,
   });

@@ -56,7 +56,7 @@ describe('what is asked of an outbox', () => {
       'send with extraBody',
       (outbox) => outbox.send('order-1', { extraBody: {} }),
       'extraBody',
-      'extraBody must be left out: what is sent is what was recorded; pass it to record()',
+      'extraBody must be left out: send() sends what was recorded; pass it to record()',
     ],
     [
       'send with an option that is invalid',
@@ -70,7 +70,7 @@ describe('what is asked of an outbox', () => {
       'resolve without a resolution',
       (outbox) => outbox.resolve('order-1', undefined as never),
       'resolution',
-      "resolution is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() behind the reference",
+      "resolution is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
     ],
     [
       'resolve with nothing found',
@@ -133,7 +133,7 @@ describe('what is asked of an outbox', () => {
         code: 'INVALID_OPTION',
         option: 'tx',
         message: expect.stringMatching(
-          /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; a payment that is recorded by itself is sent, whatever becomes of its order$/,
+          /^tx .*your open transaction, as in record\(payment, \{ tx \}\).*; without it, the payment would be sent even if its order is not stored$/,
         ),
       });
       expect(await store.read('order-1')).toBeUndefined();
@@ -154,7 +154,7 @@ describe('what is asked of an outbox', () => {
       await expect(call).rejects.toMatchObject({
         option: 'client',
         message: expect.stringMatching(
-          /^client must not have retryUnknownOutcome: .+ client of its own$/,
+          /^client must not have retryUnknownOutcome: .+ its own client$/,
         ),
       });
     }
@@ -184,7 +184,7 @@ describe('a call', () => {
     const call = outbox.create(order('order-1'), { signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({
       code: 'ABORTED',
-      message: 'The payment was not sent: its signal was aborted before.',
+      message: 'The payment was not sent: its signal was already aborted.',
       requestOutcome: 'not-sent',
       safeToRetry: true,
     });

@@ -27,16 +27,16 @@ const ALL = [
 ];
 
 const rules = {
-  create: func<OutboxContractSubject<unknown>['create']>('that gives an outbox'),
+  create: func<OutboxContractSubject<unknown>['create']>('that returns an outbox'),
   transaction: optional(func('that runs its argument in a transaction')),
   loseLease: optional(func('that takes a reference')),
   timeoutMs: withDefault(30_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
 } satisfies OptionRules<OutboxContractSubject<unknown>>;
 
 /**
- * What a `PaymentOutbox` promises, as tests for your own store and any test runner. Each case works on its
- * own payments, with random references, and leaves them in the store; the service is played by the
- * contract.
+ * The promises of a `PaymentOutbox` as tests, for your own store and any test runner. Each case works on its
+ * own payments, with random references, and leaves them in the store. The contract simulates the
+ * service.
  *
  * @example
  * ```ts
@@ -62,8 +62,8 @@ export function outboxContract<Tx>(
   return toRunnableCases(ALL, {
     createStage: () => new Stage(subject as OutboxContractSubject<unknown>),
     lacks: {
-      transaction: transaction === undefined && 'it needs transaction, which runs one',
-      loseLease: loseLease === undefined && 'it needs loseLease, which makes a sender seem dead',
+      transaction: transaction === undefined && 'it needs transaction, which runs a transaction',
+      loseLease: loseLease === undefined && 'it needs loseLease, which makes a sender appear dead',
     },
     timeoutMs,
     hint: 'a call of the outbox has not settled. The store may hang, or the outbox may wait for a payment that no process is sending',

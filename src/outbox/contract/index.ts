@@ -1,5 +1,5 @@
 /**
- * The tests of an outbox, for a store of your own.
+ * The tests of an outbox, for your own store.
  *
  * @module merchant-payments/outbox/contract
  */

@@ -7,8 +7,8 @@ import { createGate, type Gate } from '../../storage/contract/gate.js';
  * How the service answers.
  *
  * - `created`: 201 with the record of a new payment.
- * - `answer-lost`: the payment is created, and the connection breaks.
- * - `body-lost`: 201, and the body breaks off.
+ * - `answer-lost`: the payment is created, but the connection breaks before the answer.
+ * - `body-lost`: 201, but the connection breaks during the body.
  * - `refused`: no connection, so nothing is sent.
  * - a number: that status, and nothing is created.
  */
@@ -19,11 +19,11 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A request that was received and is not answered yet. */
+/** A request that the service holds without answering. */
 export interface HeldRequest {
-  /** Settles when it was received. */
+  /** Resolves when it was received. */
   readonly received: Promise<void>;
-  /** Has it answered. */
+  /** Answers it. */
   answer(kind?: AnswerKind): void;
 }
 
@@ -32,7 +32,7 @@ interface Hold {
   readonly answer: Gate<AnswerKind>;
 }
 
-// Nothing listens there, and nothing is sent: the client has a fetch.
+// Never used: the client sends through its `fetch` option.
 const PORT = 9;
 
 /** The service as the outboxes of one case see it. */
@@ -51,7 +51,7 @@ export class ContractService {
   readonly #holds = new Map<string, Hold>();
   readonly #allHolds: Hold[] = [];
 
-  /** The bodies of the requests for a payment. */
+  /** The bodies of the requests for a reference. */
   requestsFor(reference: string): Request['body'][] {
     return this.#requests.filter((one) => one.reference === reference).map(({ body }) => body);
   }
@@ -63,12 +63,12 @@ export class ContractService {
       .map(({ referenceNumber }) => referenceNumber);
   }
 
-  /** How the next requests for a payment are answered, one after another; those after them `created`. */
+  /** Sets the answers to the next requests for a reference, in order; later requests get `created`. */
   answer(reference: string, ...kinds: readonly AnswerKind[]): void {
     this.#answers.set(reference, [...kinds]);
   }
 
-  /** Holds the next request for a payment. */
+  /** Holds the next request for a reference. */
   hold(reference: string): HeldRequest {
     const hold: Hold = { received: createGate(), answer: createGate() };
     this.#holds.set(reference, hold);
@@ -79,7 +79,7 @@ export class ContractService {
     };
   }
 
-  /** Answers all that is held. */
+  /** Answers all held requests. */
   end(): void {
     for (const { answer } of this.#allHolds) answer.open('created');
   }

@@ -7,7 +7,7 @@ import type { OutboxPayment, PaymentOutbox } from '../outbox.js';
 import { ContractService } from './service.js';
 import type { OutboxContractSubject } from './subject.js';
 
-/** What a case plays on: a store, a service, and every call that the case started. */
+/** What a case works with: a store, a service, and every call that the case started. */
 export class Stage {
   readonly service = new ContractService();
   readonly #subject: OutboxContractSubject<unknown>;
@@ -17,24 +17,24 @@ export class Stage {
     this.#subject = subject;
   }
 
-  /** An outbox over the store, as one more process has it. */
+  /** Opens an outbox over the store, as another process would. */
   async open(): Promise<PaymentOutbox<unknown>> {
     return this.#subject.create({ client: this.service.client });
   }
 
-  /** An outbox, and a payment that no other case has. */
+  /** Opens an outbox, and creates the input of a payment that no other case uses. */
   async scene() {
     const input = createInput();
     return { outbox: await this.open(), input, reference: input.merchantPaymentReference };
   }
 
-  /** Starts a call that the case does not wait for at once. */
+  /** Registers a call that the case does not await yet. */
   start<Value>(call: Promise<Value>): Promise<Value> {
     this.#calls.push(call.catch(() => undefined));
     return call;
   }
 
-  /** Creates a payment that the service has, without the outbox knowing. */
+  /** Creates a payment that exists at the service, but is unresolved in the outbox. */
   async createUnresolved(outbox: PaymentOutbox<unknown>) {
     const input = createInput();
     const reference = input.merchantPaymentReference;
@@ -44,7 +44,7 @@ export class Stage {
     return { input, reference, referenceNumber };
   }
 
-  /** Starts to create a payment, which the service has received and not answered yet. */
+  /** Starts to create a payment that the service receives but does not answer yet. */
   async createHeld(outbox: PaymentOutbox<unknown>) {
     const input = createInput();
     const reference = input.merchantPaymentReference;
@@ -59,13 +59,13 @@ export class Stage {
     await this.transaction((tx) => outbox.record(input, { tx }));
   }
 
-  /** Runs the body in a transaction of the store's database, or in none where the subject has none. */
+  /** Runs the body in a transaction of the store's database, or without one if the subject has none. */
   async transaction(body: (tx: unknown) => Promise<void>): Promise<void> {
     if (this.#subject.transaction === undefined) await body(undefined);
     else await this.#subject.transaction(body);
   }
 
-  /** Makes the sender of this payment seem dead. */
+  /** Makes the sender of this payment appear dead. */
   async loseLease(reference: string): Promise<void> {
     await this.#subject.loseLease?.(reference);
   }
@@ -76,26 +76,26 @@ export class Stage {
   }
 }
 
-/** For a step that the outbox takes in a transaction of its own. */
+/** The context of a step that uses the outbox's own transaction. */
 export const own = { tx: undefined };
 
-/** What not every store can do. */
+/** An ability that not every store has. */
 export type Need = 'transaction' | 'loseLease';
 
 export type ContractCase = AnyContractCase<Stage, Need>;
 
 export const test = (name: string, run: ContractCase['run']): ContractCase => ({ name, run });
 
-/** Cases for the stores that can do this. */
+/** Marks cases that need an ability of the store. */
 export const needing = (needs: Need, cases: readonly ContractCase[]): readonly ContractCase[] =>
   cases.map((one) => ({ ...one, needs }));
 
-/** A payment that no other case has. */
+/** The input of a payment that no other case uses. */
 export function createInput(fields: Partial<CreatePaymentInput> = {}): CreatePaymentInput {
   return { merchantPaymentReference: randomUUID(), amount: 2500, currency: 'EUR', ...fields };
 }
 
-/** Of a payment that an outbox gave: what is to be as named. */
+/** Asserts the given fields of a payment from an outbox. */
 export function assertPayment(
   payment: OutboxPayment | undefined,
   expected: Partial<Pick<OutboxPayment, 'state' | 'replayed' | 'attempts'>> & {
@@ -112,7 +112,7 @@ export function assertPayment(
   }
 }
 
-/** Waits for the error with which a call rejects, which must have this code. */
+/** Resolves with the error of a call that must reject with this code. */
 export async function rejectsWith(call: Promise<unknown>, code: string): Promise<unknown> {
   const outcome = await call.then(
     () => 'nothing',
@@ -123,7 +123,7 @@ export async function rejectsWith(call: Promise<unknown>, code: string): Promise
   throw outcome;
 }
 
-/** Everything that an outbox lists. */
+/** Resolves with all items of a list. */
 export async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const item of list) items.push(item);

@@ -1,5 +1,5 @@
 /**
- * An outbox in MySQL or MariaDB. What makes an ORM its pool, `fromDrizzle` and the like, is in
+ * An outbox in MySQL or MariaDB. For use with an ORM, import `fromDrizzle` and the like from
  * `merchant-payments/inbox/mysql`.
  *
  * @module merchant-payments/outbox/mysql

@@ -18,8 +18,8 @@ import { type MysqlOutboxOptions, mysqlOutboxRules, quoteTables } from './option
 /** An outbox in MySQL or MariaDB. */
 export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {
   /**
-   * Makes the tables where they do not exist. Any number of processes may do so at once, and where they
-   * exist it changes nothing and needs no right to create. Where the application has no such right, let a
+   * Creates missing tables. Any number of processes may call it at the same time. If the tables exist,
+   * it changes nothing and needs no right to create. If the application may not create them, let a
    * migration run `mysqlOutboxSchema()`, or `merchant-payments/outbox/mysql/schema.sql`.
    *
    * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
@@ -30,10 +30,10 @@ export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {
 /**
  * An outbox in MySQL 8.0 or MariaDB 10.6, or later, for any number of processes.
  *
- * `record` and `settle` write through the `tx` that they are given: a connection of the pool on which your
- * transaction is open, or that of a `mysqlInbox` of the same pool. Everything else is a short transaction on
- * a connection of its own, which is given back before anything is sent: do not call `create` or `send` for a
- * payment that a transaction of yours has recorded and not committed.
+ * `record` and `settle` write through your `tx`: a connection of the pool on which your
+ * transaction is open, or the `tx` of a `mysqlInbox` on the same pool. Everything else is a short transaction on
+ * a separate connection, which is released before anything is sent. So do not call `create` or `send` for a
+ * payment that one of your transactions has recorded but not yet committed.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export function mysqlOutbox<Pool extends MysqlPoolLike>(
   options: MysqlOutboxOptions,
 ): MysqlOutbox<MysqlTransactionOf<Pool>>;
 /**
- * The same, with a `tx` of a type that you name.
+ * The same outbox, with an explicit type for `tx`.
  *
  * @param pool - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
  * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
@@ -71,10 +71,10 @@ export function mysqlOutbox<Tx extends MysqlQueryable>(
   options: MysqlOutboxOptions,
 ): MysqlOutbox<Tx>;
 /**
- * The same with an ORM, whose own transaction is `tx`.
+ * The same outbox with an ORM: `tx` is the ORM's own transaction object.
  *
- * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm` gives
- * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm`
+ * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
  */
 export function mysqlOutbox<Tx>(
   provider: TransactionProvider<Tx>,

@@ -26,8 +26,8 @@ const CHANGED_AT_ONCE = 200;
 type Step<Value> = (ask: Ask) => Promise<Value>;
 
 /**
- * The tables of an outbox in MySQL. A step locks its row and decides by it in this process, as no UPDATE of
- * MySQL gives what it has changed.
+ * The tables of an outbox in MySQL. A step locks its row and decides in this process, because UPDATE has no
+ * RETURNING in MySQL.
  */
 export class MysqlStore<Tx> implements OutboxStore<Tx> {
   readonly needsTransaction = true;
@@ -44,15 +44,16 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
   setup(): Promise<void> {
     return explained(async () => {
       for (const [index, create] of createTables(this.#tables).entries()) {
-        const look = this.#statements.looks[index] as string;
-        // Asked first: a user without the right to create may not even say it.
-        const isThere = await this.#runner.run(look).catch((error) => {
+        const check = this.#statements.checks[index] as string;
+        // Checked first: CREATE TABLE IF NOT EXISTS fails for a user without the right to create, even if the table
+        // exists.
+        const exists = await this.#runner.run(check).catch((error) => {
           if (!isMissingTable(error)) throw error;
         });
-        if (isThere !== undefined) continue;
+        if (exists !== undefined) continue;
         await this.#runner.run(create);
-        // Fails where there was a table of another version.
-        await this.#runner.run(look);
+        // Fails if the table lacks a column.
+        await this.#runner.run(check);
       }
     });
   }
@@ -74,16 +75,16 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
   }
 
   /**
-   * MySQL goes on waiting for a transaction behind a connection that was closed, by whomever: a claim whose
-   * sender has given up would be granted when that is rolled back, and the payment never sent.
+   * After a connection is closed, MySQL still waits for the lock that its statement needs. So a claim whose sender
+   * has given up could still be granted once the other transaction rolls back, and its payment would never be sent.
    */
   async #withdraw({ key, owner }: Claim): Promise<void> {
-    // Where that fails, as for a session that is over, the claim may have been granted since the look for it.
-    await this.#endWait(owner).catch(() => undefined);
+    // This fails for a session that has ended since it was found. The claim may then be granted, and is released below.
+    await this.#killClaim(owner).catch(() => undefined);
     await this.#finish(key, owner, { state: 'recorded', failure: undefined });
   }
 
-  async #endWait(owner: string): Promise<void> {
+  async #killClaim(owner: string): Promise<void> {
     for (const session of await this.#run(this.#statements.findClaim(owner))) {
       await this.#run(`KILL ${Number(session)}`);
     }
@@ -194,13 +195,13 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
     );
   }
 
-  /** Undefined where there is nothing. */
+  /** Resolves with undefined if there is no such payment. */
   async #lock(ask: Ask, key: string): Promise<OwnedRow | undefined> {
     const [json] = await ask(this.#statements.lock(key));
     return json === undefined ? undefined : parseOwnedRow(json);
   }
 
-  /** Gives what is stored then. */
+  /** Resolves with what is then stored. */
   async #change(
     ask: Ask,
     { key, row, nowMs }: OwnedRow,
@@ -233,8 +234,8 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
   }
 
   /**
-   * The usual case of a step in one statement, by itself. Gives whether it has changed a row; undefined, with
-   * nothing changed, where the step has to be taken in a transaction.
+   * Runs the usual case of a step as a single statement. Resolves with whether it changed a row; with undefined,
+   * and nothing changed, if the step needs a transaction.
    */
   async #changeAlone(statement: (session: number) => string): Promise<boolean | undefined> {
     const { change } = this.#runner;
@@ -258,7 +259,7 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
         try {
           return await this.#runner.runTogether(step);
         } catch (error) {
-          // It is undone, as a whole.
+          // A deadlock has rolled back the whole transaction.
           if (!isDeadlock(error) || count === MAX_DEADLOCKS) throw error;
         }
       }

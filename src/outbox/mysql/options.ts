@@ -6,8 +6,8 @@ import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 /** The names of the tables of a `mysqlOutbox`. */
 export interface MysqlOutboxSchemaOptions {
   /**
-   * What the names of the tables (`payments`, `second_payments`) begin with: 1 to 40 ASCII letters, digits
-   * and underscores, not starting with a digit; with a database in front if it is not the pool's:
+   * The prefix of the tables (`payments`, `second_payments`): 1 to 40 ASCII letters, digits
+   * and underscores, not starting with a digit. Put the database in front if it is not the pool's:
    * `'billing.payment_outbox_'`.
    * @default 'payment_outbox_'
    */
@@ -17,27 +17,25 @@ export interface MysqlOutboxSchemaOptions {
 /** Options of {@link mysqlOutbox}. */
 export interface MysqlOutboxOptions extends OutboxOptions, MysqlOutboxSchemaOptions {
   /**
-   * How long a call waits for a connection of the pool, in milliseconds; a pool by itself waits for ever. A
+   * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits without a limit. A
    * whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;
   /**
-   * How long a step of the outbox, which is a short transaction, may take at the server, in milliseconds, a
-   * wait for a transaction of yours that has recorded the same reference included. Then the connection is
-   * closed and the call fails (`OUTBOX_TIMEOUT`). With an ORM, `acquireTimeoutMs` is added
-   * to it. A whole number from 1 to 2_147_483_647.
+   * How long a step of the outbox, which is a short transaction, may take at the server, in milliseconds, including a
+   * wait for one of your transactions that recorded the same reference. After that, the outbox closes the connection
+   * and the call fails (`OUTBOX_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number
+   * from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
 }
 
-/** One rule for each option of the schema. */
 export const schemaRules = {
   prefix: withDefault('payment_outbox_', tablePrefix),
 } satisfies OptionRules<MysqlOutboxSchemaOptions>;
 
-/** One rule for each option. */
 export const mysqlOutboxRules = {
   ...outboxRules,
   ...logRules,
@@ -46,7 +44,7 @@ export const mysqlOutboxRules = {
   commandTimeoutMs: withDefault(5_000, timerMs()),
 } satisfies OptionRules<MysqlOutboxOptions>;
 
-/** Checked names, quoted for SQL. */
+/** Names of the tables, quoted for SQL. */
 export interface QuotedTables {
   readonly payments: string;
   readonly seconds: string;

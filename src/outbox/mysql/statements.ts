@@ -5,7 +5,7 @@ import type { Change, OwnedPayment } from '../steps.js';
 import type { Claim, Finding, Intent, Page, StoredSecondPayment } from '../store.js';
 import type { QuotedTables } from './options.js';
 
-// Without values beside them: a provider's ORM takes no other.
+// Statements without parameters, because a provider's ORM accepts no others.
 
 const NOW_MS = `${NOW_US} DIV 1000`;
 const EXPIRED = `state = 'sending' AND lease_until_ms <= ${NOW_MS}`;
@@ -30,7 +30,7 @@ const COLUMNS: Readonly<Record<keyof OwnedPayment, string>> = {
 const ROW = `CAST(JSON_ARRAY(reference, ${Object.values(COLUMNS).join(', ')}, ${NOW_MS}) AS CHAR)`;
 const SECOND = 'CAST(JSON_ARRAY(reference, body, reference_number, payment, found_at_ms) AS CHAR)';
 
-/** The statements of an outbox. What gives rows gives one text for each. */
+/** The statements of an outbox. Each row of a result is one text. */
 export class Statements {
   readonly #payments: string;
   readonly #seconds: string;
@@ -40,8 +40,8 @@ export class Statements {
     this.#seconds = seconds;
   }
 
-  /** Fail where a table is missing, or lacks a column. Give nothing. */
-  get looks(): readonly string[] {
+  /** Fail if a table is missing or lacks a column. Return nothing. */
+  get checks(): readonly string[] {
     return [
       `SELECT ${ROW} FROM ${this.#payments} LIMIT 0`,
       `SELECT ${SECOND}, payment_updated_at_us FROM ${this.#seconds} LIMIT 0`,
@@ -49,9 +49,9 @@ export class Statements {
   }
 
   /**
-   * Stores what is not stored, and claims it. Fails where something is stored.
+   * Stores and claims a new payment. Fails if one is stored.
    *
-   * @param session the number that the driver has of the session
+   * @param session the driver's thread id of the session
    */
   add({ key, owner, leaseMs }: Claim, { body, digest }: Intent, session: number): string {
     return `/* ${owner} ${session} */ INSERT INTO ${this.#payments}
@@ -60,8 +60,8 @@ VALUES (${literal(key)}, ${value(body)}, ${value(digest)}, 'sending', ${literal(
   }
 
   /**
-   * Gives the number of the session that still waits with this owner's claim. Not where the server has another
-   * number for it than the driver: a proxy is in between, which takes KILL for a session of its own.
+   * Returns the id of the session in which this owner's claim still waits. Returns none if the server's id differs from
+   * the driver's: then a proxy is in between, and KILL would hit another session.
    */
   findClaim(owner: string): string {
     return `SELECT CAST(id AS CHAR) FROM information_schema.processlist
@@ -69,8 +69,8 @@ WHERE LOCATE(CONCAT(${literal(`/* ${owner} `)}, id, ' */'), info) = 1`;
   }
 
   /**
-   * Stores an intent as `recorded` where there is nothing, and locks the row. Not by INSERT IGNORE, which
-   * locks so that two that have waited for a third can't both go on.
+   * Stores an intent as `recorded` if nothing is stored, and locks the row. Not by INSERT IGNORE, whose locks
+   * make two transactions deadlock that have both waited for a third.
    */
   insert(key: string, { body, digest }: Intent): string {
     return `INSERT INTO ${this.#payments}
@@ -79,12 +79,12 @@ VALUES (${literal(key)}, ${value(body)}, ${value(digest)}, 'recorded', 0, ${NOW_
 ON DUPLICATE KEY UPDATE reference = ${literal(key)}`;
   }
 
-  /** Gives the row. */
+  /** Returns the row. */
   read(key: string): string {
     return `SELECT ${ROW} FROM ${this.#payments} WHERE reference = ${literal(key)}`;
   }
 
-  /** Gives the row as it is now, and locks it until the transaction ends. */
+  /** Returns the current row, and locks it until the transaction ends. */
   lock(key: string): string {
     return `${this.read(key)} FOR UPDATE`;
   }
@@ -93,13 +93,13 @@ ON DUPLICATE KEY UPDATE reference = ${literal(key)}`;
     return `UPDATE ${this.#payments} SET ${columnsOf(change)} WHERE reference = ${literal(key)}`;
   }
 
-  /** The same by itself, where the payment still has this owner. */
+  /** The same as a single statement, if the payment still has this owner. */
   finish(key: string, owner: string, change: Change): string {
     return `UPDATE ${this.#payments} SET ${columnsOf(change)}, changed_at_ms = ${NOW_MS}
 WHERE reference = ${literal(key)} AND owner = ${literal(owner)}`;
   }
 
-  /** The time is set after the record, which looks at it: columns are set one after another. */
+  /** Columns are set from left to right: the record first, because its condition reads the old time. */
   addSecond(key: string, body: string, { referenceNumber, payment, updatedAtUs }: Finding): string {
     const age = updatedAtUs ?? 0;
     const isNew = `coalesce(payment_updated_at_us, 0) <= ${age}`;
@@ -110,7 +110,7 @@ ON DUPLICATE KEY UPDATE payment = CASE WHEN ${isNew} THEN ${value(payment)} ELSE
   payment_updated_at_us = greatest(coalesce(payment_updated_at_us, 0), ${age})`;
   }
 
-  /** Gives the keys, and locks their rows until the transaction ends. What is in use is left out. */
+  /** Returns the keys, and locks their rows until the transaction ends. Skips locked rows. */
   lockExpired(limit: number): string {
     return `SELECT reference FROM ${this.#payments} WHERE ${EXPIRED} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
   }
@@ -146,14 +146,14 @@ ORDER BY ${time}, reference LIMIT ${limit}`;
 ORDER BY found_at_ms, reference, reference_number LIMIT ${limit}`;
   }
 
-  /** As {@link lockExpired}. */
+  /** Like {@link lockExpired}. */
   lockOld(beforeMs: number, limit: number): string {
     return `SELECT reference FROM ${this.#payments}
 WHERE state IN ('created', 'rejected') AND changed_at_ms < ${beforeMs} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
   }
 
   delete(keys: readonly string[]): string {
-    // The index is said so that a small table is not read as a whole, which waits for what others use.
+    // Without the index hint, the server scans a small table completely, and waits for rows that others have locked.
     return `DELETE payment FROM ${this.#payments} AS payment FORCE INDEX (PRIMARY) WHERE reference IN (${listOf(keys)})`;
   }
 
@@ -172,7 +172,7 @@ function listOf(keys: readonly string[]): string {
   return keys.map(literal).join(', ');
 }
 
-/** JSON beyond ASCII is written in escapes: it is the same in every character set of a connection. */
+/** JSON beyond ASCII is escaped, so that it does not depend on the connection's character set. */
 function value(of: string | number | undefined): string {
   if (of === undefined) return 'NULL';
   return typeof of === 'number' ? String(of) : literal(toAsciiJson(of));

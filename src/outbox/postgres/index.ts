@@ -1,5 +1,5 @@
 /**
- * An outbox in Postgres. What makes an ORM its pool, `fromDrizzle` and the like, is in
+ * An outbox in Postgres. For use with an ORM, import `fromDrizzle` and the like from
  * `merchant-payments/inbox/postgres`.
  *
  * @module merchant-payments/outbox/postgres

@@ -6,8 +6,8 @@ import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 /** The names of the tables of a `postgresOutbox`. */
 export interface PostgresOutboxSchemaOptions {
   /**
-   * What the names of the tables (`payments`, `second_payments`) and their indexes begin with: 1 to 40 ASCII
-   * letters, digits and underscores, not starting with a digit; with a schema in front if it is not on the
+   * The prefix of the tables (`payments`, `second_payments`) and their indexes: 1 to 40 ASCII
+   * letters, digits and underscores, not starting with a digit. Put the schema in front if it is not on the
    * `search_path`: `'billing.payment_outbox_'`. Case matters.
    * @default 'payment_outbox_'
    */
@@ -17,27 +17,25 @@ export interface PostgresOutboxSchemaOptions {
 /** Options of {@link postgresOutbox}. */
 export interface PostgresOutboxOptions extends OutboxOptions, PostgresOutboxSchemaOptions {
   /**
-   * How long a call waits for a connection of the pool, in milliseconds; a pool by itself waits for ever. A
+   * How long a call waits for a connection of the pool, in milliseconds; by default, a pool waits without a limit. A
    * whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   acquireTimeoutMs?: number | undefined;
   /**
-   * How long Postgres may take to answer a statement of the outbox, in milliseconds, a wait for a transaction
-   * of yours that has recorded the same reference included. Then the connection is closed and the call
-   * fails (`OUTBOX_TIMEOUT`). With an ORM, `acquireTimeoutMs` is added
-   * to it. A whole number from 1 to 2_147_483_647.
+   * How long Postgres may take to answer a statement of the outbox, in milliseconds, including a wait for one of
+   * your transactions that recorded the same reference. After that, the outbox closes the connection and the call
+   * fails (`OUTBOX_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number from 1 to
+   * 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
 }
 
-/** One rule for each option of the schema. */
 export const schemaRules = {
   prefix: withDefault('payment_outbox_', tablePrefix),
 } satisfies OptionRules<PostgresOutboxSchemaOptions>;
 
-/** One rule for each option. */
 export const postgresOutboxRules = {
   ...outboxRules,
   ...logRules,
@@ -52,7 +50,7 @@ export type Timeouts = Pick<
   'acquireTimeoutMs' | 'commandTimeoutMs'
 >;
 
-/** Checked names, quoted for SQL. */
+/** Names of the tables, quoted for SQL. */
 export interface QuotedTables {
   readonly payments: string;
   readonly seconds: string;

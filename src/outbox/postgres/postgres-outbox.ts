@@ -29,10 +29,9 @@ import { noStepInTime, PostgresStore } from './postgres-store.js';
 /** An outbox in Postgres. */
 export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
   /**
-   * Makes the tables and indexes where they do not exist. Any number of processes may do so at once, and
-   * where everything exists it locks nothing and needs no right to create. Where the application has no such
-   * right, let a migration run `postgresOutboxSchema()`, or
-   * `merchant-payments/outbox/postgres/schema.sql`.
+   * Creates missing tables and indexes. Any number of processes may call it at the same time. If everything exists,
+   * it takes no locks and needs no right to create. If the application may not create them, let a migration run
+   * `postgresOutboxSchema()`, or `merchant-payments/outbox/postgres/schema.sql`.
    *
    * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
    */
@@ -42,10 +41,10 @@ export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
 /**
  * An outbox in Postgres, for any number of processes.
  *
- * `record` and `settle` write through the `tx` that they are given: a client of the pool on which your
- * transaction is open, or that of a `postgresInbox` of the same pool. Everything else is one statement on a
- * connection of its own, which is given back before anything is sent: do not call `create` or `send` for a
- * payment that a transaction of yours has recorded and not committed.
+ * `record` and `settle` write through your `tx`: a client of the pool on which your
+ * transaction is open, or the `tx` of a `postgresInbox` on the same pool. Everything else is one statement on a
+ * separate connection, which is released before anything is sent. So do not call `create` or `send` for a
+ * payment that one of your transactions has recorded but not yet committed.
  *
  * @example
  * ```ts
@@ -73,7 +72,7 @@ export function postgresOutbox<Pool extends PgPoolLike | PgliteLike>(
   options: PostgresOutboxOptions,
 ): PostgresOutbox<TransactionOf<Pool>>;
 /**
- * The same, with a `tx` of a type that you name.
+ * The same outbox, with an explicit type for `tx`.
  *
  * @param pool - a `Pool` of `pg` or a PGlite
  * @throws {InvalidOptionError} when `pool` is neither, or an option is invalid or unknown
@@ -83,11 +82,11 @@ export function postgresOutbox<Tx extends Queryable>(
   options: PostgresOutboxOptions,
 ): PostgresOutbox<Tx>;
 /**
- * The same with an ORM, whose own transaction is `tx`.
+ * The same outbox with an ORM: `tx` is the ORM's own transaction object.
  *
- * @param provider - what `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
- * `fromPostgresJs` gives
- * @throws {InvalidOptionError} when `provider` is none, or an option is invalid or unknown
+ * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma`, `fromTypeOrm` or
+ * `fromPostgresJs`
+ * @throws {InvalidOptionError} when `provider` is not a provider, or an option is invalid or unknown
  */
 export function postgresOutbox<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,

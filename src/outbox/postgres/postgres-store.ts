@@ -29,12 +29,12 @@ import type { QuotedTables } from './options.js';
 import { schemaParts } from './schema.js';
 import { Statements } from './statements.js';
 
-// Any number that the application does not lock.
+// An arbitrary number that the application is unlikely to lock.
 const SETUP_LOCK = 7_161_998_226_002;
 const PRUNED_AT_ONCE = 1_000;
 const NO_TRANSACTION = '25P01';
-// serialization_failure, where a role's default is REPEATABLE READ or SERIALIZABLE, and deadlock_detected.
-const UNDONE: readonly unknown[] = ['40001', '40P01'];
+// serialization_failure, for roles whose default is REPEATABLE READ or SERIALIZABLE, and deadlock_detected.
+const RETRYABLE_STATES: readonly unknown[] = ['40001', '40P01'];
 const TRIES = 10;
 
 /** The tables of an outbox in Postgres. */
@@ -53,12 +53,12 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   async setup(): Promise<void> {
     const parts = schemaParts(this.#tables);
     const exists = parts.map((part) => part.exists).join(' AND ');
-    const look = `SELECT CASE WHEN ${exists} THEN 'all' ELSE 'not all' END`;
-    // CREATE INDEX IF NOT EXISTS locks the table before it looks, and a role without the right to create may
-    // not even say it.
-    if ((await this.#ask(look)) === 'all') return;
+    const check = `SELECT CASE WHEN ${exists} THEN 'all' ELSE 'not all' END`;
+    // CREATE INDEX IF NOT EXISTS locks the table before it checks, and fails for a role without the right to
+    // create even if the index exists.
+    if ((await this.#ask(check)) === 'all') return;
     const statements = [
-      // CREATE TABLE IF NOT EXISTS fails where two of them meet.
+      // Two concurrent CREATE TABLE IF NOT EXISTS can fail.
       `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
       ...parts.map(({ create }) => create),
     ];
@@ -80,12 +80,12 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   /**
-   * Postgres goes on waiting for a transaction behind a connection that was closed, by whomever: a claim whose
-   * sender has given up would be granted when that is rolled back, and the payment never sent.
+   * After a connection is closed, Postgres still waits for the lock that its statement needs. So a claim whose sender
+   * has given up could still be granted once the other transaction rolls back, and its payment would never be sent.
    */
   async #withdraw({ key, owner }: Claim, error: unknown): Promise<void> {
     if (wasNeverSent(error)) return;
-    // Where that fails, the claim may have been granted since.
+    // If this fails, the claim may already be granted, and finish() releases it.
     await this.#ask(this.#statements.cancelClaim(owner)).catch(() => undefined);
     await this.#change(
       this.#statements.finish(key, owner, { state: 'recorded', failure: undefined }),
@@ -107,7 +107,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     return json === undefined ? undefined : parseRow(json).stored;
   }
 
-  /** A payment that is recorded by itself would be sent, whatever becomes of its order. */
+  /** Outside an open transaction, the payment would be stored and sent even if its order is not stored. */
   async #assertOpen(tx: Tx): Promise<void> {
     if (this.#runner.refusesEnded(tx)) return;
     try {
@@ -116,7 +116,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
       if (sqlStateOf(databaseErrorOf(error)) !== NO_TRANSACTION) throw error;
       throw new InvalidOptionError(
         'tx',
-        'tx must be a transaction that is open; received one that is over',
+        'tx must be an open transaction; received one that has ended',
       );
     }
   }
@@ -128,7 +128,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     claimed: StoredPayment | undefined,
   ): Promise<StoredPayment | undefined> {
     return this.#change(this.#statements.finish(key, owner, result)).then((isFinished) =>
-      // A caller that does not know what was claimed ignores it.
+      // Callers that do not know what was claimed ignore the result.
       isFinished && claimed !== undefined ? finished(claimed, result) : undefined,
     );
   }
@@ -183,13 +183,13 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     return json === undefined ? undefined : parseRow(json).stored;
   }
 
-  // Then, not await: it is asked twice for each payment, and each function that waits costs.
+  // then() instead of await, for speed: this runs twice per payment, and every async function has a cost.
   #change(statement: string, triesLeft = TRIES): Promise<boolean> {
     return this.#runner
       .change(statement)
       .then(known)
       .catch((error) =>
-        isInTheWay(error, triesLeft) ? this.#change(statement, triesLeft - 1) : explained(error),
+        mayRetry(error, triesLeft) ? this.#change(statement, triesLeft - 1) : explained(error),
       );
   }
 
@@ -198,7 +198,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
       .run(statement)
       .then(onlyText)
       .catch((error) =>
-        isInTheWay(error, triesLeft) ? this.#ask(statement, triesLeft - 1) : explained(error),
+        mayRetry(error, triesLeft) ? this.#ask(statement, triesLeft - 1) : explained(error),
       );
   }
 
@@ -208,9 +208,9 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 }
 
-/** Whether another transaction was in the way, and a new one may be tried: this one was undone. */
-function isInTheWay(error: unknown, triesLeft: number): boolean {
-  return triesLeft > 1 && UNDONE.includes(sqlStateOf(databaseErrorOf(error)));
+/** Whether the statement was rolled back because of another transaction, and may be retried. */
+function mayRetry(error: unknown, triesLeft: number): boolean {
+  return triesLeft > 1 && RETRYABLE_STATES.includes(sqlStateOf(databaseErrorOf(error)));
 }
 
 function explained(error: unknown): never {
@@ -222,13 +222,13 @@ function known(isChanged: boolean | undefined): boolean {
   return isChanged;
 }
 
-/** The text of a statement that always gives one row: without it a list would look empty. */
+/** Asserts the text of a statement that always returns one row: without the check, a list would look empty. */
 function given(text: string | undefined): string {
   if (text === undefined) throw noAnswer(POSTGRES);
   return text;
 }
 
-/** The one text of a statement's one row; undefined when it gave no row. */
+/** Returns the only text of a statement's only row; undefined if it returned no row. */
 function onlyText(rows: readonly Row[]): string | undefined {
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -254,7 +254,7 @@ const POSTGRES: Server = {
   },
 };
 
-/** The error for a statement that was not answered. */
+/** The error for a statement without an answer in time. */
 export function noStepInTime(timeoutMs: number): OutboxError {
   return noAnswerInTime(POSTGRES, timeoutMs);
 }

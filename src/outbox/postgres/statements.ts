@@ -3,8 +3,8 @@ import { literal } from '../../storage/postgres/literal.js';
 import type { Claim, Finding, Intent, Page, Result, StoredSecondPayment } from '../store.js';
 import type { QuotedTables } from './options.js';
 
-// Each is one statement, without values beside it: a provider's ORM takes no other. Each gives one text at
-// most, JSON where it is more than a word: a pool may parse any other type in its own way.
+// Each is a single statement without parameters, because a provider's ORM accepts no others. Each returns at most one
+// text, JSON if it is more than a word, because a pool may parse other types in its own way.
 
 const NOW = 'clock_timestamp()';
 const EXPIRED = `row.state = 'sending' AND row.lease_until <= ${NOW}`;
@@ -12,7 +12,7 @@ const LEASE = (leaseMs: number) => `${NOW} + interval '${leaseMs} milliseconds'`
 
 const ms = (column: string) => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 const at = (epochMs: number) => `to_timestamp(${epochMs / 1000})::timestamptz(3)`;
-// The texts that are not a name or a number of ours are JSON.
+// For JSON, and for texts that may contain any character.
 const text = (value: string | undefined) =>
   value === undefined ? 'NULL' : literal(toAsciiJson(value));
 const whole = (value: number | undefined) => (value === undefined ? 'NULL' : `${value}`);
@@ -23,20 +23,20 @@ const rowWith = (state: string) => `json_build_array(row.reference, row.body, ro
   ${ms('row.recorded_at')}, ${ms('row.sent_at')}, ${ms('row.changed_at')},
   row.reference_number, row.payment, row.failure)`;
 const ROW = rowWith(`CASE WHEN ${EXPIRED} THEN 'unresolved' ELSE row.state END`);
-// A lease that ran out before it was granted is the claimant's to see: nothing was sent under it.
+// A claim whose lease has already expired must still see 'sending', because it has sent nothing yet.
 const CLAIMED_ROW = rowWith('row.state');
 
-// An empty text, for which the transaction commits to disk where the role does not.
+// An empty text whose evaluation makes the transaction commit to disk, even if the role's default is not to.
 const DURABLY = `left(set_config('synchronous_commit',
   replace(current_setting('synchronous_commit'), 'off', 'on'), true), 0)`;
 
 /**
- * The state of a claim. A payment must not be sent whose claim a crash of the server undoes. In the statement
- * itself, so that it stays one.
+ * The state of a claim. The claim must be durable before the payment is sent, or a crash of the server could undo it.
+ * This is an expression, so that the claim stays a single statement.
  */
 const SENDING = `'sending' || ${DURABLY}`;
 
-/** What a claim begins with, by which it is found among the statements that are running. */
+/** A comment at the start of a claim, to find it among the running statements. */
 const markOf = (owner: string) => `/* ${owner} */`;
 
 export class Statements {
@@ -48,7 +48,7 @@ export class Statements {
     this.#seconds = seconds;
   }
 
-  /** A change: stores what is not stored, and claims it. The usual case, in the shortest statement there is. */
+  /** Stores and claims a new payment. The usual case, as the shortest possible statement. Changes a row if it is new. */
   add({ key, owner, leaseMs }: Claim, { body, digest }: Intent): string {
     return `${markOf(owner)} INSERT INTO ${this.#payments}
   (reference, body, digest, state, owner, lease_until, attempts, recorded_at, sent_at, changed_at)
@@ -57,7 +57,7 @@ VALUES (${literal(key)}, ${text(body)}, ${literal(digest)}, ${SENDING},
 ON CONFLICT DO NOTHING`;
   }
 
-  /** Gives the row when it was claimed, or has become unresolved. */
+  /** Returns the row if it was claimed, or has become unresolved. */
   claim({ key, intent, owner, allowsRejected, leaseMs }: Claim): string {
     const change = `attempts = row.attempts + (row.state <> 'sending')::int,
   owner = CASE row.state WHEN 'sending' THEN row.owner ELSE ${literal(owner)} END,
@@ -83,18 +83,18 @@ WHERE ${rejected} OR ${EXPIRED}
 RETURNING ${CLAIMED_ROW}::text`;
   }
 
-  /** Ends the statement by which this owner is still waiting for its claim. Gives how many there were. */
+  /** Cancels the statement with which this owner is still waiting for its claim. Returns how many there were. */
   cancelClaim(owner: string): string {
     return `SELECT count(pg_cancel_backend(pid))::text FROM pg_stat_activity
 WHERE state = 'active' AND starts_with(query, ${literal(markOf(owner))})`;
   }
 
-  /** Fails outside a transaction. What it locks, `record` locks as well. Gives nothing. */
+  /** Fails outside a transaction. Takes a lock that `record` takes anyway. Returns nothing. */
   get assertTransaction(): string {
     return `LOCK TABLE ${this.#payments} IN ROW EXCLUSIVE MODE`;
   }
 
-  /** Gives `recorded`, or nothing when something stands in the way. */
+  /** Returns `recorded`, or nothing if a stored payment prevents it. */
   record(key: string, { body, digest }: Intent): string {
     return `INSERT INTO ${this.#payments} AS row (reference, body, digest, state)
 VALUES (${literal(key)}, ${text(body)}, ${literal(digest)}, 'recorded')
@@ -104,13 +104,13 @@ WHERE row.state = 'rejected'
 RETURNING row.state`;
   }
 
-  /** A change, unless it has another owner. */
+  /** Changes the row, unless it has another owner. */
   finish(key: string, owner: string, result: Result): string {
     return `UPDATE ${this.#payments} SET ${endedBy(result)}
 WHERE reference = ${literal(key)} AND owner = ${literal(owner)}`;
   }
 
-  /** Gives the outcome. The callback is acknowledged for it, so the service does not repeat it. */
+  /** Returns the outcome. Commits durably: the callback is acknowledged after this, so the service does not repeat it. */
   settle(key: string, finding: Finding): string {
     const { referenceNumber, payment, updatedAtUs } = finding;
     const number = text(referenceNumber);
@@ -141,19 +141,19 @@ SELECT coalesce(
   || ${DURABLY}`;
   }
 
-  /** Gives the row; nothing when it is not unresolved. */
+  /** Returns the row; nothing if it is not unresolved. */
   resolve(key: string, result: Result): string {
     return `UPDATE ${this.#payments} AS row SET ${endedBy(result)}
 WHERE row.reference = ${literal(key)} AND (row.state = 'unresolved' OR ${EXPIRED})
 RETURNING ${ROW}::text`;
   }
 
-  /** Gives the row. */
+  /** Returns the row. */
   read(key: string): string {
     return `SELECT ${ROW}::text FROM ${this.#payments} AS row WHERE row.reference = ${literal(key)}`;
   }
 
-  /** Gives how many. What is being settled is left out. */
+  /** Returns how many. Skips payments that are being settled. */
   expire(): string {
     return `WITH expired AS (
   UPDATE ${this.#payments} SET state = 'unresolved', changed_at = ${NOW}
@@ -164,12 +164,12 @@ RETURNING ${ROW}::text`;
 SELECT count(*)::text FROM expired`;
   }
 
-  /** Gives a list of rows. */
+  /** Returns a list of rows. */
   listRecorded(page: Page): string {
     return this.#list(`row.state = 'recorded'`, 'row.changed_at', page);
   }
 
-  /** Gives a list of rows. */
+  /** Returns a list of rows. */
   listUnresolved(page: Page): string {
     return this.#list(`(row.state = 'unresolved' OR ${EXPIRED})`, 'row.sent_at', page);
   }
@@ -181,7 +181,7 @@ SELECT count(*)::text FROM expired`;
         : ` AND (${time}, row.reference) > (${at(after.atMs)}, ${literal(after.key)})`;
     const isOld =
       olderThanMs === 0 ? '' : ` AND ${time} <= ${NOW} - interval '${olderThanMs} milliseconds'`;
-    // The index holds what is not over.
+    // The first condition matches that of the partial index.
     return `SELECT coalesce(json_agg(entry), '[]')::text FROM (
   SELECT ${ROW} AS entry FROM ${this.#payments} AS row
   WHERE row.state NOT IN ('created', 'rejected') AND ${condition}${isOld}${behind}
@@ -189,7 +189,7 @@ SELECT count(*)::text FROM expired`;
 ) AS page`;
   }
 
-  /** Gives a list of second payments. */
+  /** Returns a list of second payments. */
   listSecondPayments(after: StoredSecondPayment | undefined, limit: number): string {
     const behind =
       after === undefined
@@ -203,7 +203,7 @@ SELECT count(*)::text FROM expired`;
 ) AS page`;
   }
 
-  /** Gives how many payments. What is in use is left out. */
+  /** Returns how many payments. Skips locked rows. */
   prune(olderThan: Date, limit: number): string {
     const before = at(olderThan.getTime());
     return `WITH seconds AS (
@@ -219,7 +219,7 @@ SELECT count(*)::text FROM deleted`;
   }
 }
 
-/** What a payment gets when its sending has ended, in whatever way. */
+/** The changes after any end of an attempt to send. */
 function endedBy(result: Result): string {
   const changes = [
     `state = '${result.state}'`,

@@ -11,13 +11,13 @@ import { SqliteStore } from './sqlite-store.js';
 /** Options of {@link sqliteOutbox}. */
 export interface SqliteOutboxOptions extends OutboxOptions {
   /**
-   * What the names of the tables (`payments`, `second_payments`) and their indexes begin with: 1 to 40 ASCII
-   * letters, digits and underscores, not starting with a digit, and not with `sqlite_`.
+   * The prefix of the tables (`payments`, `second_payments`) and their indexes: 1 to 40 ASCII
+   * letters, digits and underscores, starting neither with a digit nor with `sqlite_`.
    * @default 'payment_outbox_'
    */
   prefix?: string | undefined;
   /**
-   * The clock, in epoch milliseconds. Processes that share the file must share it.
+   * The clock, in epoch milliseconds. Processes that share the file must share the clock.
    * @default Date.now
    */
   now?: (() => number) | undefined;
@@ -33,13 +33,13 @@ const rules = {
 /** An outbox in SQLite. */
 export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> {
   /**
-   * Creates the tables and their indexes where they are missing. Call it once, before the outbox is used.
-   * Waits, and blocks the process, for at most 5 s while another connection has the file locked.
+   * Creates missing tables and indexes. Call it once, before you use the outbox. While another connection
+   * has the file locked, it waits for at most 5 s, which blocks the process.
    */
   setup(): void;
   /**
-   * As `record`, done before it returns: for a transaction that is one function, as that of better-sqlite3.
-   * It is part of whatever transaction is open on the connection.
+   * Like `record`, but synchronous: for a transaction that is one function, as with better-sqlite3.
+   * It takes part in the transaction that is open on the connection, if any.
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {OutboxError} `REFERENCE_CONFLICT`, `MISSING_TABLES`
@@ -50,12 +50,12 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
 /**
  * An outbox in a SQLite file, for the processes of one machine.
  *
- * A step of it waits, without blocking, while another connection has the file locked or a transaction is open
- * on this one: for 5 s at most. `tx` is the database itself, with your transaction open on it. Keep that open
- * across no `await` but that of `record`; `recordNow` needs none.
+ * While another connection has the file locked, or a transaction is open on this one, a step waits for at most 5 s,
+ * without blocking. `tx` is the database itself, with your transaction open on it. Do not keep that transaction open
+ * across any `await` except that of `record`; `recordNow` needs none.
  *
  * The outbox sets `PRAGMA synchronous = FULL` on the connection at its first claim, unless that is OFF or EXTRA:
- * with NORMAL, which better-sqlite3 has in WAL, a power cut makes it forget that a payment was sent.
+ * with NORMAL, which better-sqlite3 uses in WAL mode, a power cut could undo the record that a payment was sent.
  *
  * @param database - a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3; not closed by the outbox
  * @throws {InvalidOptionError} when the database or an option is invalid

@@ -27,12 +27,12 @@ import { type Statement, Statements } from './statements.js';
 
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 20;
-/** How many payments are forgotten at a time: the process stands still for it. */
+/** How many payments are deleted at a time: deletion blocks the process. */
 const PRUNED_AT_ONCE = 1_000;
 
 /** The tables of an outbox in SQLite. No step leaves a transaction open. */
 export class SqliteStore implements OutboxStore<SqliteDatabase> {
-  // What is open on the one connection is the transaction.
+  // There is only one connection, so its open transaction is always the one used.
   readonly needsTransaction = false;
   readonly #database: SqliteDatabase;
   readonly #statements: Statements;
@@ -46,7 +46,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   createTables(): void {
-    // Several processes may be started together.
+    // Several processes may start at the same time.
     try {
       waitWhileLocked(() => this.#database.exec(this.#statements.tables));
     } catch (error) {
@@ -72,7 +72,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     return tx === undefined ? this.#write(record) : this.#within(tx, record);
   }
 
-  /** As `record`, before it returns. */
+  /** Like `record`, but synchronous. */
   recordNow(key: string, intent: Intent): StoredPayment | undefined {
     return this.#within(this.#database, () => this.#record(key, intent));
   }
@@ -143,7 +143,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   #settle(key: string, finding: Finding): SettleOutcome {
-    const found = this.#ask(this.#statements.look(key, finding));
+    const found = this.#ask(this.#statements.outcomeOf(key, finding));
     if (found === undefined) return 'not-ours';
     if (found === 'as it is') return 'known';
     const statement =
@@ -164,8 +164,8 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   /**
-   * The one text of a statement's first row. Of a statement that writes, only in a transaction: without one
-   * the drivers commit after the row, and give it even if that fails.
+   * Returns the only text of a statement's first row. A statement that writes needs a transaction: without one,
+   * the drivers commit after they have read the row, and return the row even if the commit fails.
    */
   #ask({ text, values }: Statement): string | undefined {
     const row = this.#prepare(text).get(...values);
@@ -208,8 +208,8 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   /**
-   * Takes a step once the file is not locked by another connection, and no transaction is open on this one,
-   * with which the step would be undone.
+   * Runs a step once no other connection has the file locked, and no transaction is open on this one, whose
+   * rollback would undo the step.
    */
   async #whenFree<Value>(step: () => Value): Promise<Value> {
     const lastMs = performance.now() + PATIENCE_MS;
@@ -239,15 +239,15 @@ function stillBlocked(cause: unknown): OutboxError {
     : 'a transaction or an iterate() is open on the connection';
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `A step of the outbox was not taken within ${PATIENCE_MS} ms, as ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
+    `A step of the outbox could not run within ${PATIENCE_MS} ms, because ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     { cause },
   );
 }
 
-// SQLite has no code for them.
+// SQLite has no error codes for these.
 const MISSING = /no such (?:table|column)|has no column named/;
 
-/** What users get for the failure of a step. */
+/** Converts the failure of a step to an error for users. */
 function explain(cause: unknown): unknown {
   if (cause instanceof MerchantPaymentsError) return cause;
   if (cause instanceof Error && MISSING.test(cause.message)) {
@@ -259,7 +259,7 @@ function explain(cause: unknown): unknown {
   }
   return new OutboxError(
     'STORE_FAILED',
-    'SQLite failed during a step of the outbox, which was not done; cause says how',
+    'SQLite failed during a step of the outbox, which was not done; see cause',
     { cause },
   );
 }

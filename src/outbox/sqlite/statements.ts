@@ -1,7 +1,7 @@
 import type { SqliteValue } from '../../storage/sqlite/database.js';
 import type { Claim, Finding, Intent, Page, Result, StoredSecondPayment } from '../store.js';
 
-/** A statement with the values in it. */
+/** A statement with the values of its parameters. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly SqliteValue[];
@@ -46,7 +46,7 @@ const rowAt = (nowMs: number) => sql`json_array(reference, body, digest,
   CASE WHEN ${expired(nowMs)} THEN 'unresolved' ELSE state END, attempts,
   recorded_at_ms, sent_at_ms, changed_at_ms, reference_number, payment, failure)`;
 
-/** The statements of an outbox; each but {@link tables} gives one value at most. */
+/** The statements of an outbox. Each except {@link tables} returns at most one value. */
 export class Statements {
   readonly tables: string;
   readonly #payments: Raw;
@@ -87,7 +87,7 @@ export class Statements {
     `;
   }
 
-  /** Gives the row when it was claimed, or has become unresolved. */
+  /** Returns the row if it was claimed, or has become unresolved. */
   claim({ key, intent, owner, allowsRejected, leaseMs }: Claim, nowMs: number): Statement {
     const change = sql`attempts = attempts + (state <> 'sending'),
       owner = CASE state WHEN 'sending' THEN owner ELSE ${owner} END,
@@ -113,7 +113,7 @@ export class Statements {
       RETURNING ${rowAt(nowMs)}`;
   }
 
-  /** Gives nothing; to be counted: none when something stands in the way. */
+  /** Changes one row, or none if a stored payment prevents it. */
   record(key: string, { body, digest }: Intent, nowMs: number): Statement {
     return sql`INSERT INTO ${this.#payments}
         (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
@@ -123,15 +123,15 @@ export class Statements {
       WHERE state = 'rejected'`;
   }
 
-  /** Gives the row; nothing when it has another owner. */
+  /** Returns the row; nothing if it has another owner. */
   finish(key: string, owner: string, result: Result, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy(result, nowMs)}
       WHERE reference = ${key} AND owner = ${owner}
       RETURNING ${rowAt(nowMs)}`;
   }
 
-  /** Gives what a finding is: an outcome, or `as it is` for one that is known and older. */
-  look(key: string, { referenceNumber, updatedAtUs }: Finding): Statement {
+  /** Returns the outcome of a finding, or `as it is` for a known one that changes nothing. */
+  outcomeOf(key: string, { referenceNumber, updatedAtUs }: Finding): Statement {
     return sql`SELECT CASE
         WHEN state <> 'created' THEN 'settled'
         WHEN ${referenceNumber} IS NULL THEN 'as it is'
@@ -142,7 +142,6 @@ export class Statements {
       FROM ${this.#payments} WHERE reference = ${key}`;
   }
 
-  /** Gives nothing. */
   settle(key: string, finding: Finding, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy({ state: 'created', finding }, nowMs)}
       WHERE reference = ${key}`;
@@ -159,29 +158,29 @@ export class Statements {
       WHERE coalesce(excluded.payment_updated_at_us, 0) >= coalesce(payment_updated_at_us, 0)`;
   }
 
-  /** Gives nothing; to be counted: none when it is not unresolved. */
+  /** Changes one row, or none if the payment is not unresolved. */
   resolve(key: string, result: Result, nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET ${endedBy(result, nowMs)}
       WHERE reference = ${key} AND (state = 'unresolved' OR ${expired(nowMs)})`;
   }
 
-  /** Gives the row. */
+  /** Returns the row. */
   read(key: string, nowMs: number): Statement {
     return sql`SELECT ${rowAt(nowMs)} FROM ${this.#payments} WHERE reference = ${key}`;
   }
 
-  /** Gives nothing; to be counted. */
+  /** Changes one row for each payment. */
   expire(nowMs: number): Statement {
     return sql`UPDATE ${this.#payments} SET state = 'unresolved', changed_at_ms = ${nowMs}
       WHERE ${expired(nowMs)}`;
   }
 
-  /** Gives a list of rows. */
+  /** Returns a list of rows. */
   listRecorded(page: Page, nowMs: number): Statement {
     return this.#list(sql`state = 'recorded'`, new Raw('changed_at_ms'), page, nowMs);
   }
 
-  /** Gives a list of rows. */
+  /** Returns a list of rows. */
   listUnresolved(page: Page, nowMs: number): Statement {
     const condition = sql`(state = 'unresolved' OR ${expired(nowMs)})`;
     return this.#list(condition, new Raw('sent_at_ms'), page, nowMs);
@@ -193,14 +192,14 @@ export class Statements {
       ? sql`AND (${time}, reference) > (${after.atMs}, ${after.key})`
       : new Raw('');
     const isOld = olderThanMs === 0 ? new Raw('') : sql`AND ${time} <= ${nowMs - olderThanMs}`;
-    // The index holds what is not over.
+    // The first condition matches that of the partial index.
     return sql`SELECT json_group_array(json(entry)) FROM (
         SELECT ${rowAt(nowMs)} AS entry FROM ${this.#payments}
         WHERE state NOT IN ('created', 'rejected') AND ${condition} ${isOld} ${behind}
         ORDER BY ${time}, reference LIMIT ${limit})`;
   }
 
-  /** Gives a list of second payments. */
+  /** Returns a list of second payments. */
   listSecondPayments(after: StoredSecondPayment | undefined, limit: number): Statement {
     const behind = after
       ? sql`WHERE (found_at_ms, reference, reference_number) >
@@ -212,7 +211,7 @@ export class Statements {
         ORDER BY found_at_ms, reference, reference_number LIMIT ${limit})`;
   }
 
-  /** Gives nothing; to be counted. */
+  /** Deletes one row for each payment. */
   prune(beforeMs: number, limit: number): Statement {
     return sql`DELETE FROM ${this.#payments} WHERE reference IN (
         SELECT reference FROM ${this.#payments}
@@ -220,13 +219,12 @@ export class Statements {
         ORDER BY changed_at_ms LIMIT ${limit})`;
   }
 
-  /** Gives nothing. */
   pruneSeconds(beforeMs: number): Statement {
     return sql`DELETE FROM ${this.#seconds} WHERE found_at_ms < ${beforeMs}`;
   }
 }
 
-/** What a payment gets when its sending has ended, in whatever way. */
+/** The changes after any end of an attempt to send. */
 function endedBy(result: Result, nowMs: number): Statement {
   const ended = sql`state = ${result.state}, owner = NULL, lease_until_ms = NULL,
     changed_at_ms = ${nowMs}, failure = ${result.failure}`;

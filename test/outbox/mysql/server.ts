@@ -24,7 +24,7 @@ export function useDatabase(database: string) {
       connection.release();
     }
   };
-  /** Makes every sender seem dead. */
+  /** Makes every sender appear dead. */
   const loseLease = async (): Promise<void> => {
     await query(`UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`);
   };

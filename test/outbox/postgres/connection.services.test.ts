@@ -342,7 +342,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     await expect(step(outbox as PaymentOutbox)).rejects.toMatchObject({
       code: 'STORE_FAILED',
       message:
-        'Postgres, or the connection to it, failed during a step of the outbox; cause says how. It is not known whether the step was done; it is safe to repeat it',
+        'Postgres, or the connection to it, failed during a step of the outbox; see cause. It is unknown whether the step was done; it is safe to repeat it',
       cause: { code: '40001' },
     });
     const { rows } = await observer.query(`SELECT last_value::int AS tries FROM ${prefix}tries`);
@@ -357,7 +357,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const input = order('order-old-pg');
     await expect(outbox.record(input, { tx: client })).rejects.toMatchObject({
       option: 'tx',
-      message: 'tx must be a transaction that is open; received one that is over',
+      message: 'tx must be an open transaction; received one that has ended',
     });
     expect(await outbox.get('order-old-pg')).toBeUndefined();
     await client.query('BEGIN');

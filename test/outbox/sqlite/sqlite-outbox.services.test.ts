@@ -193,7 +193,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
       code: 'OUTBOX_TIMEOUT',
-      message: `A step of the outbox was not taken within 5000 ms, as ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
+      message: `A step of the outbox could not run within 5000 ms, because ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     });
     const cause = blocking === database ? undefined : 'database is locked';
     expect((error.cause as Error | undefined)?.message).toBe(cause);

@@ -14,7 +14,7 @@ import {
   test,
 } from '../stage.js';
 
-/** A payment whose sender seems dead, and is waiting for its answer. */
+/** Creates a payment whose sender appears dead, but still waits for its answer. */
 async function loseSender(stage: Stage, outbox: PaymentOutbox<unknown>) {
   const sending = await stage.createHeld(outbox);
   await stage.loseLease(sending.reference);
@@ -95,7 +95,7 @@ export const crashCases = needing('loseLease', [
   }),
 ]);
 
-/** What is recorded is sent in the end. */
+/** Recorded payments are eventually sent. */
 export const recoverCases: readonly ContractCase[] = [
   test('sends in recover what was recorded, once by any number of processes', async (stage) => {
     const outbox = await stage.open();
@@ -119,7 +119,7 @@ export const recoverCases: readonly ContractCase[] = [
       stage.service.answer(input.merchantPaymentReference, 'answer-lost');
       await stage.record(outbox, input);
     }
-    // The second is left for the next round: the service may be failing.
+    // The second payment waits for the next call, because the service may be failing.
     for (const _ of inputs) {
       const { error, ...counts } = await outbox.recover();
       assert.deepEqual(counts, { resent: 1, unresolved: 1 });
@@ -130,7 +130,7 @@ export const recoverCases: readonly ContractCase[] = [
   test('leaves in recover what can not be sent now, for a later one', async (stage) => {
     const outbox = await stage.open();
     await outbox.recover();
-    // A wrong address, a firewall and expired credentials refuse every payment, and are repaired.
+    // A wrong address, a firewall and expired credentials refuse every payment until they are fixed.
     for (const kind of ['refused', 429, 401, 403, 404, 405] as const) {
       const input = createInput();
       const { merchantPaymentReference: reference } = input;
@@ -150,13 +150,13 @@ export const recoverCases: readonly ContractCase[] = [
   test('does not send in recover what was rejected since it was listed', async (stage) => {
     const [outbox, other] = [await stage.open(), await stage.open()];
     await outbox.recover();
-    // In the order in which they are listed.
+    // The references sort in the order in which they are listed.
     const prefix = randomUUID();
     const references = Array.from({ length: 10 }, (_, index) => `${prefix}-${index}`);
     for (const merchantPaymentReference of references) {
       await stage.record(outbox, createInput({ merchantPaymentReference }));
     }
-    // It sends the first alone. However many it sends at once then, it comes to this one last.
+    // recover() sends the first one alone. However many it then sends at once, this one is last.
     const late = references.at(-1) as string;
     const held = references.slice(1, -1).map((reference) => stage.service.hold(reference));
     const recovery = stage.start(outbox.recover());

@@ -28,7 +28,7 @@ export const createCases: readonly ContractCase[] = [
     await (await stage.open()).create(input, { extraBody });
     const [referenceNumber] = stage.service.paymentsOf(reference);
     for (const outbox of [await stage.open(), await stage.open()]) {
-      // In another order it is the same payment.
+      // The order of keys does not matter.
       const same = { b: { d: 3, c: 2 }, a: 1 };
       const payment = await outbox.create(input, { extraBody: same });
       assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
@@ -174,7 +174,7 @@ export const createCases: readonly ContractCase[] = [
   }),
 ];
 
-/** What is recorded is sent later. */
+/** Recorded payments are sent later. */
 export const recordCases: readonly ContractCase[] = [
   test('records a payment without sending it, and sends it when asked to', async (stage) => {
     const { input, reference, outbox } = await stage.scene();

@@ -12,7 +12,7 @@ import {
   test,
 } from '../stage.js';
 
-/** A person says what became of a payment. */
+/** A person resolves a payment. */
 export const resolveCases: readonly ContractCase[] = [
   test('takes a payment for created that a person found', async (stage) => {
     const outbox = await stage.open();
@@ -21,7 +21,7 @@ export const resolveCases: readonly ContractCase[] = [
     await outbox.resolve(reference, { created: { referenceNumber } });
     const payment = await (await stage.open()).create(input);
     assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
-    // Its callback knows it, and it may be said twice.
+    // Resolving it twice is allowed, and its callback then knows it.
     await outbox.resolve(reference, { created: { referenceNumber } });
     const record = recordOf(reference, { referenceNumber, status: 'paid' });
     assert.equal(await outbox.settle(record, own), 'known');
@@ -66,7 +66,7 @@ export const resolveCases: readonly ContractCase[] = [
   }),
 ];
 
-/** What needs a person is listed. */
+/** Payments that need a person are listed. */
 export const listCases: readonly ContractCase[] = [
   test('lists what is unresolved, the oldest first, as many as asked for', async (stage) => {
     const outbox = await stage.open();
@@ -91,7 +91,7 @@ export const listCases: readonly ContractCase[] = [
     assert.deepEqual(
       first.map((payment) => payment.merchantPaymentReference),
       references.slice(0, 3),
-      'limit: 3 must give the first three',
+      'limit: 3 must return the first three',
     );
     const old = await collect(outbox.unresolved({ olderThanMs: 3_600_000 }));
     assert.deepEqual(old, [], 'nothing is as old as olderThanMs');
@@ -122,7 +122,7 @@ export const listCases: readonly ContractCase[] = [
   }),
 ];
 
-/** What is over is forgotten. */
+/** Old completed payments are deleted. */
 export const pruneCases: readonly ContractCase[] = [
   test('forgets what is created or rejected and old, and nothing that is open', async (stage) => {
     const outbox = await stage.open();
@@ -135,10 +135,10 @@ export const pruneCases: readonly ContractCase[] = [
     const second = { referenceNumber: randomUUID(), status: 'paid' };
     await outbox.settle(recordOf(created.merchantPaymentReference, second), own);
 
-    assert.equal(await outbox.prune(new Date(0)), 0, 'prune forgot what is not old');
+    assert.equal(await outbox.prune(new Date(0)), 0, 'prune deleted a payment that is not old');
     assertPayment(await outbox.get(created.merchantPaymentReference), { state: 'created' });
     const pruned = await outbox.prune(new Date(Date.now() + 86_400_000));
-    assert.ok(pruned >= 2, `prune forgot ${pruned}`);
+    assert.ok(pruned >= 2, `prune deleted only ${pruned}`);
     assert.equal(await outbox.get(created.merchantPaymentReference), undefined);
     assert.equal(await outbox.get(rejected.merchantPaymentReference), undefined);
     assertPayment(await outbox.get(recorded.merchantPaymentReference), { state: 'recorded' });
@@ -148,7 +148,7 @@ export const pruneCases: readonly ContractCase[] = [
   }),
 ];
 
-/** A reference is any text. */
+/** A reference may be any text. */
 export const nameCases: readonly ContractCase[] = [
   test('keeps payments apart whatever their references are made of', async (stage) => {
     const outbox = await stage.open();
@@ -177,6 +177,6 @@ export const nameCases: readonly ContractCase[] = [
     await outbox.send(input.merchantPaymentReference);
     const [first, second] = stage.service.requestsFor(input.merchantPaymentReference);
     assert.deepEqual(first, { ...input, ...extraBody });
-    assert.deepEqual(second, first, 'what is sent again must be what was sent before');
+    assert.deepEqual(second, first, 'a repeated request must equal the first one');
   }),
 ];

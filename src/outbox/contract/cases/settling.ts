@@ -9,14 +9,14 @@ async function secondsOf(outbox: PaymentOutbox<unknown>, reference: string) {
   return all.filter((one) => one.merchantPaymentReference === reference);
 }
 
-/** A callback says what became of a payment. */
+/** A callback settles a payment. */
 export const settleCases: readonly ContractCase[] = [
   test('answers not-ours to a callback for a payment that it does not know', async (stage) => {
     const outbox = await stage.open();
     const record = recordOf(randomUUID(), { referenceNumber: randomUUID(), status: 'paid' });
     assert.equal(await outbox.settle(record, own), 'not-ours');
     assert.equal(await outbox.get(record.merchantPaymentReference), undefined);
-    // No outbox takes such a reference, but the service may.
+    // An outbox refuses such a reference, but the service may accept it.
     const blank = recordOf('  ', { referenceNumber: randomUUID(), status: 'paid' });
     assert.equal(await outbox.settle(blank, own), 'not-ours');
   }),
@@ -57,7 +57,7 @@ export const settleCases: readonly ContractCase[] = [
     assert.equal(await settle('captured', 20), 'known');
     assert.equal(await statusNow(), 'captured');
     assert.equal(await settle('authorized', 10), 'known');
-    assert.equal(await statusNow(), 'captured', 'an older record took the place of a newer one');
+    assert.equal(await statusNow(), 'captured', 'an older record replaced a newer one');
     assert.equal(await settle('paid', 30), 'known');
     assert.equal(await statusNow(), 'paid');
     assert.deepEqual(await secondsOf(outbox, reference), []);

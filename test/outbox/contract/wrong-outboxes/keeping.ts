@@ -162,7 +162,7 @@ export const wrongPruning: readonly WrongOutbox[] = [
   {
     flaw: 'forgets nothing',
     caughtBy: PRUNED,
-    says: /prune forgot 0/,
+    says: /prune deleted only 0/,
     store: class extends RightStore {
       override async prune() {
         return 0;
@@ -172,7 +172,7 @@ export const wrongPruning: readonly WrongOutbox[] = [
   {
     flaw: 'forgets what is not old',
     caughtBy: PRUNED,
-    says: /prune forgot what is not old/,
+    says: /prune deleted a payment that is not old/,
     store: class extends RightStore {
       override prune() {
         return super.prune(NEVER);

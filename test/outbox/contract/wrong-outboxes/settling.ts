@@ -95,7 +95,7 @@ export const wrongSettling: readonly WrongOutbox[] = [
   {
     flaw: 'keeps the last record that came',
     caughtBy: NEWEST,
-    says: /an older record took the place of a newer one/,
+    says: /an older record replaced a newer one/,
     store: LastWordStore,
   },
   {
