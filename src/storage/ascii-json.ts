@@ -1,4 +1,4 @@
-/** JSON that means the same in every character set of a connection or a database. */
+/** Escapes JSON beyond ASCII, so that it does not depend on the character set of a connection or a database. */
 export function toAsciiJson(json: string): string {
   return json.replaceAll(BEYOND_ASCII, toEscape);
 }

@@ -4,15 +4,15 @@ export function toError(reason: unknown): Error {
 }
 
 /**
- * Whether a connection is lost, and why. What an AbortController does, at a fraction of the cost: the
- * signal is made when the work asks for it.
+ * Whether a connection is lost, and why. Does what an AbortController does at a fraction of its cost, because the
+ * signal is created only when the work reads it.
  */
 export class Loss {
   #reason: Error | undefined;
   #controller: AbortController | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
 
-  /** Why; undefined as long as it is not lost. */
+  /** Why it is lost; undefined if it is not. */
   get reason(): Error | undefined {
     return this.#reason;
   }
@@ -26,7 +26,7 @@ export class Loss {
     return this.#controller.signal;
   }
 
-  /** Takes the first reason; later ones follow from it. */
+  /** Keeps the first reason, because later ones are its consequences. */
   report(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
@@ -35,8 +35,8 @@ export class Loss {
   }
 
   /**
-   * Waits for `running` no longer than until the loss: it may hang, or wait for this connection. One
-   * at a time.
+   * Settles like `running`, or rejects at the loss, since `running` may hang or wait for this connection. Only one
+   * call at a time.
    */
   orSettled<Result>(running: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {

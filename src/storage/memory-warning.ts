@@ -4,8 +4,8 @@ interface ProcessLike {
 }
 
 /**
- * Makes a function that warns once per process what a store in memory does not do. To be called at its first
- * use, not at construction: a build that loads the module runs with NODE_ENV=production too.
+ * Creates a function that warns once per process about what a store in memory does not do. Call it at the store's
+ * first use, not at construction: a build that loads the module also runs with NODE_ENV=production.
  */
 export function createMemoryWarning(code: string, message: string): () => void {
   let warned = false;
@@ -19,7 +19,7 @@ export function createMemoryWarning(code: string, message: string): () => void {
   };
 }
 
-// Instances of functions and Workers come and go by the minute; many Workers have no environment.
+// Serverless functions and Workers start new instances all the time; many Workers have no environment.
 function isDeployed(env: ProcessLike['env']): boolean {
   if (env === undefined) return true;
   return env['NODE_ENV'] === 'production' || 'AWS_LAMBDA_FUNCTION_NAME' in env || 'VERCEL' in env;

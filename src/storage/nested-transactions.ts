@@ -5,33 +5,33 @@ export type AnyMethod = (...args: unknown[]) => unknown;
 
 /** A statement that begins or ends a transaction. */
 export interface Command {
-  /** `implicit`: it commits as a side effect; `other`: it ends the transaction in a way that is refused. */
+  /** `isolate`: begins at a refused isolation level; `implicit`: commits implicitly; `other`: a refused end. */
   readonly kind: 'begin' | 'isolate' | 'commit' | 'rollback' | 'implicit' | 'other';
-  /** The statement in capitals, for the text of an error. */
+  /** The statement in capitals, for error messages. */
   readonly words: string;
 }
 
-/** What to ask after an error that leaves open whether the transaction is over. */
+/** A statement that finds out, after an error, whether the transaction has ended. */
 export interface Probe {
-  /** Its answer tells, by {@link Dialect.endedBy}. */
+  /** {@link Dialect.endedBy} interprets its answer. */
   readonly statement: string;
-  /** What it means that it is. */
+  /** The error to report if the transaction has ended. */
   readonly end: InboxError;
 }
 
-/** What a driver's statements mean for the transaction that they are sent in. */
+/** Interprets a driver's statements and answers. */
 export interface Dialect {
-  /** What the first argument of a query does to the transaction; undefined when it leaves it open. */
+  /** What the first argument of a query does to the transaction; undefined if it neither begins nor ends one. */
   commandIn(config: unknown): Command | undefined;
-  /** Why the transaction is over, as the answer to a statement, or its error, tells; undefined when it is not. */
+  /** Why the transaction has ended, according to the answer or error of a statement; undefined if it has not. */
   endedBy?(answer: unknown): InboxError | undefined;
-  /** Undefined when the error leaves nothing open. */
+  /** Returns undefined if the error leaves no doubt about the transaction. */
   probeAfter?(error: unknown): Probe | undefined;
-  /** What a callback is given besides `null` for an answer. Without it, the answer. */
+  /** The arguments of a callback after `null`. By default, the answer alone. */
   valuesOf?(answer: unknown): unknown[];
 }
 
-/** What work has begun and not ended. */
+/** Tracks the transactions and queries that the work has begun on `tx`, and turns the transactions into savepoints. */
 export class NestedTransactions {
   readonly #dialect: Dialect;
   #isOpen = false;
@@ -45,9 +45,9 @@ export class NestedTransactions {
   }
 
   /**
-   * Sends a query, or what stands in its place.
+   * Sends a query, or the statement that replaces it.
    *
-   * @param inPlace sends a statement of ours; without it, `query` does
+   * @param inPlace sends the replacement; by default, `query` does
    */
   send(query: AnyMethod, args: unknown[], inPlace = query): unknown {
     const refusal = this.#closed ? workHasEnded() : this.#end;
@@ -58,16 +58,16 @@ export class NestedTransactions {
     return isPromise(result) ? this.#settled(result, inPlace) : result;
   }
 
-  /** Refuses what would end the transaction in a way that no savepoint stands for. */
+  /** Refuses a call that would end the transaction, and that no savepoint can replace. */
   refuse(words: string): InboxError {
     return this.#refuse(endRefused(words));
   }
 
   /**
-   * Counts a query that ends with a callback. Returns a function to call then, with the query's answer: wait
-   * for what it returns before you call the work's own callback.
+   * Counts a query that ends with a callback. Returns a function to call with the query's answer: await
+   * its result before you call the work's own callback.
    *
-   * @param inPlace sends a statement of ours
+   * @param inPlace sends a probe
    */
   begin(inPlace: AnyMethod): (answer: unknown) => Promise<void> | undefined {
     this.#running += 1;
@@ -82,7 +82,7 @@ export class NestedTransactions {
   }
 
   assertEnded(): void {
-    // Even if the work went on after it: what it wanted undone must not be committed.
+    // Even if the work ignored the refusal: a rollback that was refused must not become a commit.
     if (this.#refusal !== undefined) throw this.#refusal;
     if (this.#end !== undefined) throw this.#end;
     if (this.#isOpen) throw notAwaited('a nested transaction of it was open');
@@ -93,7 +93,7 @@ export class NestedTransactions {
     if (kind === 'isolate') throw this.#refuse(isolationRefused(words));
     if (kind === 'implicit') throw this.#refuse(commitRefused(words));
     if (kind === 'begin') {
-      // Of two at once, one's ROLLBACK would undo what the other has committed.
+      // With two open at once, the ROLLBACK of one would undo what the other has committed.
       if (this.#isOpen) throw this.#refuse(beginRefused(words));
       this.#isOpen = true;
       return this.#orElse(false, query, `SAVEPOINT ${SAVEPOINT}`);
@@ -103,7 +103,7 @@ export class NestedTransactions {
     if (kind === 'rollback') {
       return this.#settled(query(`ROLLBACK TO SAVEPOINT ${SAVEPOINT}`), query);
     }
-    // A COMMIT that fails is followed by a ROLLBACK, which needs its savepoint.
+    // After a failed COMMIT, the work sends ROLLBACK, which needs the savepoint.
     return this.#orElse(true, query, `RELEASE SAVEPOINT ${SAVEPOINT}`);
   }
 
@@ -116,7 +116,7 @@ export class NestedTransactions {
     }
   }
 
-  // By await rather than by then(): the stack of an error still leads to the work.
+  // await instead of then(), so that the stack of an error leads to the work.
   async #settled(running: unknown, query: AnyMethod): Promise<unknown> {
     this.#running += 1;
     try {
@@ -136,7 +136,7 @@ export class NestedTransactions {
     this.#end ??= endedBy?.(answer);
     const probe = this.#end === undefined ? probeAfter?.(answer) : undefined;
     if (probe === undefined) return undefined;
-    // A statement that is sent before the answer may be committed by itself.
+    // Until the answer arrives, another statement could be sent and committed on its own.
     return Promise.resolve(query(probe.statement)).then(
       (given) => {
         if (endedBy?.(given) !== undefined) this.#end = probe.end;
@@ -161,7 +161,7 @@ function isPromise(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** As drivers answer: by a callback when one was given, else by a promise. */
+/** Answers like a driver: by the callback if there is one, otherwise by a promise. */
 function answer(
   running: Promise<unknown>,
   args: unknown[],
@@ -182,14 +182,14 @@ function answer(
 function endRefused(words: string): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    `${words} was not sent: it would end the inbox's transaction, because the work has begun none of its own. Let the inbox end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
+    `${words} was not sent: it would end the inbox's transaction, because the work has not begun one. Let the inbox end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
   );
 }
 
 function commitRefused(words: string): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    `${words} was not sent: the database would commit the inbox's transaction with it. Run it in a migration, or before the inbox is used; a temporary table may be created`,
+    `${words} was not sent: it would implicitly commit the inbox's transaction. Run it in a migration, or before the inbox is used; temporary tables are allowed`,
   );
 }
 

@@ -1,6 +1,6 @@
 const SHORT_PRINTABLE = /^(?!sha256:)[!-z|~]{1,128}$/;
 
-/** Whether a store keeps a reference or key as it is. Any other is stored by its digest. */
+/** Whether a reference or key is stored unchanged. Any other is stored as a digest. */
 export function isPlainName(text: string): boolean {
   return SHORT_PRINTABLE.test(text);
 }

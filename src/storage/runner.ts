@@ -2,39 +2,39 @@ import { invalidOption, LONGEST_TIMER_MS } from '../protocol/options.js';
 import { Loss } from './loss.js';
 import type { TransactionProvider } from './providers/provider.js';
 
-/** A row as a driver gives it: an object, or an array where the pool is set so. */
+/** A row as a driver returns it: an object, or an array if the pool is configured so. */
 export type Row = object;
 
-/** Runs statements that are transactions of their own: what pools and ORMs are reduced to. */
+/** Runs each statement in its own transaction: the common interface of pools and ORMs. */
 export interface Runner<Tx> {
   /**
-   * Runs one statement by itself.
+   * Runs a single statement.
    *
-   * @throws the driver's error, or that of a deadline; whether the statement was run is then not known
+   * @throws the driver's error, or that of a deadline; whether the statement was run is then unknown
    */
   run(statement: string): Promise<readonly Row[]>;
-  /** Runs several in one transaction. Gives the rows of the last. */
+  /** Runs several statements in one transaction. Resolves with the rows of the last. */
   runAll(statements: readonly string[]): Promise<readonly Row[]>;
-  /** Runs one statement in somebody's transaction. */
+  /** Runs one statement in the given transaction. */
   runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
-  /** Whether {@link runIn} refuses this one when it is over: the statement would stand alone. */
+  /** Whether {@link runIn} rejects if this transaction has ended, instead of running the statement outside of one. */
   refusesEnded(tx: Tx): boolean;
 }
 
 export interface RunnerOptions {
   readonly acquireTimeoutMs: number;
   readonly commandTimeoutMs: number;
-  /** The error for a statement that was not answered in time. */
+  /** The error for a statement without an answer in time. */
   readonly createTimeout: (timeoutMs: number) => Error;
 }
 
-/** Runs one statement where the asker is. */
+/** Runs one statement on the connection at hand. */
 export type Ask<Answer = readonly Row[]> = (statement: string) => Promise<Answer>;
 
 /**
- * On what an ORM gives, which keeps to its own deadlines besides.
+ * A runner on a provider. The ORM's own deadlines apply in addition.
  *
- * @param databaseErrorOf gives the server's error in that of an ORM
+ * @param databaseErrorOf extracts the server's error from that of an ORM
  */
 export function runnerOfProvider<Tx>(
   provider: TransactionProvider<Tx>,
@@ -71,11 +71,11 @@ export function runnerOfProvider<Tx>(
         for (const statement of statements) rows = await ask(statement);
         return rows;
       }),
-    // Not every ORM does.
+    // Not every ORM refuses.
     refusesEnded: () => false,
     async runIn(tx, statement) {
       if (!provider.isTransaction(tx ?? {})) {
-        const expected = `a transaction of ${provider.orm}: the one that it, or an inbox on it, gives to your code`;
+        const expected = `a transaction of ${provider.orm}: the one that it, or an inbox on it, passes to your code`;
         throw invalidOption('tx', expected, tx);
       }
       return provider.query(tx, statement);
@@ -83,11 +83,11 @@ export function runnerOfProvider<Tx>(
   };
 }
 
-/** A connection was released with its transaction open. */
+/** A connection was released while its transaction was open. */
 export class TransactionOpen extends Error {
   constructor() {
     super(
-      'The pool gave a connection on which a transaction is open, so it was closed: end each transaction before you release its client, also when it fails',
+      'The pool returned a connection with an open transaction, so it was closed: end each transaction before you release its client, also when it fails',
     );
   }
 }

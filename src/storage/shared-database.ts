@@ -1,15 +1,15 @@
 const MADE_FROM = Symbol.for('merchant-payments.madeFrom');
 
 /**
- * Notes on an inbox or an outbox the database (pool, connection, provider) that it was made from and
- * whose transactions its `tx` is. Not enumerable: a copy that changes what it does is another thing.
+ * Marks an inbox or an outbox with the database (pool, connection, provider) to which its `tx` belongs. The mark is
+ * not enumerable, so that a modified copy does not inherit it.
  */
 export function markDatabase<Store extends object>(store: Store, database: object): Store {
-  // In a function: what prints a store with all that it has must not print a database.
+  // In a function, so that printing a store with all of its properties does not print the database.
   return Object.defineProperty(store, MADE_FROM, { value: () => database });
 }
 
-/** Whether both were made from the same object, so that the `tx` of one is of use to the other. */
+/** Whether both were made from the same object, so that one can use the `tx` of the other. */
 export function sameDatabase(one: object, other: object): boolean {
   const database = databaseOf(one);
   return database !== undefined && database === databaseOf(other);

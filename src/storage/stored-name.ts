@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import { isPlainName } from './plain-name.js';
 
 /**
- * A reference or key as a store keeps it. What no store has trouble with stays readable; anything
- * else (blanks, braces, which Redis reads as a hash tag, NUL, which Postgres refuses, great length)
- * is stored by its digest.
+ * The stored form of a reference or key. Names that every store can handle stay readable; all others (with spaces,
+ * with braces, which Redis reads as a hash tag, with NUL, which Postgres refuses, or too long)
+ * become a digest.
  */
 export function toStoredName(text: string): string {
   if (isPlainName(text)) return text;
-  // Not its UTF-8, in which every lone surrogate is the same.
+  // Not UTF-8, in which all lone surrogates have the same encoding.
   return `sha256:${hash('sha256', Buffer.from(text, 'utf16le'), 'base64url')}`;
 }

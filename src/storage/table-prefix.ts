@@ -1,16 +1,16 @@
 import { matching, type Rule } from '../protocol/options.js';
 
-// Postgres cuts a name at 63 bytes, and the longest has 23 more than the prefix.
+// Postgres truncates names at 63 bytes, and the longest suffix has 23.
 const NAME = '[a-z_][a-z0-9_]{0,39}';
 const EXPECTED = '1 to 40 ASCII letters, digits and underscores, not starting with a digit';
 
-/** What the names of tables begin with. In MySQL, a database is what is a schema elsewhere. */
+/** The prefix of the tables, after an optional schema, which in MySQL is a database. */
 export const tablePrefix: Rule<string> = /* @__PURE__ */ prefixRule(
   `^(?:[a-z_][a-z0-9_]{0,49}\\.)?${NAME}$`,
-  `${EXPECTED}, with a schema in front if need be ('billing.payments_')`,
+  `${EXPECTED}, with a schema in front if needed ('billing.payments_')`,
 );
 
-/** The same in SQLite, which keeps the names that begin with its own for itself, and has no schemas. */
+/** The same for SQLite, which reserves `sqlite_` and has no schemas. */
 export const sqliteTablePrefix: Rule<string> = /* @__PURE__ */ prefixRule(
   `^(?!sqlite_)${NAME}$`,
   `${EXPECTED} or sqlite_`,

@@ -1,9 +1,9 @@
-/** How long may be waited, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface TransactionTimeouts {
   /** For a connection of the pool. */
   readonly acquireTimeoutMs: number;
-  /** For the answer to the end of a transaction. */
+  /** For the answer to COMMIT or ROLLBACK. */
   readonly commandTimeoutMs: number;
-  /** For everything between, the statements of the body included. */
+  /** For everything in between, including the statements of the body. */
   readonly transactionTimeoutMs: number;
 }

@@ -1,16 +1,16 @@
 /**
  * Runs actions of the same name one at a time, in the order of arrival.
  *
- * Without it ten deliveries of one slow change would hold ten connections, nine of them only to
- * wait for the first, and other payments would find the pool empty.
+ * Without it, ten deliveries of one slow change would hold ten connections, nine of them only to
+ * wait for the first, and the pool would have none left for other payments.
  */
 export class Turns {
   readonly #queues = new Map<string, (() => void)[]>();
 
   /**
-   * Runs `action` when its turn comes, with what is left of `timeoutMs` (1 at least). Its turn is over when
-   * it settles, or when it calls `leave` before. Gives undefined, without having run it, when the turn does
-   * not come in time.
+   * Runs `action` in its turn, with the rest of `timeoutMs` (at least 1). Its turn ends when
+   * it settles, or earlier when it calls `leave`. Resolves with undefined, without running it, if it had to wait
+   * longer than `timeoutMs`.
    */
   take<Result>(
     name: string,
@@ -29,9 +29,9 @@ export class Turns {
     timeoutMs: number,
     action: (leftMs: number, leave: () => void) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const cameAtMs = performance.now();
-    if (!(await enter(queue, timeoutMs))) return undefined;
-    const waitedMs = Math.ceil(performance.now() - cameAtMs);
+    const queuedAtMs = performance.now();
+    if (!(await waitInQueue(queue, timeoutMs))) return undefined;
+    const waitedMs = Math.ceil(performance.now() - queuedAtMs);
     return this.#run(name, Math.max(1, timeoutMs - waitedMs), action);
   }
 
@@ -59,17 +59,17 @@ export class Turns {
   }
 }
 
-function enter(queue: (() => void)[], timeoutMs: number): Promise<boolean> {
+function waitInQueue(queue: (() => void)[], timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const come = (): void => {
+    const proceed = (): void => {
       clearTimeout(timer);
       resolve(true);
     };
     const giveUp = (): void => {
-      queue.splice(queue.indexOf(come), 1);
+      queue.splice(queue.indexOf(proceed), 1);
       resolve(false);
     };
     const timer = setTimeout(giveUp, timeoutMs);
-    queue.push(come);
+    queue.push(proceed);
   });
 }

@@ -50,7 +50,7 @@ describe('a failed change, from what a database gives', () => {
     expect(() => toFailedChange({ ...row, error })).toThrow(
       expect.objectContaining({
         code: 'STORE_FAILED',
-        message: expect.stringMatching(/^The table of failures holds a text that this version/),
+        message: expect.stringMatching(/^The table of failures holds a text that this package/),
       }),
     );
     expect(() => parseJson(error)).not.toThrow('secret');

@@ -78,7 +78,7 @@ it('says that the store is slow when another call has not yet stored the payment
   const second = outbox.create(order('order-1'), { timeoutMs: 1 });
   await expect(second).rejects.toMatchObject({
     code: 'OUTBOX_TIMEOUT',
-    message: expect.stringContaining('this one has sent nothing. Ask again'),
+    message: expect.stringContaining('this one has sent nothing. Call again'),
   });
   answer();
   expect(await first).toMatchObject({ state: 'created', replayed: false });

@@ -50,7 +50,7 @@ it('the tx of an inbox on Kysely is its transaction, with savepoints', () => {
   ];
   expect(recorders).toHaveLength(3);
   // @ts-expect-error Drizzle is not Kysely
-  expect(() => fromKysely(drizzle(pool))).toThrow('db must be a Kysely');
+  expect(() => fromKysely(drizzle(pool))).toThrow('db must be a Kysely instance');
 });
 
 it('the tx of an inbox on knex is its transaction', () => {

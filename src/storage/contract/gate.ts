@@ -1,4 +1,4 @@
-/** A promise, and what settles it. */
+/** A promise with the functions that settle it. */
 export interface Gate<Value> {
   readonly promise: Promise<Value>;
   open(value: Value): void;

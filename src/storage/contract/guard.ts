@@ -1,10 +1,10 @@
-/** What a case plays on, and ends. */
+/** The resources of a case. */
 export interface Endable {
-  /** Lets all end that is held, and waits until no call is under way. */
+  /** Ends everything that is held, and waits until every call has settled. */
   end(): Promise<void>;
 }
 
-/** A case before it has a store. */
+/** A case that is not yet bound to a store. */
 export interface ContractCase<Stage extends Endable, Need extends string> {
   readonly name: string;
   readonly needs?: Need;
@@ -19,16 +19,16 @@ export interface RunnableCase {
 }
 
 interface SuiteOptions<Stage extends Endable, Need extends string> {
-  /** Made for each case. */
+  /** Called for each case. */
   createStage(): Stage;
-  /** Why a case that needs something can't be run; false when it can. */
+  /** Why a case with a need can't run; false if it can. */
   readonly lacks: Readonly<Record<Need, string | false>>;
   readonly timeoutMs: number;
-  /** What is to be looked into when a case does not end. */
+  /** What to check if a case does not end. */
   readonly hint: string;
 }
 
-/** Makes tests of cases. */
+/** Turns cases into tests. */
 export function toRunnableCases<Stage extends Endable, Need extends string>(
   cases: readonly ContractCase<Stage, Need>[],
   { createStage, lacks, timeoutMs, hint }: SuiteOptions<Stage, Need>,
@@ -44,7 +44,7 @@ export function toRunnableCases<Stage extends Endable, Need extends string>(
 }
 
 function skippedCase(name: string, skipped: string): RunnableCase {
-  // Resolving would count as a promise kept.
+  // A resolved promise would count as a passed test.
   return {
     name,
     skipped,
@@ -59,9 +59,9 @@ interface GuardOptions {
 }
 
 /**
- * Runs a case, and leaves nothing of it running unless the store hangs.
+ * Runs a case and waits for all of its calls, unless the store hangs.
  *
- * @throws what the case throws, or an error that says that it has not ended in time
+ * @throws what the case throws, or an error if it has not ended in time
  */
 async function runUnderGuard<Stage extends Endable>(
   stage: Stage,
@@ -80,7 +80,7 @@ async function runUnderGuard<Stage extends Endable>(
     await inTime(run(stage));
     await inTime(stage.end());
   } catch (error) {
-    // The runner closes the store next. A store that hangs as well must not hide the error.
+    // End everything before the test runner closes the store. If the store hangs too, that must not hide the error.
     await inTime(stage.end()).catch(() => undefined);
     throw error;
   } finally {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Names that a store may take for one another, or stumble over; each begins with `stem`. */
+/** Names that a store may confuse or not handle. Most begin with `stem`; all are unique to it. */
 export function oddNames(stem: string): readonly string[] {
   const accented = `${stem}\u00e9`;
   return [
@@ -22,14 +22,14 @@ export function oddNames(stem: string): readonly string[] {
     `${stem}\u{1f4b8}`,
     accented,
     accented.normalize('NFD'),
-    // For a collation, another text.
+    // Equal in some collations.
     `${stem}\u00df`,
     `${stem}ss`,
-    // In UTF-8 all the same.
+    // Encoded alike in UTF-8.
     `${stem}\ud800`,
     `${stem}\udc00`,
     `${stem}\ufffd`,
-    // What a store may keep in the place of a name it does not like.
+    // The digest that a store may keep instead of another name.
     `sha256:${createHash('sha256').update(accented).digest('base64url')}`,
     `sha256:${stem}`,
     `${stem}${'x'.repeat(5000)}`,

@@ -1,12 +1,12 @@
 import type { Command } from '../nested-transactions.js';
 
-// Most statements are ruled out by their first letters.
+// A cheap first check, which rules out most statements by their first word.
 const MAYBE =
   /^\s*(?:alter|analyze|begin|cache|change|check|commit|create|drop|flush|grant|install|load|lock|optimize|rename|repair|reset|revoke|rollback|set|start|stop|truncate|uninstall|unlock|xa|[;#(]|--|\/\*)|;\s*(?:commit|rollback|begin|start)\b/i;
-// What stands in a comment that the server executes is a part of the statement.
+// The content of an executable comment is part of the statement.
 const EXECUTED = /\/\*M?!\d*((?:(?!\*\/)[\s\S])*)\*\//g;
 const COMMENTS = /\/\*[\s\S]*?\*\/|--(?:\s[^\n]*|$)|#[^\n]*/;
-// What looks like a comment, or the end of a statement, may stand in a text or a name.
+// A text or a quoted name may contain what looks like a comment or the end of a statement.
 const TEXTS = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`[^`]*`/;
 const IGNORED = new RegExp(`${COMMENTS.source}|${TEXTS.source}`, 'g');
 
@@ -20,7 +20,7 @@ const KINDS: readonly (readonly [Command['kind'] | undefined, RegExp])[] = [
   [undefined, /^ROLLBACK (?:WORK )?TO /],
   ['rollback', new RegExp(`^ROLLBACK${END}`)],
   ['other', /^(?:BEGIN|START TRANSACTION|COMMIT|ROLLBACK|XA)\b/],
-  // 0 leaves a transaction open behind the inbox's, and 1 commits then.
+  // SET autocommit = 0 would leave a transaction open after the inbox's, and a later 1 would commit it.
   ['other', /^SET .*\bAUTOCOMMIT`? ?:?=/],
   [undefined, /^(?:CREATE(?: OR REPLACE)?|DROP) TEMPORARY /],
   [undefined, /^DROP PREPARE /],
@@ -30,7 +30,7 @@ const KINDS: readonly (readonly [Command['kind'] | undefined, RegExp])[] = [
   ],
 ];
 
-/** What a statement does to the transaction; undefined for one that neither begins nor ends one. */
+/** What a statement does to the transaction; undefined if it neither begins nor ends one. */
 export function commandIn(config: unknown): Command | undefined {
   const text = textOf(config);
   if (text === undefined || !MAYBE.test(text)) return undefined;
@@ -41,7 +41,7 @@ export function commandIn(config: unknown): Command | undefined {
     .map((part) => part.trim())
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text, where a pool takes that, would end the inbox's transaction.
+  // BEGIN; …; COMMIT in one text, if the pool allows it, would end the inbox's transaction.
   const command = [statements[0], statements.at(-1)]
     .map(toCommand)
     .find((found) => found !== undefined);
@@ -50,7 +50,7 @@ export function commandIn(config: unknown): Command | undefined {
   );
 }
 
-// SET `autocommit` = 1.
+// Keeps quoted names, for SET `autocommit` = 1.
 function keepName(ignored: string): string {
   return ignored.startsWith('`') ? ignored.replaceAll(';', ' ') : ' ';
 }
@@ -58,7 +58,7 @@ function keepName(ignored: string): string {
 function toCommand(statement = ''): Command | undefined {
   const text = statement.replaceAll(/\s+/g, ' ').toUpperCase();
   const kind = KINDS.find(([, form]) => form.test(text))?.[0];
-  // No more than says what it is: an account's password may follow.
+  // Only the first words, because an account's password may follow.
   return (
     kind && {
       kind,
@@ -70,7 +70,7 @@ function toCommand(statement = ''): Command | undefined {
   );
 }
 
-/** The SQL of a text or of query options. */
+/** The SQL of a text or a query config. */
 function textOf(config: unknown): string | undefined {
   if (typeof config === 'string') return config;
   const { sql } = (config ?? {}) as { sql?: unknown };

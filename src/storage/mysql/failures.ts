@@ -1,14 +1,14 @@
 import { InboxError } from '../../errors.js';
 import { innermostError } from '../providers/driver-errors.js';
 
-/** The server's number of an error, such as 1213; undefined when it is not the server that has answered. */
+/** The server's error number, such as 1213; undefined if the error is not from the server. */
 export function errnoOf(error: unknown): number | undefined {
   const { errno, sqlState } = (error ?? {}) as { errno?: unknown; sqlState?: unknown };
   // Node's own errors have a negative errno, and no SQLSTATE.
   return typeof errno === 'number' && typeof sqlState === 'string' ? errno : undefined;
 }
 
-/** The server's error in that of an ORM, without what was sent; else what was thrown. */
+/** Finds the server's error in that of an ORM, without the statement; otherwise returns the error unchanged. */
 export function databaseErrorOf(error: unknown): unknown {
   const isOfServer = (inner: unknown): boolean => errnoOf(inner) !== undefined;
   const found = innermostError(error, isOfServer, (made, { code, state, message }) => {
@@ -19,32 +19,32 @@ export function databaseErrorOf(error: unknown): unknown {
   return withoutStatement(found);
 }
 
-/** The driver's error without what was sent, which it adds to those of the server. */
+/** Copies a server error without the statement, which the driver adds to it. */
 export function withoutStatement(error: unknown): unknown {
   if (errnoOf(error) === undefined) return error;
   const { code, errno, sqlState, sqlMessage } = error as Record<string, unknown>;
   return Object.assign(new Error(String(sqlMessage)), { code, errno, sqlState, sqlMessage });
 }
 
-/** A transaction that may not write, as each is of a session that is set so. */
+/** A write in a read-only transaction, as in a session whose transactions are read-only by default. */
 export const READ_ONLY_TRANSACTION = 1792;
-// The server is a replica now, or refuses to write: the next connection may be of another server.
+// The server has become a replica or refuses writes: a new connection may reach another server.
 const READ_ONLY: readonly unknown[] = [1290, READ_ONLY_TRANSACTION, 1836];
 
-/** Whether further statements on the same connection will fail as well. */
+/** Whether further statements on the same connection would fail too. */
 export function spoilsConnection(error: unknown): boolean {
   return READ_ONLY.includes(errnoOf(error));
 }
 
 // ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED of MariaDB, ER_SESSION_WAS_KILLED and
-// ER_CLIENT_INTERACTION_TIMEOUT of MySQL: the server ends the connection, which it may do after a COMMIT too.
+// ER_CLIENT_INTERACTION_TIMEOUT of MySQL: the server ends the connection, possibly after a COMMIT.
 const CONNECTION_ENDED: readonly unknown[] = [1053, 1927, 3169, 4031];
 
-/** Whether an error means that there is no knowing what the connection's next answer will be to. */
+/** Whether the connection is lost after this error: its next answer may belong to an earlier statement. */
 export function losesConnection(error: unknown): boolean {
   const errno = errnoOf(error);
   if (errno === undefined || CONNECTION_ENDED.includes(errno)) return true;
-  // The mariadb package gives numbers of its own to what happens to a socket.
+  // The mariadb package has its own error numbers for socket errors.
   return String((error as { sqlState?: unknown }).sqlState).startsWith('08');
 }
 
@@ -53,37 +53,37 @@ export function mayBeLoss(): boolean {
   return false;
 }
 
-// ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE; and ER_BAD_FIELD_ERROR for a table of another version.
+// ER_BAD_DB_ERROR and ER_NO_SUCH_TABLE; ER_BAD_FIELD_ERROR for a table of another version.
 const MISSING: readonly unknown[] = [1049, 1146, 1054];
 
-/** Whether a statement failed because there is no such table, or one with other columns. */
+/** Whether a statement failed because its table does not exist, or has other columns. */
 export function isMissingTable(error: unknown): boolean {
   return MISSING.includes(errnoOf(error));
 }
 
 const PARSE_ERROR = 1064;
 
-/** Why the server does not understand the statements, and what to do; undefined where it does. */
+/** The message for a server that can't parse the statements; undefined for any other error. */
 export function misunderstanding(error: unknown, owner: 'inbox' | 'outbox'): string | undefined {
   if (errnoOf(error) !== PARSE_ERROR) return undefined;
-  return `The server does not understand the SQL of the ${owner}, and nothing was done: the sql_mode of the pool's sessions has ORACLE, which is another language, or the server is older than MySQL 8.0 or MariaDB 10.6. Take ORACLE out of sql_mode, for this pool at least`;
+  return `The server does not understand the SQL of the ${owner}, and nothing was done: the sql_mode of the pool's sessions contains ORACLE, which changes the syntax, or the server is older than MySQL 8.0 or MariaDB 10.6. Remove ORACLE from sql_mode, at least for this pool`;
 }
 
-/** A wait for a lock was too long: the server has undone the statement. */
+/** A wait for a lock took too long: the server has rolled back the statement. */
 export const LOCK_WAIT_TIMEOUT = 1205;
 /** A deadlock, after which the server has rolled back the whole transaction. */
 export const DEADLOCK = 1213;
 /**
- * The savepoint that the transaction began with is gone: ER_SP_DOES_NOT_EXIST, which procedures turn into the
- * SQLSTATE, as it is also the error of a procedure that does not exist.
+ * ER_SP_DOES_NOT_EXIST: the savepoint with which the transaction began is gone. It is also the error for a missing
+ * procedure, so our procedures raise {@link OUTSIDE_CLAIM} instead.
  */
 export const NO_SAVEPOINT = 1305;
-/** A statement that the server does not prepare. */
+/** The server can't run this statement as a prepared one. */
 export const UNSUPPORTED_IN_PREPARED = 1295;
 /** The SQLSTATE with which recording fails outside the claim's transaction. */
 export const OUTSIDE_CLAIM = 'MP001';
 
-/** What it means that the record, or the COMMIT behind it, failed. */
+/** Explains the error of recording the event or of the COMMIT after it. */
 export function explainFailedEnd(error: unknown): unknown {
   if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
   if (losesConnection(error)) return endUnknown(error);
@@ -93,12 +93,12 @@ export function explainFailedEnd(error: unknown): unknown {
     : error;
 }
 
-/** What it means that a statement of the record failed, before COMMIT was sent. */
+/** Explains the error of a statement that records the event, before COMMIT was sent. */
 export function explainFailedRecord(error: unknown): unknown {
   return losesConnection(error) ? connectionLost(error) : explainFailedEnd(error);
 }
 
-/** A transaction is not there whose COMMIT an ORM had no error for. */
+/** The ORM has reported a commit that the database does not confirm. */
 export function unconfirmedEnd(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
@@ -107,19 +107,19 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
   );
 }
 
-/** A statement of the work has had the transaction rolled back after it was recorded. */
+/** A statement of the work made the server roll back the transaction after the event was recorded in it. */
 export function notCommitted(): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The transaction was rolled back before its COMMIT, as by a deadlock that a query met which the work has not awaited; nothing was recorded, and a later delivery runs the work again. Await every query',
+    'The transaction was rolled back before its COMMIT, for example by a deadlock in a query that the work did not await; nothing was recorded, and a later delivery runs the work again. Await every query',
   );
 }
 
-/** SAVEPOINT is not a statement that the server prepares. */
+/** The server can't run SAVEPOINT as a prepared statement. */
 export function savepointsRefused(orm: string, cause: unknown): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    `${orm} sends its statements as prepared ones, and the database prepares no SAVEPOINT, so nothing was processed; with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })`,
+    `${orm} uses prepared statements, and the database can't prepare SAVEPOINT, so nothing was processed; with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })`,
     { cause },
   );
 }
@@ -146,7 +146,7 @@ export function noEndOfWorkInTime(timeoutMs: number): InboxError {
 }
 
 const UNKNOWN_END =
-  'whether it was recorded is not known. The service retries, and the retry is a duplicate if it was; if not, it runs the work again';
+  'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
@@ -159,7 +159,7 @@ function endUnknown(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
     `The connection to the database was lost while the change was being recorded; ${UNKNOWN_END}`,
-    // Of a loss that is described already: what the driver said.
+    // If a loss was already described, keep only the driver's error.
     { cause: cause instanceof InboxError ? cause.cause : cause },
   );
 }
@@ -173,13 +173,13 @@ export function connectionLost(cause: unknown): InboxError {
 }
 
 export function transactionGone(): InboxError {
-  return connectionLost(new Error('the session is over at the server'));
+  return connectionLost(new Error('the session has ended at the server'));
 }
 
 export function transactionEnded(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The work ended the transaction it was given, by COMMIT, ROLLBACK or a statement that commits as a side effect (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure; nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
+    'The work ended the transaction it was given, by COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure; nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
     { cause },
   );
 }
@@ -187,7 +187,7 @@ export function transactionEnded(cause?: unknown): InboxError {
 export function rolledBackByDeadlock(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work met a deadlock and the work went on, but the database undoes the whole transaction then; nothing was recorded, and a later delivery runs the work again. Let the error through',
+    'A statement of the work met a deadlock and the work went on, but a deadlock rolls back the whole transaction; nothing was recorded, and a later delivery runs the work again. Let the error through',
     { cause: withoutStatement(cause) },
   );
 }
@@ -195,7 +195,7 @@ export function rolledBackByDeadlock(cause: unknown): InboxError {
 export function rolledBackByTimeout(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work waited too long for a lock and the work went on, but this server undoes the whole transaction then (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
+    'A statement of the work waited too long for a lock and the work went on, but this server then rolls back the whole transaction (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
     { cause: withoutStatement(cause) },
   );
 }

@@ -1,4 +1,4 @@
-/** Text as a literal that means the same in every sql_mode and character set of the connection. */
+/** Quotes ASCII text as a literal that means the same in every sql_mode and character set of the connection. */
 export function literal(text: string): string {
   return /['\\]/.test(text)
     ? `_ascii X'${Buffer.from(text, 'latin1').toString('hex')}'`

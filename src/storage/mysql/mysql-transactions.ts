@@ -21,7 +21,7 @@ import {
 import { asRows, sendTo, textsOf } from './rows.js';
 import { beginStatements, COMMIT, RESTORE, ROLLBACK, type SessionLimits } from './session.js';
 
-/** A connection that is taken for one transaction. */
+/** A connection for one transaction, which the body begins. */
 export interface OpenConnection<Tx> {
   readonly tx: Tx;
   /** Aborts when the connection is lost, with an InboxError as its reason. */
@@ -29,44 +29,44 @@ export interface OpenConnection<Tx> {
   /** Whether an ORM has begun the transaction, and ends it. */
   readonly isProvided: boolean;
   /**
-   * Begins the READ COMMITTED transaction. To be called once, before anything else is asked of it.
+   * Begins the READ COMMITTED transaction. Call it once, before you send anything else.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when a statement has no answer within `timeoutMs`
    */
   begin(limits: SessionLimits, timeoutMs: number): Promise<void>;
   /**
-   * Runs one statement. Gives the text that each of its rows has, of its first result.
+   * Runs one statement. Resolves with the text in each row of its first result.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`; `STORE_FAILED` when it
-   * is not text
+   * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`; `STORE_FAILED` when a row
+   * has no text
    */
   ask(statement: string, timeoutMs: number): Promise<readonly string[]>;
 }
 
-/** How a body wants its transaction to end when it does not throw, and what it gives. */
+/** How a body that does not throw wants its transaction to end, and its result. */
 export type Ending<Result> =
   | { readonly end: 'rollback'; readonly result: Result }
   | {
       readonly end: 'commit';
       readonly result: Result;
-      /** What runs just before COMMIT, one after another; those that follow one that fails are not sent. */
+      /** Run just before COMMIT, in order, up to the first that fails. */
       readonly statements: readonly string[];
       /**
-       * Whether they commit, and put the session's settings back.
+       * Whether they already commit, and restore the session's settings.
        * @default false
        */
       readonly commits?: boolean;
-      /** Gives a row when the transaction was committed. Asked where an ORM commits. */
+      /** A query that returns a row if the transaction was committed. Sent if an ORM commits. */
       readonly confirm?: string;
     }
   /** There is no transaction. */
   | { readonly end: 'nothing'; readonly result: Result };
 
-/** Runs bodies on connections of their own. */
+/** Runs each body on its own connection. */
 export interface MysqlTransactions<Tx> {
   /**
-   * Runs `body`, which begins a transaction, and ends that as `body` says: it is rolled back when `body`
-   * throws. Rejects without waiting for `body` when the connection is lost.
+   * Runs `body`, which begins a transaction, and commits or rolls back as `body` returns; rolls back if it
+   * throws. Rejects without waiting for `body` if the connection is lost.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when there is no connection, or no answer, in time;
    * `TRANSACTION_LOST` when the connection is lost, or `body` has ended the transaction
@@ -87,8 +87,8 @@ export function mysqlTransactions<Tx extends MysqlQueryable>(
       const taken = await takeConnection(pool, acquireTimeoutMs, onLost);
       const connection = new TakenConnection<Tx>(taken, loss);
       let isBroken = false;
-      // The body alone knows what it waits for: a statement on a network that swallows what is sent never
-      // ends by itself.
+      // On a network that swallows packets, a statement never ends on its own, and the statements of the body have no
+      // other deadline.
       const timer = setTimeout(
         () => loss.report(noEndOfWorkInTime(transactionTimeoutMs)),
         transactionTimeoutMs,
@@ -108,7 +108,7 @@ export function mysqlTransactions<Tx extends MysqlQueryable>(
         isBroken = spoilsConnection(error) || !(await connection.rollBack(commandTimeoutMs));
         throw error;
       } finally {
-        giveBack(taken, onLost, isBroken);
+        releaseOrDestroy(taken, onLost, isBroken);
       }
     },
   };
@@ -147,7 +147,7 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
     }
   }
 
-  /** Gives whether the connection can be used again. */
+  /** Resolves with whether the connection can be reused. */
   async rollBack(timeoutMs: number): Promise<boolean> {
     if (this.#loss.reason !== undefined) return false;
     try {
@@ -160,7 +160,7 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
     }
   }
 
-  /** Settles late, or never, when there is a loss. */
+  /** May settle late, or never, after a loss. */
   #send(
     sql: string,
     timeoutMs: number,
@@ -170,7 +170,7 @@ class TakenConnection<Tx extends MysqlQueryable> implements OpenConnection<Tx> {
       const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
       const fail = (error: unknown): void => {
         clearTimeout(timer);
-        // It has references and keys.
+        // The statement contains references and keys.
         const failure = withoutStatement(error);
         if (losesConnection(failure)) this.#loss.report(connectionLost(failure));
         reject(failure);
@@ -198,7 +198,7 @@ export function serverClosed(): Error {
 
 type OnLost = (error?: Error) => void;
 
-/** Takes a connection of the pool, on which `onLost` listens from the first moment. */
+/** Takes a connection from the pool, and attaches `onLost` immediately. */
 export function takeConnection<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
   timeoutMs: number,
@@ -214,7 +214,7 @@ export function takeConnection<Tx extends MysqlQueryable>(
       .then((connection) => {
         clearTimeout(timer);
         assertConnection(connection);
-        // A pool's wait can't be cancelled: it hands out the connection all the same.
+        // A request to the pool can't be cancelled, so a late connection must be released.
         if (isLate) return connection.release();
         // An `error` event without a listener ends the process.
         const emitter = emitterOf(connection);
@@ -229,8 +229,11 @@ export function takeConnection<Tx extends MysqlQueryable>(
   });
 }
 
-/** Gives it back, or closes it. */
-export function giveBack(connection: MysqlConnectionLike, onLost: OnLost, isBroken: boolean): void {
+export function releaseOrDestroy(
+  connection: MysqlConnectionLike,
+  onLost: OnLost,
+  isBroken: boolean,
+): void {
   if (isBroken) destroy(connection);
   else connection.release();
   const emitter = emitterOf(connection);
@@ -240,7 +243,7 @@ export function giveBack(connection: MysqlConnectionLike, onLost: OnLost, isBrok
 
 type Emitter = Pick<MysqlConnectionLike, 'on' | 'removeListener'>;
 
-/** The connection with callbacks, where there is one: the other passes events on, at a cost each time. */
+/** The underlying callback connection, if there is one: the promise wrapper forwards its events at a cost. */
 function emitterOf(connection: MysqlConnectionLike): Emitter {
   const { connection: core } = connection as { readonly connection?: Emitter };
   return hasMethods(core, ['on', 'removeListener']) ? (core as Emitter) : connection;
@@ -252,6 +255,6 @@ interface WithSocket {
 
 function destroy(connection: MysqlConnectionLike): void {
   connection.destroy();
-  // The driver only ends its side of the socket, which stays open on a network that swallows what is sent.
+  // The driver only ends its side of the socket, which stays open on a network that swallows packets.
   (connection as WithSocket).connection?.stream?.destroy?.();
 }

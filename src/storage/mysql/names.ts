@@ -1,4 +1,4 @@
-/** A checked name, quoted for SQL. */
+/** Quotes a validated name for SQL. */
 export function quoteName(name: string): string {
   return `\`${name.replace('.', '`.`')}\``;
 }

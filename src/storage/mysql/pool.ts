@@ -3,27 +3,27 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { describeOrm, ORMS_ON_MYSQL } from '../providers/orms.js';
 import { hasMethods, isProvider } from '../providers/provider.js';
 
-/** What the merchant's work writes through: the `PoolConnection` of `mysql2/promise` is one. */
+/** What your work writes through: the `PoolConnection` of `mysql2/promise` implements it. */
 export interface MysqlQueryable {
   /**
    * Runs one statement.
    *
-   * @param sql - SQL, with `?` in the place of values
-   * @param values - what stands in their place
-   * @returns what the statement gave, and its columns
+   * @param sql - SQL with placeholders `?`
+   * @param values - their values
+   * @returns the result and its columns
    */
   query(sql: string, values?: unknown[]): Promise<[unknown, unknown]>;
 }
 
-/** What a connection of a pool gives besides a {@link MysqlQueryable}. */
+/** The methods of a pool's connection besides those of a {@link MysqlQueryable}. */
 export interface MysqlConnectionLike {
-  /** Gives the connection back. */
+  /** Returns the connection to the pool. */
   release(): void;
-  /** Closes it instead. */
+  /** Closes the connection. */
   destroy(): void;
   /** Listens for the loss of the connection. */
   on(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
-  /** Listens no more. */
+  /** Stops listening. */
   removeListener(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
 }
 
@@ -33,7 +33,7 @@ export interface MysqlPoolLike<Tx extends MysqlQueryable = MysqlQueryable> {
   getConnection(): Promise<Tx & MysqlConnectionLike>;
 }
 
-/** What `work` writes through: the connection that the pool gives. */
+/** The type of `tx`: the connection of a pool. */
 export type MysqlTransactionOf<Pool> = Pool extends {
   /** Takes a connection. */
   getConnection(): Promise<infer Tx extends MysqlQueryable>;
@@ -46,7 +46,7 @@ export function assertPool(pool: unknown): void {
   if (isProvider(pool)) {
     const { orm, engine = 'mysql' } = pool;
     if (engine === 'mysql') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Take the inbox and the outbox of that database');
+    throw invalidPool(`${orm} on ${engine}`, 'Use the inbox and the outbox for that database');
   }
   const orm = describeOrm(pool, ORMS_ON_MYSQL);
   if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
@@ -55,20 +55,20 @@ export function assertPool(pool: unknown): void {
   if (!hasMethods(pool, ['getConnection'])) throw invalidPool(describeValue(pool));
 }
 
-/** @throws {InvalidOptionError} when what `getConnection()` gave is not a pool's connection */
+/** @throws {InvalidOptionError} when the result of `getConnection()` is not a pool's connection */
 export function assertConnection(connection: unknown): void {
-  // The callback pool gives nothing by a promise.
+  // A callback pool does not return a promise.
   if (hasMethods(connection, ['query', 'release', 'destroy', 'on', 'removeListener'])) return;
-  throw invalidPool('something whose getConnection() does not give a connection with query');
+  throw invalidPool('something whose getConnection() does not return a connection with query');
 }
 
-/** What is given in place of a pool, by what it alone has; the first that fits. */
+/** Objects mistaken for a pool, with methods that identify them. The first match counts. */
 const OTHERS: readonly {
   readonly has: readonly string[];
   readonly name: string;
   readonly remedy?: string;
 }[] = [
-  // Two connections of a cluster may be of two servers, which do not share locks.
+  // Connections of a cluster may reach different servers, which do not share locks.
   { has: ['of', 'add', 'getConnection'], name: 'a PoolCluster', remedy: 'Pass one pool' },
   {
     has: ['promise', 'getConnection'],
@@ -79,13 +79,13 @@ const OTHERS: readonly {
   {
     has: ['getConnection', 'importFile'],
     name: 'a pool of the mariadb package',
-    remedy: 'Use mysql2, which connects to MariaDB as well',
+    remedy: 'Use mysql2, which also connects to MariaDB',
   },
 ];
 
 function invalidPool(
   received: string,
-  remedy = "Each transaction needs a connection to itself: mysql.createPool(…) of 'mysql2/promise'",
+  remedy = "Each transaction needs its own connection: mysql.createPool(…) of 'mysql2/promise'",
 ): InvalidOptionError {
   return new InvalidOptionError(
     'pool',

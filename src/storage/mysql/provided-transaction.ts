@@ -8,7 +8,7 @@ import type { Ending, MysqlTransactions, OpenConnection } from './mysql-transact
 import { textsOf } from './rows.js';
 import { enterStatements, RESTORE, type SessionLimits } from './session.js';
 
-/** Transactions that an ORM owns: it begins them, and commits or rolls back. */
+/** Transactions of an ORM, which begins them, and commits or rolls back. */
 export function providedTransactions<Tx>(
   provider: TransactionProvider<Tx>,
   timeouts: TransactionTimeouts,
@@ -30,14 +30,14 @@ const NO_SUCH_THREAD = 1094;
 /** The sessions of the provider's pool at the server. */
 class Sessions<Tx> {
   readonly #provider: TransactionProvider<Tx>;
-  // A proxy may give numbers of its own, by which the server lists none.
+  // A proxy may have its own session ids, which the server does not list.
   #areListed = false;
 
   constructor(provider: TransactionProvider<Tx>) {
     this.#provider = provider;
   }
 
-  /** To be called with the session of `tx`, so that its end is known as such. */
+  /** Call it with the session of `tx` while it is open: only if the server lists it can isOver() recognize its end. */
   async expectListed(tx: Tx, id: string): Promise<void> {
     this.#areListed ||= await this.#isListed(tx, id);
   }
@@ -46,7 +46,7 @@ class Sessions<Tx> {
     return this.#areListed && !(await this.#isListed(this.#provider.database, id));
   }
 
-  /** Settles when it is over, and never if that can't be done. */
+  /** Resolves once the session has ended; never settles if it can't be ended. */
   async end(id: string): Promise<void> {
     const { database } = this.#provider;
     await this.#provider.query(database, `KILL ${id}`).catch((error: unknown) => {
@@ -56,9 +56,9 @@ class Sessions<Tx> {
   }
 
   async #isListed(on: Tx | object, id: string): Promise<boolean> {
-    // Each user sees its own.
-    const look = `SELECT 'listed' FROM information_schema.processlist WHERE id = ${id}`;
-    return (await this.#provider.query(on, look)).length > 0;
+    // Users can see their own sessions.
+    const query = `SELECT 'listed' FROM information_schema.processlist WHERE id = ${id}`;
+    return (await this.#provider.query(on, query)).length > 0;
   }
 }
 
@@ -116,8 +116,8 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx, AnyEnding> implements 
   }
 
   /**
-   * After a deadlock the server has rolled back, and takes each statement for a transaction of its own: COMMIT
-   * ends nothing then, without an error.
+   * After a deadlock, the server has rolled back and runs each further statement in its own transaction, so COMMIT
+   * succeeds without committing anything.
    */
   async assertCommitted(ending: AnyEnding): Promise<void> {
     if (ending.end !== 'commit' || ending.confirm === undefined) return;

@@ -12,14 +12,17 @@ interface WithCallbacks {
   };
 }
 
-/** Sends one statement, whatever the pool is set to. */
+/** Sends one statement, independent of the pool's settings for results. */
 export function send(tx: MysqlQueryable, sql: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     sendTo(tx, sql, (error, given) => (error ? reject(error) : resolve(given)));
   });
 }
 
-/** The same with a callback. By the connection with callbacks, where there is one: the other takes a stack for each query. */
+/**
+ * The same with a callback. Uses the underlying callback connection if there is one, because the promise wrapper
+ * captures a stack for each query.
+ */
 export function sendTo(tx: MysqlQueryable, sql: string, answered: Answered): void {
   const core = (tx as WithCallbacks).connection;
   if (typeof core?.query === 'function') {
@@ -34,7 +37,7 @@ export function sendTo(tx: MysqlQueryable, sql: string, answered: Answered): voi
     );
 }
 
-/** Whether texts are read as they are. To say so with a query costs the driver 5 µs. */
+/** Whether the connection returns texts unchanged. To request this per query costs the driver 5 µs. */
 function isPlain({ config }: NonNullable<WithCallbacks['connection']>): boolean {
   return config?.typeCast === true && !config.nestTables;
 }
@@ -43,12 +46,12 @@ function plainly(sql: string): object {
   return { sql, rowsAsArray: true, nestTables: false, typeCast: asIs };
 }
 
-// The pool's own holds unless a query has one.
+// Without this, the pool's own typeCast would apply.
 function asIs(_field: unknown, next: () => unknown): unknown {
   return next();
 }
 
-/** The rows in the answer of mysql2 to a statement, of its first result. */
+/** The rows of the first result in mysql2's answer. */
 export function asRows(given: unknown): readonly Row[] {
   if (!Array.isArray(given)) return [];
   const isCall = Array.isArray(given[0]) && !Array.isArray(given.at(-1));
@@ -57,9 +60,9 @@ export function asRows(given: unknown): readonly Row[] {
 }
 
 /**
- * The text that each row has.
+ * The text in each row.
  *
- * @throws {InboxError} `STORE_FAILED` when it is none
+ * @throws {InboxError} `STORE_FAILED` when a row has no text
  */
 export function textsOf(rows: readonly Row[]): readonly string[] {
   return rows.map((row) => {
@@ -69,20 +72,20 @@ export function textsOf(rows: readonly Row[]): readonly string[] {
   });
 }
 
-/** The error for a pool that hides what the database answered. */
+/** The error for a pool that changes the database's answer. */
 export function changedAnswer(): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    'The pool does not give the text that the database answered, so nothing was processed; look for a wrapper of the pool, or an extension of the ORM, that changes what queries return',
+    'The pool did not return the text that the database sent, so nothing was processed; look for a wrapper of the pool, or an extension of the ORM, that changes what queries return',
   );
 }
 
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
-/** What the server says of the session with an answer of mysql2; undefined with rows, where it does not. */
+/** The session's status, which is part of an answer without rows; otherwise undefined. */
 export function statusOf(given: unknown) {
-  // A CALL gives a list that ends with such an answer.
+  // A CALL returns a list that ends with such an answer.
   const last: unknown = Array.isArray(given) ? given.at(-1) : given;
   const { serverStatus } = (last ?? {}) as { serverStatus?: unknown };
   if (typeof serverStatus !== 'number') return undefined;

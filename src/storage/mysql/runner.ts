@@ -13,48 +13,48 @@ import {
   UNSUPPORTED_IN_PREPARED,
   withoutStatement,
 } from './failures.js';
-import { giveBack, serverClosed, takeConnection } from './mysql-transactions.js';
+import { releaseOrDestroy, serverClosed, takeConnection } from './mysql-transactions.js';
 import type { MysqlPoolLike, MysqlQueryable } from './pool.js';
 import { asRows, changedAnswer, send, statusOf, textsOf } from './rows.js';
 import { COMMIT, READ_COMMITTED, ROLLBACK, START } from './session.js';
 
 type Send = Ask<unknown>;
-/** Runs one statement. Gives the text that each of its rows has. */
+/** Runs one statement. Resolves with the text in each row. */
 export type AskForTexts = Ask<readonly string[]>;
 
-/** Runs statements and short transactions: what pools and ORMs are reduced to. */
+/** Runs single statements and short transactions: the common interface of pools and ORMs. */
 export interface MysqlRunner<Tx> {
   /**
-   * Runs one statement by itself.
+   * Runs a single statement.
    *
-   * @throws the driver's error, or that of a deadline; whether the statement was run is then not known
+   * @throws the driver's error, or that of a deadline; whether the statement was run is then unknown
    */
   run(statement: string): Promise<readonly string[]>;
   /**
-   * Runs an INSERT or UPDATE by itself.
+   * Runs a single INSERT or UPDATE.
    *
-   * @param statement gives it, for the number that the driver has of the session
-   * @returns whether it has changed a row; undefined, with nothing changed, where the pool has its sessions
-   * begin transactions of their own accord, or read only, or hides what the server says of a session
-   * @throws as `run` does
+   * @param statement returns it, given the driver's thread id of the session
+   * @returns whether it has changed a row; undefined, with nothing changed, if the pool's sessions have autocommit off
+   * or are read-only, or if the pool hides the session's status
+   * @throws like `run`
    */
   readonly change?: (statement: (session: number) => string) => Promise<boolean | undefined>;
   /** Runs `body` in one transaction at READ COMMITTED, which is rolled back when it rejects. */
   runTogether<Value>(body: (ask: AskForTexts) => Promise<Value>): Promise<Value>;
   /**
-   * Runs `body` in somebody's transaction.
+   * Runs `body` in the given transaction.
    *
-   * @throws {InvalidOptionError} when `tx` has none open
+   * @throws {InvalidOptionError} when `tx` has no open transaction
    */
   runIn<Value>(tx: Tx, body: (ask: AskForTexts) => Promise<Value>): Promise<Value>;
 }
 
-/** On connections of a pool. */
+/** A runner on connections of a pool. */
 export function mysqlRunner<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
   { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
 ): MysqlRunner<Tx> {
-  let tellsStatus: boolean | undefined;
+  let hasStatus: boolean | undefined;
   const onConnection = async <Value>(
     body: (send: Send, connection: Tx) => Promise<Value>,
   ): Promise<Value> => {
@@ -65,28 +65,28 @@ export function mysqlRunner<Tx extends MysqlQueryable>(
     try {
       return await loss.orSettled(body((sql) => sendScrubbed(connection, sql), connection));
     } catch (error) {
-      // There is no knowing what the connection's next answer will be to, or it will be the same.
+      // The connection's next answer may belong to this statement, or will be the same error.
       if (losesConnection(error) || spoilsConnection(error)) loss.report(toError(error));
       throw error;
     } finally {
       clearTimeout(timer);
-      giveBack(connection, onLost, loss.reason !== undefined);
+      releaseOrDestroy(connection, onLost, loss.reason !== undefined);
     }
   };
   return {
     run: (statement) => onConnection((ask) => runAlone(ask, statement)),
     change: (statement) =>
       onConnection(async (ask, connection) => {
-        // Asked once: behind a change that stands it is too late to find out.
-        tellsStatus ??= statusOf(await ask('DO 0')) !== undefined;
-        return tellsStatus ? changeAlone(ask, statement(sessionOf(connection))) : undefined;
+        // Checked once, in advance: after a committed change it would be too late.
+        hasStatus ??= statusOf(await ask('DO 0')) !== undefined;
+        return hasStatus ? changeAlone(ask, statement(sessionOf(connection))) : undefined;
       }),
     runTogether: (body) => onConnection((ask) => runTogether(ask, body)),
     runIn,
   };
 }
 
-/** On what an ORM gives. */
+/** A runner on a provider. */
 export function providedRunner<Tx>(
   provider: TransactionProvider<Tx>,
   options: RunnerOptions,
@@ -104,8 +104,9 @@ export function providedRunner<Tx>(
 }
 
 /**
- * After a deadlock the server has rolled back, and takes each statement for a transaction of its own, which no
- * ORM notices; nor does each notice that its transaction is over. A savepoint lasts as long as a transaction.
+ * After a deadlock, the server has rolled back and runs each further statement in its own transaction, which no
+ * ORM notices; some do not even notice the end of their own transactions. A savepoint exists only while the
+ * transaction does.
  */
 async function assertOpen(ask: AskForTexts, orm: string): Promise<void> {
   try {
@@ -113,12 +114,12 @@ async function assertOpen(ask: AskForTexts, orm: string): Promise<void> {
     await ask('RELEASE SAVEPOINT merchant_payments_step');
   } catch (error) {
     const errno = errnoOf(databaseErrorOf(error));
-    // What is sent as a prepared statement can't be one: in a transaction the isolation can't be set either.
+    // SAVEPOINT can't be prepared. But the isolation level can't be set in a transaction, which shows that one is open.
     if (errno === UNSUPPORTED_IN_PREPARED && (await isRefusedInTransaction(ask))) return;
     if (errno !== NO_SAVEPOINT && errno !== UNSUPPORTED_IN_PREPARED) throw error;
     throw new InvalidOptionError(
       'tx',
-      `tx must be a transaction of ${orm} that is open; received one that is over, as after a deadlock: let that error through, and run the transaction again`,
+      `tx must be an open transaction of ${orm}; received one that has ended, for example by a deadlock: let that error through, and run the transaction again`,
     );
   }
 }
@@ -145,14 +146,14 @@ async function sendScrubbed(connection: MysqlQueryable, sql: string): Promise<un
   try {
     return await send(connection, sql);
   } catch (error) {
-    // It has the statement, and that the body.
+    // The driver's error contains the statement, and so the request body.
     throw withoutStatement(error);
   }
 }
 
-/** In a transaction that somebody forgot to end, the statement would be undone with it. */
+/** In a transaction that other code forgot to end, the statement could be rolled back with it. */
 async function runAlone(ask: Send, statement: string): Promise<readonly string[]> {
-  // Only an answer without rows tells. A read may be one of an old snapshot, so it is asked before.
+  // Only an answer without rows has the status. A read is checked in advance, because it might use an old snapshot.
   const isRead = /^\s*SELECT\b/i.test(statement);
   const before = isRead ? statusOf(await ask('DO 0')) : undefined;
   if (before?.isInTransaction) throw new TransactionOpen();
@@ -163,7 +164,7 @@ async function runAlone(ask: Send, statement: string): Promise<readonly string[]
   return textsOf(asRows(answer));
 }
 
-/** Not a number where a wrapper of the pool hides it. */
+/** NaN if a wrapper of the pool hides it. */
 function sessionOf(connection: object): number {
   return Number((connection as { readonly threadId?: unknown }).threadId);
 }
@@ -173,7 +174,7 @@ async function changeAlone(ask: Send, statement: string): Promise<boolean | unde
   try {
     answer = await ask(statement);
   } catch (error) {
-    // Without autocommit it has begun a transaction.
+    // With autocommit off, the statement has begun a transaction.
     if (!losesConnection(error)) await ask(ROLLBACK);
     if (errnoOf(error) === READ_ONLY_TRANSACTION) return undefined;
     throw error;
@@ -185,7 +186,7 @@ async function changeAlone(ask: Send, statement: string): Promise<boolean | unde
     await ask(ROLLBACK);
     return undefined;
   }
-  // The connection is closed, and the statement undone with what somebody forgot to end.
+  // This closes the connection, which rolls back the statement and the transaction that other code forgot to end.
   if (isInTransaction) throw new TransactionOpen();
   return affectedRows > 0;
 }
@@ -197,7 +198,7 @@ async function runTogether<Value>(
   ask: Send,
   body: (ask: AskForTexts) => Promise<Value>,
 ): Promise<Value> {
-  // To begin another one would commit what somebody forgot to end.
+  // START TRANSACTION would commit a transaction that other code forgot to end.
   await ask(READ_COMMITTED).catch((error) => {
     throw errnoOf(error) === IN_TRANSACTION ? new TransactionOpen() : error;
   });
@@ -222,12 +223,12 @@ async function runIn<Tx extends MysqlQueryable, Value>(
 }
 
 async function assertTransaction(tx: unknown, ask: Send): Promise<void> {
-  // A pool has query() as well, and writes by it stand alone.
+  // A pool has query() too, whose writes commit on their own.
   const isConnection =
     hasMethods(tx, ['query', 'beginTransaction']) && !hasMethods(tx, ['promise']);
   if (!isConnection) throw invalidTx(describeValue(tx));
   const { isInTransaction, isAutocommit } = statusOf(await ask('DO 0')) ?? {};
-  // Without autocommit the first statement begins one.
+  // With autocommit off, the first statement begins a transaction.
   if (!isInTransaction && isAutocommit !== false) throw invalidTx('one without a transaction');
 }
 

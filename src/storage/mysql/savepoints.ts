@@ -18,8 +18,8 @@ import type { MysqlQueryable } from './pool.js';
 import { statusOf } from './rows.js';
 
 /**
- * Runs `work` on a view of `connection` where a transaction that the work begins is a savepoint: an ORM
- * that is given `tx` begins one for every nested transaction, and its COMMIT would end the inbox's.
+ * Runs `work` on a view of `connection` that turns transactions into savepoints: an ORM on `tx` begins and commits a
+ * transaction for each nested one, and the COMMIT would end the inbox's.
  *
  * @throws {InboxError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
  * returned before its own transactions and queries had ended
@@ -45,14 +45,14 @@ const dialect: Dialect = {
   valuesOf: (answer) => answer as unknown[],
 };
 
-/** Each answer without rows says whether a transaction is open. */
+/** Each answer without rows tells whether a transaction is open. */
 function endedBy(answer: unknown): InboxError | undefined {
   if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
   const [given] = Array.isArray(answer) ? answer : [];
   return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;
 }
 
-/** A wait for a lock that was too long undoes one statement, or the transaction: `innodb_rollback_on_timeout`. */
+/** A lock wait timeout rolls back one statement, or the whole transaction with `innodb_rollback_on_timeout`. */
 function probeAfter(error: unknown): Probe | undefined {
   if (errnoOf(error) !== LOCK_WAIT_TIMEOUT) return undefined;
   return { statement: 'DO 0', end: rolledBackByTimeout(error) };
@@ -60,7 +60,7 @@ function probeAfter(error: unknown): Probe | undefined {
 
 type Methods = Record<PropertyKey, unknown>;
 
-// They write to fields of the emitter, which must be the connection's and not the view's.
+// These write to fields of the emitter, and must write to the connection's, not the view's.
 const EMITTER_METHODS: ReadonlySet<PropertyKey> = new Set([
   'on',
   'once',
@@ -71,13 +71,13 @@ const EMITTER_METHODS: ReadonlySet<PropertyKey> = new Set([
   'removeListener',
   'removeAllListeners',
 ]);
-// What begins and ends a transaction by a method, and the statement that stands for it.
+// Methods that begin or end a transaction, with the equivalent statement.
 const TRANSACTION_METHODS: ReadonlyMap<PropertyKey, string> = new Map([
   ['beginTransaction', 'BEGIN'],
   ['commit', 'COMMIT'],
   ['rollback', 'ROLLBACK'],
 ]);
-// They end the session, or everything that is set in it.
+// These end the session, or reset its state.
 const SESSION_METHODS: ReadonlySet<PropertyKey> = new Set([
   'changeUser',
   'reset',
@@ -86,7 +86,7 @@ const SESSION_METHODS: ReadonlySet<PropertyKey> = new Set([
   'destroy',
 ]);
 
-/** A proxy, which costs next to nothing until it is used: most work sends one statement or two. */
+/** A proxy, because it is cheap to create, and most work sends only one or two statements. */
 function viewOf<Tx extends MysqlQueryable>(connection: Tx, nested: NestedTransactions): Tx {
   const inPlace: AnyMethod = (sql) => connection.query(sql as string);
   const view = new Proxy(
@@ -99,7 +99,7 @@ function viewOf<Tx extends MysqlQueryable>(connection: Tx, nested: NestedTransac
           return (...args: unknown[]) => nested.send(send, args, inPlace);
         }
         if (SESSION_METHODS.has(name)) return async () => refuse(nested, name);
-        // The connection with callbacks behind it, which some ORMs take.
+        // The underlying callback connection, which some ORMs use.
         if (name === 'connection' && isObject(method)) {
           core ??= coreView(method, view, nested, inPlace);
           return core;
@@ -132,14 +132,14 @@ function coreView(
   } as ProxyHandler<object>);
 }
 
-/** What both kinds of connection have. */
+/** The properties that both kinds of connection have. */
 function common(
   target: Methods,
   name: PropertyKey,
   nested: NestedTransactions,
   inPlace: AnyMethod,
 ): unknown {
-  // An ORM releases the connection that it is given; this one is the inbox's.
+  // An ORM releases its connection, but this one belongs to the inbox.
   if (name === 'release') return () => undefined;
   const statement = TRANSACTION_METHODS.get(name);
   if (statement !== undefined) {
@@ -160,7 +160,7 @@ function sendByCallback(
     const answered = nested.begin(inPlace);
     const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
     const command = call(target, target[name], sent) as Emitter | undefined;
-    // A query that is streamed.
+    // Without a callback, it is a streamed query.
     if (!args.some((arg) => typeof arg === 'function')) {
       let failure: unknown;
       command?.once('error', (error) => {
@@ -168,7 +168,7 @@ function sendByCallback(
       });
       command?.once('end', () => answered(failure));
     }
-    // It has a then() that throws.
+    // Wrapped, because mysql2's command has a then() that throws.
     return new Sent(command);
   };
   const sent = nested.send(send, args, inPlace);
@@ -197,15 +197,15 @@ interface Emitter {
   once(event: string, listener: (value?: unknown) => void): unknown;
 }
 
-/** The callback; `answered` is given first what it is given, and waited for. */
+/** Wraps the callback: calls `answered` first, and waits for its probe. */
 function observed(
   callback: unknown,
   answered: (answer: unknown) => Promise<void> | undefined,
 ): AnyMethod {
   return (error, ...values) => {
-    const tell = () => (callback as AnyMethod)(error, ...values);
+    const callBack = () => (callback as AnyMethod)(error, ...values);
     const probed = answered(error ?? values);
-    return probed === undefined ? tell() : void probed.then(tell);
+    return probed === undefined ? callBack() : void probed.then(callBack);
   };
 }
 

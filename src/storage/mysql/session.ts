@@ -1,18 +1,18 @@
-/** How long a session waits in a transaction of ours, in milliseconds. */
+/** The time limits of a session during a transaction, in milliseconds. */
 export interface SessionLimits {
-  /** For a table that another session changes. */
+  /** For the lock of a table that another session is altering. */
   readonly lockTimeoutMs: number;
   /** For the next statement. */
   readonly idleTimeoutMs: number;
 }
 
 const NAME = 'merchant_payments';
-/** Marks the transaction: it is gone when that has ended. */
+/** Marks the transaction: the savepoint ends with it. */
 export const SAVEPOINT = `SAVEPOINT ${NAME}`;
 
 /**
- * The settings of a transaction of ours, by expressions for whole seconds. The server's own limit for a
- * silent session is hours, and for a table that is being altered a day or a year.
+ * Sets the limits, from expressions for whole seconds. The server's defaults are hours for an idle
+ * session, and a day or a year for a table that is being altered.
  */
 export function limitSession(lockSeconds: string, idleSeconds: string): string {
   return `SET @merchant_payments_wait_timeout = @@SESSION.wait_timeout,
@@ -21,40 +21,40 @@ export function limitSession(lockSeconds: string, idleSeconds: string): string {
   SESSION lock_wait_timeout = CAST(LEAST(@@SESSION.lock_wait_timeout, ${lockSeconds}) AS SIGNED)`;
 }
 
-/** The statement that takes them back. */
+/** Restores the session's own limits. */
 export const RESTORE = `SET SESSION wait_timeout = CAST(COALESCE(@merchant_payments_wait_timeout, @@SESSION.wait_timeout) AS SIGNED),
   SESSION lock_wait_timeout = CAST(COALESCE(@merchant_payments_lock_wait_timeout, @@SESSION.lock_wait_timeout) AS SIGNED)`;
 
 /**
- * The statements that begin a transaction, whatever the session's defaults are. READ COMMITTED, as at
- * REPEATABLE READ a look for what is not there locks the gap where others insert. The savepoint goes with the
- * transaction: it tells whether the one that is to be committed is the one that was begun.
+ * The statements that begin a transaction, whatever the session's defaults are. READ COMMITTED, because at
+ * REPEATABLE READ a locking read of a missing row locks the gap into which others insert. The savepoint ends with the
+ * transaction, so it shows whether the transaction to commit is the one that was begun.
  */
 export const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 export const START = 'START TRANSACTION READ WRITE';
 export const BEGIN: readonly string[] = [READ_COMMITTED, START, SAVEPOINT];
 
-/** The statement that fails outside the transaction that was begun. */
+/** Fails unless the transaction that was begun is still open. */
 export const ASSERT_BEGUN = `RELEASE SAVEPOINT ${NAME}`;
 
-/** Whatever the session's `completion_type` is. */
+/** Independent of the session's `completion_type`. */
 export const COMMIT = 'COMMIT AND NO CHAIN NO RELEASE';
 export const ROLLBACK = 'ROLLBACK AND NO CHAIN NO RELEASE';
 
-/** The current time in epoch microseconds, whatever the session's time zone is. */
+/** The current time in epoch microseconds, independent of the session's time zone. */
 export const NOW_US = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
-/** Milliseconds as the whole seconds that the server counts in. */
+/** Converts milliseconds to whole seconds, the server's unit, rounded up. */
 export function toSeconds(milliseconds: number): string {
   return String(Math.ceil(milliseconds / 1000));
 }
 
-/** What begins a transaction. */
+/** The statements that set the limits and begin a transaction. */
 export function beginStatements(limits: SessionLimits): string[] {
   return [limitsOf(limits), ...BEGIN];
 }
 
-/** What sets the limits in a transaction that an ORM has begun, and marks it. */
+/** The statements that set the limits in a transaction that an ORM has begun, and mark it. */
 export function enterStatements(limits: SessionLimits): string[] {
   return [limitsOf(limits), SAVEPOINT];
 }

@@ -1,35 +1,35 @@
 import { InboxError } from '../../errors.js';
 import { innermostError } from '../providers/driver-errors.js';
 
-// EPIPE, which has as many letters, has no digit.
+// A digit is required, because EPIPE has five letters too.
 const SQL_STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** The SQLSTATE of a driver's error, `25P02`; undefined when it is not Postgres that has answered. */
+/** The SQLSTATE of a driver's error, such as `25P02`; undefined if the error is not from Postgres. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && SQL_STATE.test(code) ? code : undefined;
 }
 
-// The server is a standby now, or refuses to write; a plan or a statement is of another schema. The
-// next connection may be of another server, and forgets prepared statements.
+// The server has become a standby or refuses writes, or a cached plan is for an older schema. A new
+// connection may reach another server, and has no cached plans.
 const READ_ONLY = '25006';
 const FEATURE_NOT_SUPPORTED = '0A000';
 
-/** Whether further statements on the same connection will fail as well. */
+/** Whether further statements on the same connection would fail too. */
 export function spoilsConnection(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === READ_ONLY || state === FEATURE_NOT_SUPPORTED;
 }
 
-// Postgres ends the connection, which it may do after a COMMIT too.
+// Postgres ends the connection, possibly after a COMMIT.
 const CONNECTION_ENDED = /^(?:08|57P0)/;
 /**
- * The SQLSTATE with which recording fails outside the claim's transaction, by our function and,
- * without functions, by `width_bucket`, whose own it is: nothing else fails with it.
+ * The SQLSTATEs with which recording fails outside the claim's transaction: that of our function and,
+ * without functions, that of `width_bucket`, which nothing else raises.
  */
 export const OUTSIDE_CLAIM: readonly unknown[] = ['MP001', '2201G'];
 
-/** The innermost error that Postgres answered with, of those that ORMs wrap in their own; else what was thrown. */
+/** Finds the innermost error of Postgres among those that ORMs wrap; otherwise returns the error unchanged. */
 export function databaseErrorOf(error: unknown): unknown {
   const isOfServer = (inner: unknown): boolean => sqlStateOf(inner) !== undefined;
   return innermostError(error, isOfServer, (found, { code }) =>
@@ -40,7 +40,7 @@ export function databaseErrorOf(error: unknown): unknown {
 const IDLE_TOO_LONG = '25P03';
 const IN_FAILED_TRANSACTION = '25P02';
 
-/** What it means that the record, or the COMMIT after it, failed. */
+/** Explains the error of recording the event or of the COMMIT after it. */
 export function explainFailedEnd(error: unknown): unknown {
   if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
   const state = sqlStateOf(error);
@@ -51,18 +51,18 @@ export function explainFailedEnd(error: unknown): unknown {
   return OUTSIDE_CLAIM.includes(state) ? transactionEnded() : error;
 }
 
-/** What it means that the transaction was not at READ COMMITTED. */
+/** The error for a transaction that is not at READ COMMITTED. */
 export function wrongIsolation(orm: string, isolation: string): InboxError {
   return new InboxError(
     'STORE_FAILED',
-    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another would not see what that one wrote. Look for an option of the ORM that sets the level of every transaction`,
+    `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another one would not see its writes. Look for an option of the ORM that sets the level of every transaction`,
   );
 }
 
 export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The pool gave no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it a connection that is never established keeps its place`,
+    `The pool gave no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool`,
   );
 }
 
@@ -81,7 +81,7 @@ export function noEndOfWorkInTime(timeoutMs: number): InboxError {
 }
 
 const UNKNOWN_END =
-  'whether it was recorded is not known. The service retries, and the retry is a duplicate if it was; if not, it runs the work again';
+  'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
@@ -94,12 +94,12 @@ function endUnknown(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
     `The connection to Postgres was lost while the change was being recorded; ${UNKNOWN_END}`,
-    // Of a loss that is described already: what the driver said.
+    // If a loss was already described, keep only the driver's error.
     { cause: cause instanceof InboxError ? cause.cause : cause },
   );
 }
 
-/** Postgres does not say that a transaction was committed whose ORM says so. */
+/** The ORM has reported a commit that Postgres does not confirm. */
 export function unconfirmedEnd(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
@@ -108,7 +108,7 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
   );
 }
 
-/** Whether an error may be that the connection was lost; those of postgres.js have this form. */
+/** Whether an error may mean that the connection was lost; the codes are those of postgres.js. */
 export function mayBeLoss(error: unknown): boolean {
   if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return true;
   const found = databaseErrorOf(error);
@@ -123,7 +123,7 @@ function isConnectionEnd(state: string | undefined): boolean {
   return state !== undefined && (CONNECTION_ENDED.test(state) || state === IDLE_TOO_LONG);
 }
 
-/** What it means that a statement of the record failed, before COMMIT was sent. */
+/** Explains the error of a statement that records the event, before COMMIT was sent. */
 export function explainFailedRecord(error: unknown): unknown {
   const state = sqlStateOf(error);
   return state === undefined || isConnectionEnd(state)
@@ -156,7 +156,7 @@ export function transactionEnded(): InboxError {
 export function transactionAborted(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work failed and the work went on, but Postgres undoes the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail and ROLLBACK TO SAVEPOINT after it did',
+    'A statement of the work failed and the work went on, but Postgres rolls back the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does',
     { cause },
   );
 }

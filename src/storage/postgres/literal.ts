@@ -1,5 +1,5 @@
 /**
- * Text as a literal of SQL. With a backslash in it as E'…', which means the same whether
+ * Quotes a text as an SQL literal. A text with a backslash becomes E'…', which means the same whether
  * `standard_conforming_strings` is on or off.
  */
 export function literal(text: string): string {

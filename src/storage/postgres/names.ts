@@ -1,9 +1,9 @@
-/** A checked name, quoted for SQL. */
+/** Quotes a validated name for SQL. */
 export function quoteName(name: string): string {
   return `"${name.replace('.', '"."')}"`;
 }
 
-/** The name alone, quoted. */
+/** Removes the schema from a quoted name. */
 export function withoutSchema(table: string): string {
   const [name = table] = table.split('.').reverse();
   return name;

@@ -39,13 +39,13 @@ export function pgTransactions<Tx extends Queryable>(
           : await transaction.rollBack(commandTimeoutMs);
         throw error;
       } finally {
-        giveBack(client, onError, broken);
+        release(client, onError, broken);
       }
     },
   };
 }
 
-// Both modes are said: the database's defaults may fail where these wait, and write.
+// Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write.
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 
 class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
@@ -62,8 +62,8 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 
   /**
-   * Runs the body, which alone knows what it waits for: a statement on a network that swallows what is
-   * sent never ends by itself.
+   * Runs the body with a deadline: on a network that swallows packets, a statement never ends on its own, and the
+   * statements of the body have no other deadline.
    */
   async within<Result>(
     timeoutMs: number,
@@ -98,7 +98,7 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
     if (command !== undefined && command !== 'COMMIT') throw transactionAborted();
   }
 
-  /** Gives why the connection can't be used again, if so. */
+  /** Resolves with the reason why the connection can't be reused, if there is one. */
   async rollBack(timeoutMs: number): Promise<Error | undefined> {
     if (this.#loss.reason !== undefined) return this.#loss.reason;
     try {
@@ -109,7 +109,7 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
     }
   }
 
-  /** Gives what the last statement of the text gave. Settles late, or never, when there is a loss. */
+  /** Resolves with the result of the last statement. May settle late, or never, after a loss. */
   async #ask(
     text: string,
     timeoutMs: number,
@@ -118,10 +118,10 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
     const timer = setTimeout(() => this.#loss.report(createTimeout(timeoutMs)), timeoutMs);
     try {
       const results: unknown = await this.tx.query(text);
-      // For several statements pg gives a list.
+      // For several statements, pg returns a list.
       return (Array.isArray(results) ? results.at(-1) : results) as LastResult;
     } catch (error) {
-      // Not an answer of Postgres: there is no knowing what its next one will be to.
+      // Not an answer from Postgres: the next answer on this connection may belong to this statement.
       if (sqlStateOf(error) === undefined) this.#loss.report(toError(error));
       throw error;
     } finally {
@@ -141,7 +141,7 @@ interface LastResult {
 
 type OnError = (error: Error) => void;
 
-/** Takes a connection of the pool, on which `onError` listens from the first moment. */
+/** Takes a connection from the pool, and attaches `onError` immediately. */
 export function takeConnection<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
   timeoutMs: number,
@@ -157,16 +157,16 @@ export function takeConnection<Tx extends Queryable>(
       clearTimeout(timer);
       assertClient(client);
       client.on('error', onError);
-      // A pool's wait can't be cancelled: it hands out the connection all the same.
-      if (isLate) setImmediate(giveBackLate, client, onError);
+      // A request to the pool can't be cancelled, so a late connection must be released.
+      if (isLate) setImmediate(releaseLate, client, onError);
       else resolve(client);
     };
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       reject(error);
     };
-    // By a callback where the pool takes one, as pg's does: a connection may end in the same turn in which
-    // it begins, before the `then` of a promise could listen.
+    // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
+    // which it was made, before then() could attach a listener.
     if (pool.connect.length === 0) pool.connect().then(take).catch(fail);
     else connectByCallback(pool, take, fail);
   });
@@ -192,20 +192,20 @@ function connectByCallback<Tx extends Queryable>(
 }
 
 /**
- * Gives back a connection that no call waits for any more. Not within the pool's own call: from within its
- * release() the pool serves the next call that waits, and through thousands of them the stack would be full.
+ * Releases a connection for which no call waits any longer. Not synchronously in the pool's callback: release() serves
+ * the next waiting call, and thousands of late ones would overflow the stack.
  */
-function giveBackLate(client: PgClientLike, onError: OnError): void {
+function releaseLate(client: PgClientLike, onError: OnError): void {
   try {
-    giveBack(client, onError);
+    release(client, onError);
   } catch {
-    // What the release() of a wrapper throws would end the process here.
+    // The release() of a wrapper may throw, which would end the process here.
   }
 }
 
-/** Gives it back; with an error it is closed instead. */
-export function giveBack(client: PgClientLike, onError: OnError, broken?: Error): void {
-  // Released first: the pool listens from then on.
+/** Returns the connection to the pool, which closes it if there is an error. */
+export function release(client: PgClientLike, onError: OnError, broken?: Error): void {
+  // Release first: from then on, the pool listens for errors.
   client.release(broken);
   client.removeListener('error', onError);
 }

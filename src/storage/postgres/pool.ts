@@ -3,49 +3,49 @@ import { describeValue } from '../../protocol/describe-value.js';
 import { describeOrm, ORMS_ON_POSTGRES } from '../providers/orms.js';
 import { hasMethods, isProvider } from '../providers/provider.js';
 
-/** What the merchant's work writes through: `pg`'s PoolClient and PGlite's Transaction both are one. */
+/** What your work writes through: `pg`'s PoolClient and PGlite's Transaction both implement it. */
 export interface Queryable {
   /**
    * Runs one statement.
    *
-   * @param text - SQL, with `$1`, `$2` in the place of values
-   * @param values - what stands in their place
+   * @param text - SQL with placeholders `$1`, `$2`
+   * @param values - their values
    */
   query<Row = Record<string, unknown>>(
     text: string,
     values?: unknown[],
   ): Promise<{
-    /** What the statement gave; empty when it gives nothing. */
+    /** The rows of the result; empty if there are none. */
     rows: Row[];
   }>;
 }
 
-/** What a pool of `pg` gives besides a {@link Queryable}. */
+/** The methods of a client of `pg`'s pool besides those of a {@link Queryable}. */
 export interface PgClientLike {
-  /** Gives the connection back; with an error it is closed instead of used again. */
+  /** Returns the connection to the pool; with an error, the pool closes it instead of reusing it. */
   release(error?: Error): void;
   /** Listens for the loss of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** Listens no more. */
+  /** Stops listening. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** A `Pool` of `pg`, or one that is like it. */
+/** A `Pool` of `pg`, or one with the same interface. */
 export interface PgPoolLike<Tx extends Queryable = Queryable> {
-  /** Takes a connection. One that takes a callback (`length` of 1), as pg's does, is given one. */
+  /** Takes a connection. If it accepts a callback (`length` is 1), as pg's does, it is called with one. */
   connect(): Promise<Tx & PgClientLike>;
 }
 
-/** What a transaction of PGlite has besides a {@link Queryable}. */
+/** The methods of a PGlite transaction besides those of a {@link Queryable}. */
 export interface PgliteTransactionLike {
   /** Runs several statements. */
   exec(sql: string): Promise<
     {
-      /** What one of the statements gave. */
+      /** The rows of one statement's result. */
       rows: Record<string, unknown>[];
     }[]
   >;
-  /** Ends the transaction with nothing done. */
+  /** Rolls the transaction back. */
   rollback(): Promise<void>;
   /** Whether it has ended. */
   readonly closed: boolean;
@@ -57,7 +57,7 @@ export interface PgliteLike<Tx extends Queryable = Queryable> {
   transaction<Result>(body: (tx: Tx & PgliteTransactionLike) => Promise<Result>): Promise<Result>;
 }
 
-/** What the promise of one of two overloads of `connect()` gives, or that of the only one. */
+/** The value of the promise of `connect()`, which may have two overloads. */
 type ConnectedBy<Connect> = Connect extends {
   (...args: never): infer First;
   (...args: never): infer Last;
@@ -67,7 +67,7 @@ type ConnectedBy<Connect> = Connect extends {
     : Awaited<Exclude<First | Last, void>>
   : never;
 
-/** What `work` writes through: the client that a pool gives, or PGlite's transaction. */
+/** The type of `tx`: the client of a pool, or PGlite's transaction. */
 export type TransactionOf<Pool> = (
   Pool extends {
     /** PGlite's. */
@@ -84,7 +84,7 @@ export type TransactionOf<Pool> = (
   ? Tx
   : Queryable;
 
-/** Tells PGlite, which has no connections to take, from a pool. */
+/** Distinguishes a PGlite, which has no connections to take, from a pool. */
 export function isPglite<Tx extends Queryable>(
   pool: PgPoolLike<Tx> | PgliteLike<Tx>,
 ): pool is PgliteLike<Tx> {
@@ -96,26 +96,26 @@ export function assertPool(pool: unknown): void {
   if (isProvider(pool)) {
     const { orm, engine = 'postgres' } = pool;
     if (engine === 'postgres') return;
-    throw invalidPool(`${orm} on ${engine}`, 'Take the inbox and the outbox of that database');
+    throw invalidPool(`${orm} on ${engine}`, 'Use the inbox and the outbox for that database');
   }
-  // Some have a connect() as well, which would be noticed at the first query only.
+  // Some ORMs have a connect() too, and would otherwise fail only at the first query.
   const orm = describeOrm(pool, ORMS_ON_POSTGRES);
   if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
-  // Only a client of pg escapes: a pool has no connection to ask.
+  // Only a client of pg has escapeIdentifier; a pool does not.
   if (hasMethods(pool, ['connect', 'escapeIdentifier'])) throw invalidPool('a single client');
   if (hasMethods(pool, ['transaction', 'query', 'exec']) || hasMethods(pool, ['connect'])) return;
   throw invalidPool(describeValue(pool));
 }
 
-/** @throws {InvalidOptionError} when what `connect()` gave is not a pool's client */
+/** @throws {InvalidOptionError} when the result of `connect()` is not a pool's client */
 export function assertClient(client: unknown): void {
   if (hasMethods(client, ['query', 'release', 'on', 'removeListener'])) return;
-  throw invalidPool(`something whose connect() does not give a client with query and release`);
+  throw invalidPool('something whose connect() does not return a client with query and release');
 }
 
 function invalidPool(
   received: string,
-  remedy = 'Each transaction needs a connection to itself: new pg.Pool({ connectionString })',
+  remedy = 'Each transaction needs its own connection: new pg.Pool({ connectionString })',
 ): InvalidOptionError {
   return new InvalidOptionError(
     'pool',

@@ -7,7 +7,7 @@ import type { TransactionTimeouts } from '../transaction-timeouts.js';
 import * as failures from './failures.js';
 import { type Ending, type OpenTransaction, onlyText, type Transactions } from './transactions.js';
 
-/** Transactions that an ORM owns: it begins them, and commits or rolls back. */
+/** Transactions of an ORM, which begins them, and commits or rolls back. */
 export function providedTransactions<Tx>(
   provider: TransactionProvider<Tx>,
   timeouts: TransactionTimeouts,
@@ -58,12 +58,12 @@ class ProvidedInPostgres<Tx>
     }
   }
 
-  // Everything is set for the transaction alone.
+  // All settings are local to the transaction.
   async leave(): Promise<void> {}
 
   /**
-   * Postgres answers the COMMIT of an aborted transaction with ROLLBACK and no error, which no ORM notices: a
-   * query that the work has not awaited may fail between the record and the COMMIT.
+   * A query that the work did not await may fail just before the COMMIT. Postgres then answers the COMMIT with ROLLBACK
+   * and without an error, which no ORM notices.
    */
   async assertCommitted(): Promise<void> {
     const status = await this.#status().catch((error: unknown) => {
@@ -77,13 +77,13 @@ class ProvidedInPostgres<Tx>
     return this.#id !== '' && (await this.#status()) !== IN_PROGRESS;
   }
 
-  /** What became of it: `committed`, `aborted`, or another word of Postgres. */
+  /** The status at the server: `committed`, `aborted` or `in progress`. */
   async #status(): Promise<string> {
     const { database } = this.provider;
     return onlyText(await this.provider.query(database, `SELECT txid_status(${this.#id})`));
   }
 
-  // It can't be ended while a statement runs.
+  // The session can't be ended while one of its statements runs.
   protected async endSession(): Promise<unknown> {
     const end = 'SELECT pg_terminate_backend(pg_backend_pid())';
     const error = await this.provider.query(this.tx, end).then(
@@ -95,8 +95,8 @@ class ProvidedInPostgres<Tx>
     return isRefused ? new Promise(() => undefined) : this.loss.reason;
   }
 
-  // The deadline of the transaction as one of each statement, if the session's own is not shorter: the
-  // ORM has the connection, so nothing else here ends a statement.
+  // Sets the transaction's deadline as statement_timeout, unless the session's is shorter: the
+  // ORM owns the connection, so nothing else here can end a statement.
   #columns(): string {
     const { transactionTimeoutMs } = this.timeouts;
     return `set_config('statement_timeout', CASE
@@ -107,12 +107,12 @@ class ProvidedInPostgres<Tx>
   }
 
   #check(rows: readonly Row[]): void {
-    // By their place: an ORM may change their names.
+    // By position, because an ORM may rename columns.
     const [id, isolation] = Object.values(rows[0] ?? {}).slice(-2);
     if (typeof id !== 'string' || !/^\d+$/.test(id) || typeof isolation !== 'string') {
       throw new InboxError(
         'STORE_FAILED',
-        `${this.provider.orm} does not give the text that Postgres answered, so nothing was processed; look for a plugin, an extension or a type parser that changes what raw queries return`,
+        `${this.provider.orm} did not return the text that Postgres sent, so nothing was processed; look for a plugin, an extension or a type parser that changes what raw queries return`,
       );
     }
     if (isolation !== 'read committed') throw failures.wrongIsolation(this.provider.orm, isolation);

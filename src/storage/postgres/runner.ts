@@ -10,47 +10,47 @@ import {
   TransactionOpen,
 } from '../runner.js';
 import { databaseErrorOf, spoilsConnection, sqlStateOf } from './failures.js';
-import { giveBack, takeConnection } from './pg-transactions.js';
+import { release, takeConnection } from './pg-transactions.js';
 import type { PgClientLike, PgliteLike, PgPoolLike, Queryable } from './pool.js';
 
 interface Answer {
   readonly rows: readonly Row[];
   /** How many rows were changed, by pg. */
   readonly rowCount?: unknown;
-  /** The same by PGlite. */
+  /** The same, by PGlite. */
   readonly affectedRows?: unknown;
 }
 
 type Results = Answer | readonly Answer[];
 
-/** {@link Runner} with what Postgres says of a change besides. */
+/** A {@link Runner} that also reports whether a statement changed a row. */
 export interface PostgresRunner<Tx> extends Runner<Tx> {
   /**
-   * Runs an INSERT or UPDATE by itself, without RETURNING: a driver takes a row apart in as much time as it
-   * needs for the rest of its work.
+   * Runs a single INSERT or UPDATE without RETURNING: to parse a row, a driver takes as long as for
+   * everything else.
    *
-   * @returns whether it has changed a row; undefined where the pool hides that
-   * @throws as `run` does
+   * @returns whether it has changed a row; undefined if the pool hides that
+   * @throws like `run`
    */
   change(statement: string): Promise<boolean | undefined>;
 }
 
-/** On connections of a pool. */
+/** A runner on connections of a pool. */
 export function pgRunner<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
   { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
 ): PostgresRunner<Tx> {
-  // One promise beside the driver's: an outbox waits for it twice with each payment.
+  // Only one promise besides the driver's, for speed: an outbox awaits it twice per payment.
   const send = <Value>(sql: string, read: (results: Results) => Value): Promise<Value> =>
     new Promise((resolve, reject) => {
       let client: PgClientLike | undefined;
       let timer: NodeJS.Timeout | undefined;
       let lost: Error | undefined;
-      const release = (): void => {
+      const end = (): void => {
         clearTimeout(timer);
         const taken = client;
         client = undefined;
-        if (taken !== undefined) giveBack(taken, lose, lost);
+        if (taken !== undefined) release(taken, lose, lost);
       };
       const lose = (error: Error): void => {
         lost ??= error;
@@ -58,21 +58,21 @@ export function pgRunner<Tx extends Queryable>(
       };
       const fail = (error: unknown): void => {
         reject(error);
-        // Not an answer of Postgres: there is no knowing what its next one will be to.
+        // Not an answer from Postgres: the next answer on this connection may belong to this statement.
         if (sqlStateOf(error) === undefined || spoilsConnection(error)) lost ??= toError(error);
         try {
-          release();
+          end();
         } catch {
-          // A client that somebody else has released. The error that is given is the first one.
+          // Other code has already released the client. The first error is the one to report.
         }
       };
       const ask = (taken: Tx & PgClientLike): Promise<void> | void => {
         client = taken;
-        if (lost !== undefined) return release();
+        if (lost !== undefined) return end();
         assertNoTransaction(taken);
         timer = setTimeout(() => lose(createTimeout(commandTimeoutMs)), commandTimeoutMs);
         return taken.query<Row>(sql).then((results) => {
-          release();
+          end();
           resolve(read(results));
         });
       };
@@ -80,7 +80,7 @@ export function pgRunner<Tx extends Queryable>(
     });
   return {
     run: (statement) => send(statement, rowsOf),
-    // In one message they are one transaction.
+    // Sent as one message, they run in one transaction.
     runAll: (statements) => send(statements.join(';\n'), rowsOf),
     change: (statement) => send(statement, hasChanged),
     runIn,
@@ -88,7 +88,7 @@ export function pgRunner<Tx extends Queryable>(
   };
 }
 
-/** On PGlite, which shares the process. */
+/** A runner on PGlite, which runs in the same process. */
 export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): PostgresRunner<Tx> {
   const asker = database as unknown as Queryable;
   return {
@@ -106,13 +106,13 @@ export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): Po
   };
 }
 
-/** On what an ORM gives. */
+/** A runner on a provider. */
 export function providedRunner<Tx>(
   provider: TransactionProvider<Tx>,
   options: RunnerOptions,
 ): PostgresRunner<Tx> {
   const runner = runnerOfProvider(provider, options, databaseErrorOf);
-  // Of an ORM there are rows alone.
+  // An ORM returns only rows.
   const change = async (statement: string) =>
     (await runner.run(`${statement} RETURNING 'changed'`)).length > 0;
   return { ...runner, change };
@@ -127,20 +127,20 @@ async function send(on: Queryable, statement: string): Promise<readonly Row[]> {
   return (await on.query<Row>(statement)).rows;
 }
 
-/** In a transaction that somebody forgot to end, the statement would be undone with it. */
+/** In a transaction that other code forgot to end, the statement could be rolled back with it. */
 function assertNoTransaction(client: object): void {
   const status = statusOf(client);
   if (status === 'T' || status === 'E') throw new TransactionOpen();
 }
 
-/** Undefined from an older pg, and from PGlite. */
+/** Undefined for an older pg, and for PGlite. */
 function statusOf(client: object): unknown {
   const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
   return getTransactionStatus?.call(client);
 }
 
 function rowsOf(results: Results): readonly Row[] {
-  // For several statements pg gives a list.
+  // For several statements, pg returns a list.
   const last = Array.isArray(results) ? results.at(-1) : results;
   return last?.rows ?? [];
 }
@@ -159,17 +159,18 @@ function assertTransaction(tx: unknown): void {
   );
 }
 
-// What a pool lacks.
-const OF_CLIENTS = ['release', 'escapeIdentifier'];
+// Methods that a client has and a pool lacks.
+const CLIENT_METHODS = ['release', 'escapeIdentifier'];
 
-/** What is given in place of a transaction, on which a write would stand alone. */
+/** Objects mistaken for a transaction, on which a write would commit on its own. */
 const OTHERS: readonly { fits(tx: unknown): boolean; name(tx: unknown): string }[] = [
   {
     fits: (tx) => !hasMethods(tx, ['query']),
     name: (tx) => `${describeValue(tx)} without query()`,
   },
   {
-    fits: (tx) => hasMethods(tx, ['connect']) && !OF_CLIENTS.some((name) => hasMethods(tx, [name])),
+    fits: (tx) =>
+      hasMethods(tx, ['connect']) && !CLIENT_METHODS.some((name) => hasMethods(tx, [name])),
     name: () => 'a pool',
   },
   { fits: (tx) => hasMethods(tx, ['exec', 'transaction']), name: () => 'a PGlite' },

@@ -2,8 +2,8 @@ import { type AnyMethod, type Command, NestedTransactions } from '../nested-tran
 import type { Queryable } from './pool.js';
 
 /**
- * Runs `work` on a view of `client` where a transaction that the work begins is a savepoint: an ORM
- * that is given `tx` begins one for every nested transaction, and its COMMIT would end the inbox's.
+ * Runs `work` on a view of `client` that turns transactions into savepoints: an ORM on `tx` sends BEGIN and COMMIT
+ * for a nested transaction, and the COMMIT would end the inbox's.
  *
  * @throws {InboxError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
  * returned before its own transactions and queries had ended
@@ -21,7 +21,7 @@ export async function withSavepoints<Tx extends Queryable>(
   nested.assertEnded();
 }
 
-// They write to fields of the emitter, which must be the client's and not the view's.
+// These write to fields of the emitter, and must write to the client's, not the view's.
 const EMITTER_METHODS = [
   'on',
   'once',
@@ -33,7 +33,7 @@ const EMITTER_METHODS = [
   'removeAllListeners',
 ];
 
-/** Inherits from the client, so that `instanceof` and the driver's own methods hold. */
+/** Inherits from the client, so that `instanceof` and the driver's own methods still work. */
 function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): Tx {
   const methods = client as unknown as Record<string, AnyMethod | undefined>;
   const view: Record<string, AnyMethod> = Object.create(client);
@@ -47,12 +47,12 @@ function viewOf<Tx extends Queryable>(client: Tx, nested: NestedTransactions): T
       view[name] = (...args) => nested.send((...sent) => method.apply(client, sent), args);
     }
   }
-  // Kysely and knex release the connection that they are given; this one is the inbox's.
+  // Kysely and knex release their connection, but this one belongs to the inbox.
   if (methods['release'] !== undefined) view['release'] = () => undefined;
   return view as unknown as Tx;
 }
 
-// Most statements are ruled out by their first letters.
+// A cheap first check, which rules out most statements by their first word.
 const MAYBE =
   /^\s*(?:begin|start|commit|end|rollback|abort|prepare|;|--|\/\*)|;\s*(?:commit|end|rollback|abort)\b/i;
 const COMMENTS = /\/\*[\s\S]*?\*\/|--[^\n]*/g;
@@ -75,7 +75,7 @@ function commandIn(config: unknown): Command | undefined {
     .map((part) => part.trim())
     .filter((part) => part !== '');
   if (statements.length < 2) return toCommand(statements[0]);
-  // BEGIN; …; COMMIT in one text would end the inbox's transaction. END may be that of a function.
+  // BEGIN; …; COMMIT in one text would end the inbox's transaction. A final END may belong to a function body.
   const command = [statements[0], statements.at(-1)]
     .map(toCommand)
     .find((found) => found && found.kind !== 'other' && !found.words.startsWith('END'));
@@ -88,7 +88,7 @@ function toCommand(statement = ''): Command | undefined {
   return kind && { kind, words };
 }
 
-/** The SQL of a text or a config; of a query object, which sends itself, none. */
+/** The SQL of a text or a query config; undefined for a query object, which submits itself. */
 function textOf(config: unknown): string | undefined {
   if (typeof config === 'string') return config;
   const { text, submit } = (config ?? {}) as { text?: unknown; submit?: unknown };

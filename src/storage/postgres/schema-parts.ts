@@ -3,25 +3,25 @@ import { withoutSchema } from './names.js';
 
 /** A table, an index or a function. */
 export interface SchemaPart {
-  /** An SQL condition: whether it is there, or may be left out. */
+  /** An SQL condition that is true if it exists, or is not needed. */
   readonly exists: string;
-  /** The statement that makes it where it is not. */
+  /** The statement that creates it. */
   readonly create: string;
 }
 
-/** An SQL condition: whether there is such a table. Names are plain, so no quote needs to be doubled. */
+/** The SQL condition that a table exists. Names are plain, so no quotes need to be escaped. */
 export function tableExists(table: string): string {
   return `to_regclass('${table}') IS NOT NULL`;
 }
 
-/** An SQL condition: whether a table has such an index. */
+/** The SQL condition that a table has an index. */
 export function indexExists(table: string, suffix: string): string {
   const name = indexName(table, suffix).slice(1, -1);
   return `EXISTS (SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
   WHERE indrelid = to_regclass('${table}') AND relname = '${name}')`;
 }
 
-/** The name of an index. Without the schema: an index lives in that of its table. */
+/** The name of an index, without a schema, as an index is always in that of its table. */
 export function indexName(table: string, suffix: string): string {
   return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
 }
@@ -31,7 +31,7 @@ const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
 const MISSING: readonly unknown[] = [UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN];
 
-/** Whether a statement failed because there is no such table, or one with other columns. */
+/** Whether a statement failed because its table does not exist, or has other columns. */
 export function isMissingTable(error: unknown): boolean {
   return MISSING.includes(sqlStateOf(error));
 }

@@ -3,16 +3,16 @@ import type { Row } from '../runner.js';
 import { explainFailedEnd, noConnectionInTime, transactionEnded } from './failures.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 
-/** A transaction, from before its beginning to before its end. */
+/** A connection for one transaction, which the body begins. */
 export interface OpenTransaction<Tx> {
   readonly tx: Tx;
   /** Aborts when the connection is lost, with an InboxError as its reason. */
   readonly signal: AbortSignal;
   /**
-   * Begins the READ COMMITTED transaction and runs the statements, in as few messages as possible. To
-   * be called once, before anything else is sent. Gives the rows of the last statement.
+   * Begins the READ COMMITTED transaction and runs the statements, in as few messages as possible. Call it once,
+   * before you send anything else. Resolves with the rows of the last statement.
    *
-   * @param statements the first is a SELECT without FROM, to which columns may be added
+   * @param statements the first is a SELECT without FROM, so that columns can be added to it
    * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`
    */
   begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]>;
@@ -20,21 +20,21 @@ export interface OpenTransaction<Tx> {
   query(statement: string): Promise<readonly Row[]>;
 }
 
-/** How a body wants its transaction to end when it does not throw, and what it gives. */
+/** How a body that does not throw wants its transaction to end, and its result. */
 export type Ending<Result> =
   | { readonly end: 'rollback'; readonly result: Result }
   | {
       readonly end: 'commit';
       readonly result: Result;
-      /** What runs just before COMMIT, which is not sent if one of them fails. */
+      /** Run just before COMMIT, which is not sent if one of them fails. */
       readonly statements?: readonly string[];
     };
 
-/** Runs bodies in transactions of their own: what pg's pool, PGlite and an ORM are reduced to. */
+/** Runs each body in its own transaction: the common interface of pg's pool, PGlite and ORMs. */
 export interface Transactions<Tx> {
   /**
-   * Runs `body` in a transaction, which is committed or rolled back as `body` says, and rolled back
-   * when it throws. Rejects without waiting for `body` when the connection is lost.
+   * Runs `body` in a transaction, and commits or rolls back as `body` returns; rolls back
+   * if it throws. Rejects without waiting for `body` if the connection is lost.
    *
    * @throws {InboxError} `INBOX_TIMEOUT` when there is no connection, or no answer, in time;
    * `TRANSACTION_LOST` when the connection is lost, or `body` has ended or broken the transaction
@@ -42,7 +42,7 @@ export interface Transactions<Tx> {
   run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>): Promise<Result>;
 }
 
-/** The statement with which maintenance begins. It commits to disk: a change may be acknowledged for being kept. */
+/** The first statement of maintenance. Makes the commit durable, because a change may be acknowledged once it is stored. */
 export function maintenanceSettings(lockTimeoutMs: number): string {
   return `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),
@@ -50,21 +50,21 @@ export function maintenanceSettings(lockTimeoutMs: number): string {
 }
 
 /**
- * The one text that a statement of the inbox gives. Everything it asks for is text: a pool may parse
- * any other type in its own way, and `f` is true to JavaScript.
+ * Returns the only text in the first row. The inbox selects nothing but texts, because a pool may parse
+ * other types in its own way, and `'f'` is true in JavaScript.
  *
- * @throws {InboxError} `STORE_FAILED` when it is something else
+ * @throws {InboxError} `STORE_FAILED` for anything else
  */
 export function onlyText(rows: readonly Row[] | undefined): string {
   const value: unknown = Object.values(rows?.[0] ?? {})[0];
   if (typeof value === 'string') return value;
   throw new InboxError(
     'STORE_FAILED',
-    'The pool does not give the text that Postgres answered, so nothing was processed; look for a type parser, or a wrapper of the pool, that changes what queries return',
+    'The pool did not return the text that Postgres sent, so nothing was processed; look for a type parser, or a wrapper of the pool, that changes what queries return',
   );
 }
 
-/** Transactions on PGlite, where each waits until the one before has ended. */
+/** Transactions on PGlite, where each waits until the previous one has ended. */
 export function pgliteTransactions<Tx extends Queryable>(
   database: PgliteLike<Tx>,
   acquireTimeoutMs: number,
@@ -107,10 +107,10 @@ function startInTime<Tx extends Queryable, Result>(
     }, timeoutMs);
     const start = async (tx: Tx & PgliteTransactionLike): Promise<Result | undefined> => {
       clearTimeout(timer);
-      // Its caller has had the error that nothing was processed.
+      // Too late: the caller has already received the error that nothing was processed.
       return late ? undefined : body(tx);
     };
-    // Undefined only for one that is late, whose promise is settled already.
+    // Undefined only if it was late, when this promise has already settled.
     const finish = (result: Result | undefined) => resolve(result as Result);
     database
       .transaction(start)

@@ -14,23 +14,20 @@ interface PrismaError extends Error {
   };
 }
 
-/** What Prisma says of the server's error. */
+/** A server's error as Prisma describes it. */
 export interface PrismaFailure {
   readonly message: string;
-  /** The server's code, as the adapter gives it. */
+  /** The server's code, from the adapter. */
   readonly code: unknown;
-  /** The SQLSTATE, where the adapter gives that besides. */
+  /** The SQLSTATE, if the adapter has it too. */
   readonly state: unknown;
 }
 
-/**
- * The innermost error that the server answered with, of those that ORMs wrap in their own; else what was
- * thrown.
- */
+/** Finds the innermost error of the server among those that ORMs wrap; otherwise returns the error unchanged. */
 export function innermostError(
   error: unknown,
   isOfServer: (error: unknown) => boolean,
-  /** Sets on a new error what the driver would have. Prisma's own codes look like a server's. */
+  /** Adds the fields of a driver's error to a new error, since Prisma's own codes look like a server's. */
   mark: (error: Error, failure: PrismaFailure) => Error,
 ): unknown {
   let found = error;

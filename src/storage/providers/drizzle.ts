@@ -13,9 +13,9 @@ export interface DrizzleLike<Tx> {
   transaction(
     body: (tx: Tx) => Promise<void>,
     config?: {
-      /** What a statement sees of other transactions. */
+      /** The isolation level. */
       isolationLevel: 'read committed';
-      /** Whether it may write. */
+      /** The access mode. */
       accessMode: 'read write';
     },
   ): Promise<unknown>;
@@ -26,22 +26,22 @@ export interface DrizzleLike<Tx> {
 const WANTED = {
   by: 'fromDrizzle',
   option: 'db',
-  expected: 'a Drizzle database, as drizzle(pool) gives it',
+  expected: 'a Drizzle database, as returned by drizzle(pool)',
 };
 
 /**
- * The transactions of a Drizzle database, for `postgresInbox` and `postgresOutbox`: over node-postgres,
- * postgres.js, PGlite, Neon's pool, or any other driver of Drizzle that has transactions. `tx` is
+ * Makes an inbox or an outbox use the transactions of a Drizzle database: over node-postgres,
+ * postgres.js, PGlite, Neon's pool, mysql2, or any other Drizzle driver that has transactions. `tx` is
  * Drizzle's own; a `tx.transaction()` in it is a savepoint.
  *
- * @param db - what `drizzle(pool)` gives
- * @throws {InvalidOptionError} when `db` is no Drizzle database, a transaction, or on a single client
+ * @param db - the result of `drizzle(pool)`
+ * @throws {InvalidOptionError} when `db` is not a Drizzle database, is a transaction, or uses a single client
  */
 export function fromDrizzle<Tx>(db: DrizzleLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(db, ['transaction', 'execute', 'select', 'insert'])) refuse(WANTED, db);
   if (hasMethods(db, ['rollback'])) refuseKind(WANTED, 'a transaction', 'pass the database itself');
   const client = (db as { $client?: unknown }).$client;
-  // Two callbacks at once would be in one transaction.
+  // On a single client, two concurrent callbacks would share a transaction.
   if (hasMethods(client, ['connect', 'escapeIdentifier'])) {
     refuseKind(WANTED, 'one on a single client', 'make it on a pool: drizzle(new pg.Pool({ … }))');
   }
@@ -70,13 +70,13 @@ interface DrizzleSession {
   readonly client?: unknown;
 }
 
-/** What is used of Drizzle's own transaction, which keeps its session in another place in each engine. */
+/** The parts used of Drizzle's transaction, whose session is in a different place for each engine. */
 interface DrizzleTransaction {
   readonly _?: { readonly session?: DrizzleSession };
   readonly session?: DrizzleSession;
 }
 
-// How Drizzle itself tells its classes apart.
+// Drizzle's own brand for its classes.
 const KIND = Symbol.for('drizzle:entityKind');
 const ENGINES = new Map<unknown, string>([
   ['PgDatabase', 'postgres'],

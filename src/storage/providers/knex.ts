@@ -7,13 +7,13 @@ import {
   type TransactionProvider,
 } from './provider.js';
 
-/** A knex. */
+/** A knex instance. */
 export interface KnexLike<Tx> {
   /** Runs `body` in a transaction. */
   transaction(
     body: (tx: Tx) => Promise<void>,
     config?: {
-      /** What a statement sees of other transactions. */
+      /** The isolation level. */
       isolationLevel?: 'read committed';
     },
   ): Promise<unknown>;
@@ -21,7 +21,7 @@ export interface KnexLike<Tx> {
   raw(sql: string): PromiseLike<unknown>;
 }
 
-/** What is used of knex's own transaction. */
+/** The parts used of knex's transaction. */
 interface KnexTransaction {
   isCompleted(): boolean;
   readonly client: { acquireConnection(): Promise<unknown> };
@@ -30,20 +30,20 @@ interface KnexTransaction {
 const WANTED = {
   by: 'fromKnex',
   option: 'knex',
-  expected: "a knex, as knex({ client: 'pg', … }) gives it",
+  expected: "a knex instance, as returned by knex({ client: 'pg', … })",
 };
 
 /**
- * The transactions of a knex, for `postgresInbox` and `postgresOutbox`. `tx` is knex's own
+ * Makes an inbox or an outbox use the transactions of knex. `tx` is knex's own
  * `Knex.Transaction`; a `tx.transaction()` in it is a savepoint.
  *
- * @param knex - what `knex({ client: 'pg', … })` gives
- * @throws {InvalidOptionError} when `knex` is none, or a transaction
+ * @param knex - the result of `knex({ client: 'pg', … })`
+ * @throws {InvalidOptionError} when `knex` is not a knex instance, or is a transaction
  */
 export function fromKnex<Tx>(knex: KnexLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(knex, ['transaction', 'raw', 'queryBuilder'])) refuse(WANTED, knex);
   const { isTransaction, client } = knex as { isTransaction?: unknown; client?: KnexClient };
-  if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex itself');
+  if (isTransaction === true) refuseKind(WANTED, 'a transaction', 'pass the knex instance itself');
   const isPostgres = client?.dialect === 'postgresql';
   return makeProvider<Tx>({
     orm: 'knex',
@@ -66,7 +66,7 @@ interface KnexClient {
 
 const LITERAL = /E?'(?:[^'\\]|''|\\.)*'/g;
 
-/** The text with its question marks, which knex takes for values, as escapes of literals. */
+/** Escapes the question marks in literals, which knex would read as placeholders. */
 function withoutPlaceholders(text: string): string {
   if (!text.includes('?')) return text;
   return text.replaceAll(LITERAL, (literal) => {

@@ -6,7 +6,7 @@ import {
   type TransactionProvider,
 } from './provider.js';
 
-/** A Kysely. */
+/** A Kysely instance. */
 export interface KyselyLike<Tx, Taken = Tx> {
   /** Takes a connection. */
   connection(): {
@@ -22,9 +22,9 @@ export interface KyselyLike<Tx, Taken = Tx> {
   startTransaction(): KyselyTransactionBuilder<Tx>;
 }
 
-/** A transaction of Kysely that is to begin. */
+/** Kysely's builder of a transaction. */
 export interface KyselyTransactionBuilder<Tx> {
-  /** Sets what a statement sees of other transactions. */
+  /** Sets the isolation level. */
   setIsolationLevel(level: 'read committed'): KyselyTransactionBuilder<Tx>;
   /** Begins it. */
   execute(): Promise<Tx>;
@@ -48,20 +48,20 @@ interface Executing {
 const WANTED = {
   by: 'fromKysely',
   option: 'db',
-  expected: 'a Kysely of version 0.28 or later',
+  expected: 'a Kysely instance of version 0.28 or later',
 };
 
 /**
- * The transactions of a Kysely, for `postgresInbox` and `postgresOutbox`. `tx` is Kysely's own
+ * Makes an inbox or an outbox use the transactions of Kysely. `tx` is Kysely's own
  * `ControlledTransaction`, which is a `Transaction` with savepoints: `tx.savepoint('name').execute()`. Do
- * not call its `commit()` or `rollback()`. An outbox takes any `Transaction`, as `db.transaction()` gives it.
+ * not call its `commit()` or `rollback()`. An outbox accepts any `Transaction`, such as that of `db.transaction()`.
  *
- * On a pool of pg, let the pool listen for connections that break while a transaction is open, as
- * Kysely does not, and Node ends the process: `pool.on('connect', (client) => client.on('error',
+ * With a pool of pg, listen for connections that break while a transaction is open. Kysely does
+ * not, and Node then ends the process: `pool.on('connect', (client) => client.on('error',
  * console.error))`.
  *
- * @param db - a Kysely of version 0.28 or later
- * @throws {InvalidOptionError} when `db` is none, or a transaction
+ * @param db - a Kysely instance of version 0.28 or later
+ * @throws {InvalidOptionError} when `db` is not a Kysely instance, or is a transaction
  */
 export function fromKysely<Tx, Taken = Tx>(
   db: KyselyLike<Tx, Taken>,
@@ -69,13 +69,14 @@ export function fromKysely<Tx, Taken = Tx>(
   const methods = ['startTransaction', 'connection', 'executeQuery', 'selectFrom'];
   if (!hasMethods(db, methods)) refuse(WANTED, db);
   if ((db as { isTransaction?: unknown }).isTransaction === true) {
-    refuseKind(WANTED, 'a transaction', 'pass the Kysely itself');
+    refuseKind(WANTED, 'a transaction', 'pass the Kysely instance itself');
   }
   return makeProvider<Tx, Taken>({
     orm: 'Kysely',
     engine: engineOf(db),
     database: db,
-    // On a connection that Kysely takes back in any case: a transaction alone keeps it when it can't be ended.
+    // Inside connection(), which always releases the connection; startTransaction() alone would leak it when the
+    // transaction can't be ended.
     transaction: (body) =>
       db.connection().execute(async (connection) => {
         const builder = connection.startTransaction().setIsolationLevel('read committed');
@@ -85,7 +86,7 @@ export function fromKysely<Tx, Taken = Tx>(
           await body(tx);
           await commit();
         } catch (error) {
-          // What failed first matters more.
+          // The first error matters more.
           await rollback().catch(() => undefined);
           throw error;
         }
@@ -107,7 +108,7 @@ function controlsOf(tx: unknown) {
   };
 }
 
-/** What Kysely's `CompiledQuery.raw` makes. */
+/** The equivalent of Kysely's `CompiledQuery.raw`. */
 function compiled(sql: string): object {
   return {
     sql,
@@ -117,7 +118,7 @@ function compiled(sql: string): object {
   };
 }
 
-// By the names of Kysely's own adapters. Another one, or a name that a bundler has changed, says nothing.
+// By the class names of Kysely's own adapters. For other adapters, or minified names, the engine stays unknown.
 const ENGINES = new Map([
   ['PostgresAdapter', 'postgres'],
   ['MysqlAdapter', 'mysql'],

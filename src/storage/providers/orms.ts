@@ -1,9 +1,9 @@
-/** An ORM that was given itself, in place of what its from… function makes of it. */
+/** An ORM that was passed directly, without its from… function. */
 interface Orm {
-  /** What it alone has. */
+  /** Members that identify it. */
   readonly has: readonly string[];
   readonly name: string;
-  /** What to pass in its place. */
+  /** What to pass instead. */
   readonly by: string;
 }
 
@@ -13,14 +13,14 @@ const ORMS: readonly Orm[] = [
     name: 'a Drizzle database',
     by: 'fromDrizzle(db)',
   },
-  { has: ['selectFrom', 'updateTable'], name: 'a Kysely', by: 'fromKysely(db)' },
+  { has: ['selectFrom', 'updateTable'], name: 'a Kysely instance', by: 'fromKysely(db)' },
   {
     has: ['createQueryRunner', 'getRepository'],
     name: 'a DataSource of TypeORM',
     by: 'fromTypeOrm(dataSource)',
   },
   { has: ['$transaction', '$connect'], name: 'a client of Prisma', by: 'fromPrisma(prisma)' },
-  { has: ['raw', 'queryBuilder'], name: 'a knex', by: 'fromKnex(knex)' },
+  { has: ['raw', 'queryBuilder'], name: 'a knex instance', by: 'fromKnex(knex)' },
 ];
 
 const POSTGRES_JS: Orm = {
@@ -34,7 +34,7 @@ export const ORMS_ON_POSTGRES: readonly Orm[] = [...ORMS, POSTGRES_JS];
 /** The ORMs that run on MySQL. */
 export const ORMS_ON_MYSQL: readonly Orm[] = ORMS;
 
-/** What kind of ORM `value` is, when it is one of `orms`. */
+/** Returns which of `orms` the value is. */
 export function describeOrm(value: unknown, orms: readonly Orm[]): Orm | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
     return undefined;

@@ -7,7 +7,7 @@ import {
   type TransactionProvider,
 } from './provider.js';
 
-/** A client of postgres.js, which is its pool. */
+/** A client of postgres.js, which is also its pool. */
 export interface PostgresJsLike<Tx> {
   /** Runs `body` in a transaction. */
   begin(options: string, body: (tx: Tx) => Promise<void>): Promise<unknown>;
@@ -18,19 +18,19 @@ export interface PostgresJsLike<Tx> {
 const WANTED = {
   by: 'fromPostgresJs',
   option: 'sql',
-  expected: 'a client of postgres.js, as postgres(url) gives it',
+  expected: 'a client of postgres.js, as returned by postgres(url)',
 };
 
 /**
- * The transactions of postgres.js, for `postgresInbox` and `postgresOutbox`. `tx` is its own
- * `TransactionSql`; a `tx.savepoint()` in it is a savepoint. A statement that fails outside of one fails
+ * Makes an inbox or an outbox in Postgres use the transactions of postgres.js. `tx` is its own
+ * `TransactionSql`; use `tx.savepoint()` for a savepoint. A statement that fails outside a savepoint fails
  * the transaction, even if your code catches the error.
  *
- * Stop the work when its signal aborts: a statement that is sent when the connection is lost throws where
+ * Stop the work when its signal aborts: a statement sent after the connection is lost throws where
  * nothing can catch it, and Node ends the process.
  *
- * @param sql - what `postgres(url)` gives
- * @throws {InvalidOptionError} when `sql` is no client of postgres.js, or a transaction
+ * @param sql - the result of `postgres(url)`
+ * @throws {InvalidOptionError} when `sql` is not a client of postgres.js, or is a transaction
  */
 export function fromPostgresJs<Tx>(sql: PostgresJsLike<Tx>): TransactionProvider<Tx> {
   if (hasMethods(sql, ['savepoint', 'unsafe'])) {

@@ -6,7 +6,7 @@ export interface PrismaLike<Tx> {
   $transaction(
     body: (tx: Tx) => Promise<void>,
     options?: {
-      /** What a statement sees of other transactions. */
+      /** The isolation level. */
       isolationLevel?: 'ReadCommitted';
       /** How long to wait for a connection, in milliseconds. */
       maxWait?: number;
@@ -25,13 +25,13 @@ const WANTED = {
 };
 
 /**
- * The transactions of a Prisma client, for `postgresInbox` and `postgresOutbox`. `tx` is Prisma's own
+ * Makes an inbox or an outbox use the transactions of a Prisma client. `tx` is Prisma's own
  * `Prisma.TransactionClient`, or that of your extended client.
  *
  * Prisma's `maxWait` and `timeout` are set from `acquireTimeoutMs` and `transactionTimeoutMs`.
  *
  * @param prisma - the client, with or without extensions
- * @throws {InvalidOptionError} when `prisma` is none, or a transaction
+ * @throws {InvalidOptionError} when `prisma` is not a Prisma client, or is a transaction
  */
 export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(prisma, ['$transaction', '$queryRawUnsafe', '$connect'])) refuse(WANTED, prisma);
@@ -52,7 +52,7 @@ export function fromPrisma<Tx>(prisma: PrismaLike<Tx>): TransactionProvider<Tx> 
   });
 }
 
-// Prisma's own name for it; it has no public one.
+// Prisma has no public property for this.
 function engineOf(prisma: object): string | undefined {
   const { _activeProvider: name } = prisma as { _activeProvider?: unknown };
   if (typeof name !== 'string') return undefined;

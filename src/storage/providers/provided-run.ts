@@ -4,21 +4,21 @@ import type { TransactionTimeouts } from '../transaction-timeouts.js';
 import type { Begun, EngineFailures, ProvidedTransaction } from './provided-transaction.js';
 import type { TransactionProvider } from './provider.js';
 
-/** How a body wants its transaction to end, as far as every engine knows. */
+/** How a body wants its transaction to end, for any engine. */
 interface AnyEnding {
   readonly end: 'commit' | 'rollback' | 'nothing';
   readonly result: unknown;
 }
 
-/** A database under an ORM. */
+/** A database engine under an ORM. */
 export interface ProvidedEngine<Tx, Ending, Transaction> {
   readonly failures: EngineFailures;
   open(begun: Begun<Tx>): Transaction & ProvidedTransaction<Tx, Ending>;
 }
 
 /**
- * Runs `body` in a transaction that an ORM owns: it begins it, and commits or rolls back. Rejects without
- * waiting for `body` when the connection is lost.
+ * Runs `body` in a transaction that the ORM begins, and commits or rolls back. Rejects without
+ * waiting for `body` if the connection is lost.
  */
 export function runProvided<Tx, Ending extends AnyEnding, Transaction>(
   engine: ProvidedEngine<Tx, Ending, Transaction>,
@@ -30,16 +30,16 @@ export function runProvided<Tx, Ending extends AnyEnding, Transaction>(
   return run.loss.orSettled(run.settle());
 }
 
-/** Thrown through the ORM, so that it rolls back. */
+/** Thrown through the ORM to make it roll back. */
 class Undo extends Error {
   override readonly name = 'Undo';
 
   constructor() {
-    super('merchant-payments: the transaction is rolled back, as there is nothing to record');
+    super('merchant-payments: the transaction is rolled back, because there is nothing to record');
   }
 }
 
-/** One transaction, from the call of the ORM until it has answered. */
+/** One transaction, from the call of the ORM until its promise has settled. */
 class Run<Tx, Ending extends AnyEnding, Transaction> {
   readonly loss = new Loss();
   readonly #engine: ProvidedEngine<Tx, Ending, Transaction>;
@@ -48,7 +48,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
   readonly #timeouts: TransactionTimeouts;
   readonly #body: (transaction: Transaction) => Promise<Ending>;
   #transaction: ProvidedTransaction<Tx, Ending> | undefined;
-  /** Known when all is done but COMMIT or ROLLBACK. */
+  /** Known once only COMMIT or ROLLBACK is left to do. */
   #ending: Ending | undefined;
   #failure: { readonly error: unknown } | undefined;
   #end: ReturnType<typeof setTimeout> | undefined;
@@ -72,12 +72,12 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     this.#body = body;
   }
 
-  /** Settles when the transaction has ended. To be waited for no longer than until the loss. */
+  /** Settles when the transaction has ended, but may never do so after a loss. */
   async settle(): Promise<Ending['result']> {
     try {
       await this.#settleAtOrm();
       if (this.#failure !== undefined) throw this.#failure.error;
-      // The ORM answers early when the work has ended the transaction by itself.
+      // The ORM's promise resolves early if the work itself has ended the transaction.
       if (this.#ending === undefined) throw this.#lose(this.#failures.transactionEnded());
       if (this.#ending.end === 'commit') await this.#transaction?.assertCommitted(this.#ending);
       return this.#ending.result;
@@ -100,7 +100,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
       }, this.#timeouts);
       await Promise.race([running, givenUp]);
     } catch (error) {
-      // What it threw is what it was given, or follows from that.
+      // The ORM's error is the failure passed through, or a consequence of it.
       if (this.#failure !== undefined || this.#ending?.end === 'rollback') return;
       throw this.#explain(error);
     } finally {
@@ -137,7 +137,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
       this.#failures.noEndOfWorkInTime(ms),
     );
     try {
-      // Late: its caller has had the error that nothing was processed.
+      // Too late: the caller has already received the error that nothing was processed.
       if (this.loss.reason !== undefined) throw new Undo();
       const ending = await transaction.orDestroyed(this.#body(transaction));
       if (ending.end === 'commit') await transaction.record(ending);
@@ -150,7 +150,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     }
   }
 
-  /** Whether the ORM has answered, or will, without being told of the failure. */
+  /** Whether the ORM's promise has settled, so that it can't be asked to roll back. Waits for it if it may soon do so. */
   async #hasNoRollback(error: unknown): Promise<boolean> {
     if (!this.#hasSettled && this.#provider.rejectsOnLoss && this.#failures.mayBeLoss(error)) {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -163,7 +163,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     return this.#hasSettled;
   }
 
-  /** The ORM sends COMMIT or ROLLBACK now. */
+  /** Starts the deadline of the COMMIT or ROLLBACK that the ORM sends now. */
   #expectEnd(): void {
     const { commandTimeoutMs } = this.#timeouts;
     this.#end = setTimeout(() => {
@@ -177,7 +177,7 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
   #explain(error: unknown): unknown {
     const { connectionLost, databaseErrorOf, explainFailedEnd, transactionEnded } = this.#failures;
     if (this.#ending !== undefined) return explainFailedEnd(databaseErrorOf(error));
-    // No transaction has begun.
+    // The transaction has not begun.
     if (this.#transaction === undefined) return error;
     return this.#lose(this.#transaction.hasEnded ? transactionEnded() : connectionLost(error));
   }

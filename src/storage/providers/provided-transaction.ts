@@ -5,24 +5,24 @@ import type { TransactionProvider } from './provider.js';
 
 const WATCH_PAUSE_MS = 1_000;
 
-/** What an engine says of failures, each for a transaction that an ORM owns. */
+/** An engine's errors for a transaction that an ORM owns. */
 export interface EngineFailures {
   noConnectionInTime(acquireTimeoutMs: number): InboxError;
   noEndInTime(timeoutMs: number): InboxError;
   noEndOfWorkInTime(timeoutMs: number): InboxError;
   connectionLost(cause: unknown): InboxError;
   transactionEnded(cause?: unknown): InboxError;
-  /** The transaction is no longer open at the server, for a reason that is not known. */
+  /** The transaction is no longer open at the server, for an unknown reason. */
   transactionGone(): InboxError;
-  /** What the record, or the COMMIT behind it, failed with. */
+  /** Explains the error of recording the event or of the COMMIT after it. */
   explainFailedEnd(error: unknown): unknown;
-  /** The innermost error that the server answered with, of those that ORMs wrap in their own. */
+  /** Finds the innermost error of the server among those that ORMs wrap. */
   databaseErrorOf(error: unknown): unknown;
-  /** Whether an error may be that the connection was lost, for providers with `rejectsOnLoss`. */
+  /** Whether an error may mean that the connection was lost, for providers with `rejectsOnLoss`. */
   mayBeLoss(error: unknown): boolean;
 }
 
-/** What a {@link ProvidedTransaction} is made of. */
+/** The parts of a {@link ProvidedTransaction}. */
 export interface Begun<Tx> {
   readonly provider: TransactionProvider<Tx>;
   readonly tx: Tx;
@@ -46,19 +46,19 @@ export abstract class ProvidedTransaction<Tx, Ending> {
     this.#failures = failures;
   }
 
-  /** Runs what comes just before COMMIT. */
+  /** Runs the statements that come just before COMMIT. */
   abstract record(ending: Ending): Promise<void>;
-  /** Takes back what was set for the session, just before COMMIT or ROLLBACK. Never rejects. */
+  /** Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. */
   abstract leave(): Promise<void>;
   /**
-   * Looks, after the ORM's COMMIT, whether the transaction was committed.
+   * Checks, after the ORM's COMMIT, that the transaction was committed.
    *
-   * @throws {InboxError} when it was not, or that is not known
+   * @throws {InboxError} when it was not, or when that is unknown
    */
   abstract assertCommitted(ending: Ending): Promise<void>;
-  /** Ends the session. Settles, with the error to give, when it is over, and never if that can't be done. */
+  /** Ends the session. Resolves with the error to report once it has ended; never settles if it can't be ended. */
   protected abstract endSession(): Promise<unknown>;
-  /** Whether the transaction is seen to be over, asked on another connection. */
+  /** Whether the transaction has ended, as seen from another connection. */
   protected abstract isOver(): Promise<boolean>;
 
   get signal(): AbortSignal {
@@ -69,7 +69,7 @@ export abstract class ProvidedTransaction<Tx, Ending> {
     return this.provider.hasEnded(this.tx);
   }
 
-  /** Has the loss of the connection reported. Gives what ends that. */
+  /** Reports a loss of the connection. Resolves with a function that stops this. */
   async listen(): Promise<() => void> {
     const stop = await this.provider.listen(this.tx, (error) =>
       this.loss.report(this.#failures.connectionLost(error)),
@@ -80,7 +80,7 @@ export abstract class ProvidedTransaction<Tx, Ending> {
   async query(statement: string): Promise<readonly object[]> {
     try {
       const rows = await this.provider.query(this.tx, statement);
-      // A late answer must not begin the work.
+      // An answer after the loss must not start the work.
       if (this.loss.reason === undefined) return rows;
     } catch (error) {
       if (this.loss.reason === undefined) throw this.#failures.databaseErrorOf(error);
@@ -89,8 +89,8 @@ export abstract class ProvidedTransaction<Tx, Ending> {
   }
 
   /**
-   * Waits for `running` until it settles or the connection is gone. When it was lost in another way, it
-   * is ended here: the ORM must not give it to others while the work may still send something on it.
+   * Settles like `running`, or rejects once the connection is gone. After a timeout, the connection may still be alive,
+   * so its session is ended first: the ORM must not hand it to others while the work may still use it.
    */
   orDestroyed<Result>(running: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -103,22 +103,23 @@ export abstract class ProvidedTransaction<Tx, Ending> {
     });
   }
 
-  /** Asks the server now and then, on another connection, whether the transaction is still open. */
+  /** Regularly checks, on another connection, whether the transaction is still open. */
   #watch(): () => void {
-    // There is none.
+    // There is no other connection.
     if (this.provider.isSingle) return () => undefined;
     let timer: ReturnType<typeof setTimeout>;
-    let looksOver = 0;
+    let timesSeenOver = 0;
     let stopped = false;
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const isOver = await this.isOver().catch(() => false);
       if (stopped) return;
-      // A statement that fails ends it as well: its error is more useful, where the work throws it.
-      looksOver = isOver ? looksOver + 1 : 0;
-      if (looksOver === 2) this.loss.report(this.#failures.transactionGone());
-      timer = setTimeout(look, WATCH_PAUSE_MS);
+      // Reported at the second check only: if a failed statement has ended it, the work gets time to throw that error,
+      // which is more useful.
+      timesSeenOver = isOver ? timesSeenOver + 1 : 0;
+      if (timesSeenOver === 2) this.loss.report(this.#failures.transactionGone());
+      timer = setTimeout(check, WATCH_PAUSE_MS);
     };
-    timer = setTimeout(look, WATCH_PAUSE_MS);
+    timer = setTimeout(check, WATCH_PAUSE_MS);
     return () => {
       stopped = true;
       clearTimeout(timer);

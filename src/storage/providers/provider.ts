@@ -1,59 +1,59 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
 
-/** How long the ORM may take, in milliseconds, where it can be told so. */
+/** Time limits in milliseconds, for ORMs that accept them. */
 export interface TransactionLimits {
-  /** Until a connection is there and the transaction has begun. */
+  /** Until the ORM has a connection and has begun the transaction. */
   readonly acquireTimeoutMs: number;
-  /** From then on, until the transaction is over. */
+  /** From then on, until the transaction has ended. */
   readonly transactionTimeoutMs: number;
 }
 
 /**
- * An ORM, or a driver, as an inbox and an outbox take it in place of a pool: it owns the transaction,
- * and `tx` is its own transaction object. Made by `fromDrizzle`, `fromKysely` and the like. An inbox gives
- * a `Tx`; an outbox takes any `Taken`, which is wider where the ORM has several kinds of transactions.
+ * Lets an inbox or an outbox use an ORM or a driver instead of a pool: the ORM owns the transaction,
+ * and `tx` is its own transaction object. Created by `fromDrizzle`, `fromKysely` and the like. An inbox passes
+ * a `Tx` to your work; an outbox accepts any `Taken`, which is wider if the ORM has several kinds of transactions.
  */
 export interface TransactionProvider<Tx, Taken = Tx> {
   /** The ORM's name, for messages: `Drizzle`. */
   readonly orm: string;
-  /** The kind of its database, where the ORM says so: `postgres`, `mysql`, or a word of the ORM. */
+  /** The database engine: `postgres`, `mysql`, or the ORM's own name for another one; undefined if unknown. */
   readonly engine: string | undefined;
-  /** What it was made from. Two providers of one object share a database. */
+  /** The object it was created from. Providers of the same object share a database. */
   readonly database: object;
-  /** Whether the database is one connection, so that every transaction waits for all others. */
+  /** Whether the database has a single connection, so that transactions wait for each other. */
   readonly isSingle: boolean;
   /**
-   * Runs `body` in a transaction at READ COMMITTED, which is rolled back when it throws, and committed
+   * Runs `body` in a transaction at READ COMMITTED. Rolls back if `body` rejects, and commits
    * otherwise.
    */
   transaction(body: (tx: Tx) => Promise<void>, limits: TransactionLimits): Promise<unknown>;
-  /** Runs one statement without values: in a transaction, or on {@link database} by itself. */
+  /** Runs one statement without parameters: in a transaction, or on {@link database}, outside of one. */
   query(on: Tx | object, text: string): Promise<readonly object[]>;
-  /** Whether `value` is a transaction of the ORM: not the database itself, on which a write stands alone. */
+  /** Whether `value` is a transaction of the ORM, and not the database itself, whose writes commit on their own. */
   isTransaction(value: unknown): value is Taken;
   /**
-   * Calls `lost` when the connection of a transaction is lost. Gives what ends that; undefined when the
-   * driver does not say.
+   * Calls `lost` if the connection of a transaction is lost. Resolves with a function that stops this, or with
+   * undefined if the driver does not report losses.
    */
   listen(tx: Tx, lost: (error: Error) => void): Promise<(() => void) | undefined>;
   /**
-   * Whether {@link transaction} rejects by itself when the connection is lost, and must not be asked to
-   * roll back then: postgres.js would write to the closed connection, and Node end the process.
+   * Whether {@link transaction} rejects without a rollback if the connection is lost, and must not be asked to
+   * roll back: postgres.js would write to the closed connection, and Node would end the process.
    */
   readonly rejectsOnLoss: boolean;
-  /** Whether the ORM knows that a transaction has ended: it then refuses statements itself. */
+  /** Whether the ORM knows that a transaction has ended, and so refuses statements itself. */
   hasEnded(tx: Tx): boolean;
 }
 
-// Not a class or a symbol of this module: an application may have loaded the package twice.
+// A global symbol, because an application may have loaded the package twice.
 const BRAND = Symbol.for('merchant-payments.transaction-provider');
 
 type Optional = 'engine' | 'isSingle' | 'rejectsOnLoss' | 'hasEnded';
 type Made<Tx> = Omit<TransactionProvider<Tx>, 'listen' | 'isTransaction' | Optional> &
   Partial<Pick<TransactionProvider<Tx>, Optional>> & {
     readonly isTransaction: (value: unknown) => boolean;
-    /** The connection of a transaction, if the driver lets us have it. */
+    /** The connection of a transaction, if the driver exposes it. */
     readonly connectionOf?: (tx: Tx) => unknown;
   };
 
@@ -98,28 +98,28 @@ function isEmitter(value: unknown): value is Emitter {
   return hasMethods(value, ['on', 'removeListener']);
 }
 
-/** Whether `value` is an object, or a function, that has all of these methods. */
+/** Whether `value` is an object or a function with all of these methods. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
 }
 
-/** What a from… function takes, for its messages. */
+/** Describes the parameter of a from… function, for its messages. */
 interface Wanted {
   /** The function: `fromDrizzle`. */
   readonly by: string;
   /** Its parameter: `db`. */
   readonly option: string;
-  /** What it must be: `a Drizzle database, as drizzle(pool) gives it`. */
+  /** What it must be: `a Drizzle database, as returned by drizzle(pool)`. */
   readonly expected: string;
 }
 
-/** @throws {InvalidOptionError} saying what kind of value was given to a from… function */
+/** @throws {InvalidOptionError} describing the value passed to a from… function */
 export function refuse(wanted: Wanted, value: unknown): never {
   throw notWanted(wanted, describeValue(value));
 }
 
-/** @throws {InvalidOptionError} naming what was given to a from… function, and what to do */
+/** @throws {InvalidOptionError} naming what was passed to a from… function, with a remedy */
 export function refuseKind(wanted: Wanted, kind: string, remedy: string): never {
   throw notWanted(wanted, `${kind}; ${remedy}`);
 }
@@ -131,13 +131,13 @@ function notWanted({ by, option, expected }: Wanted, received: string): InvalidO
   );
 }
 
-/** The rows in the answer to a raw statement, which every driver wraps in its own way. */
+/** Extracts the rows from the answer to a raw statement, which every driver wraps differently. */
 export function rowsOf(answer: unknown): readonly object[] {
   if (!Array.isArray(answer)) {
     const { rows } = (answer ?? {}) as { rows?: unknown };
     return Array.isArray(rows) ? rows : [];
   }
-  // mysql2 gives rows and fields, and a header without fields where there are no rows.
+  // mysql2 returns rows and fields, or a header without fields if there are no rows.
   const [first, fields] = answer;
   if (answer.length !== 2 || (fields !== undefined && !Array.isArray(first))) return answer;
   return Array.isArray(first) ? first : [];

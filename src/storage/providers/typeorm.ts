@@ -6,14 +6,14 @@ export interface TypeOrmLike<Tx> {
   transaction(isolationLevel: 'READ COMMITTED', body: (tx: Tx) => Promise<void>): Promise<unknown>;
   /** Runs a statement. */
   query(sql: string): Promise<unknown>;
-  /** How it was made. */
+  /** Its options. */
   readonly options: {
     /** The kind of its database. */
     readonly type: string;
   };
 }
 
-/** What is used of TypeORM's own EntityManager. */
+/** The parts used of TypeORM's EntityManager. */
 interface Manager {
   readonly queryRunner?: {
     connect(): Promise<unknown>;
@@ -36,11 +36,11 @@ const ENGINES = new Map([
 ]);
 
 /**
- * The transactions of a DataSource of TypeORM, for `postgresInbox` and `postgresOutbox`. `tx` is
- * TypeORM's own `EntityManager`; a `tx.transaction()` in it, and what `save()` begins, is a savepoint.
+ * Makes an inbox or an outbox use the transactions of a TypeORM DataSource. `tx` is
+ * TypeORM's own `EntityManager`; a `tx.transaction()` in it, and the transaction of a `save()`, is a savepoint.
  *
- * @param dataSource - the DataSource; it may be initialized later, before the first use
- * @throws {InvalidOptionError} when `dataSource` is none
+ * @param dataSource - the DataSource; initialize it before the first use at the latest
+ * @throws {InvalidOptionError} when `dataSource` is not a DataSource
  */
 export function fromTypeOrm<Tx>(dataSource: TypeOrmLike<Tx>): TransactionProvider<Tx> {
   if (!hasMethods(dataSource, ['transaction', 'query', 'createQueryRunner'])) {

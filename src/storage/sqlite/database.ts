@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../../errors.js';
 import { invalidOption } from '../../protocol/options.js';
 
-/** What is used of a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3. */
+/** The methods used of a `DatabaseSync` of node:sqlite or a `Database` of better-sqlite3. */
 export interface SqliteDatabase {
   /** Runs statements without results. */
   exec(sql: string): unknown;
@@ -13,21 +13,21 @@ export interface SqliteDatabase {
   readonly isTransaction?: boolean | undefined;
 }
 
-/** What is used of a prepared statement. */
+/** The methods used of a prepared statement. */
 export interface SqliteStatement {
-  /** Runs it and counts the rows that changed. */
+  /** Runs it. */
   run(...parameters: SqliteValue[]): {
     /** How many rows changed. */
     changes: number | bigint;
   };
-  /** The first row. */
+  /** Runs it and returns the first row. */
   get(...parameters: SqliteValue[]): unknown;
 }
 
-/** A value that is bound to a statement. */
+/** A value bound to a statement. */
 export type SqliteValue = string | number | null | Uint8Array;
 
-/** @throws {InvalidOptionError} when `database` is of neither kind */
+/** @throws {InvalidOptionError} when `database` is neither */
 export function assertDatabase(database: unknown): void {
   const methods = database as Partial<SqliteDatabase> | null | undefined;
   if (typeof methods?.exec === 'function' && typeof methods.prepare === 'function') return;
@@ -36,7 +36,7 @@ export function assertDatabase(database: unknown): void {
   throw invalidOption('database', kinds, database);
 }
 
-/** Whether a transaction is open on the connection. What is written now would be part of it. */
+/** Whether a transaction is open on the connection, of which any write would become part. */
 export function isInTransaction(database: SqliteDatabase): boolean {
   return database.inTransaction === true || database.isTransaction === true;
 }
@@ -46,11 +46,11 @@ export function assertNoTransaction(database: SqliteDatabase): void {
   if (!isInTransaction(database)) return;
   throw new InvalidOptionError(
     'database',
-    'database must not be in a transaction when the inbox is used, or the claim would be undone with it: end the transaction before an await, or give the inbox its own connection',
+    'database must not be in a transaction when the inbox is used, because a rollback would also undo the claim: end the transaction before an await, or give the inbox its own connection',
   );
 }
 
-/** Runs `body` in a transaction that holds the write lock from its beginning, and is on disk at its end. */
+/** Runs `body` in a transaction that takes the write lock at its start, and is durable when this returns. */
 export function runInTransaction<T>(database: SqliteDatabase, body: () => T): T {
   makeDurable(database);
   database.exec('BEGIN IMMEDIATE');
@@ -70,13 +70,14 @@ const NORMAL = 1;
 const FULL = 2;
 
 /**
- * Once for each connection. With less than FULL, which is what better-sqlite3 has in WAL, a power cut undoes
+ * Runs once per connection. Below FULL, as with better-sqlite3 in WAL mode, a power cut can undo
  * commits: a claim whose payment was sent, or a change that was acknowledged.
  */
 function makeDurable(database: SqliteDatabase): void {
   if (durable.has(database)) return;
   const level = Number(readValue(database.prepare('PRAGMA synchronous').get()));
-  // better-sqlite3 shows FULL until the first write has made it NORMAL, but for one that was set. OFF was set.
+  // By default, better-sqlite3 reports FULL until the first write makes it NORMAL, so FULL is set here too. OFF is
+  // never a default: someone has chosen it.
   if (level === NORMAL || level === FULL) database.exec('PRAGMA synchronous = FULL');
   durable.add(database);
 }
@@ -85,26 +86,26 @@ function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // After some failures, a full disk for one, SQLite has rolled back already.
+    // After some failures, such as a full disk, SQLite has already rolled back.
   }
 }
 
 const SQLITE_BUSY = 5;
 
-/** Whether another connection holds a lock that is in the way. */
+/** Whether the statement failed because another connection holds a lock. */
 export function isLocked(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) return true;
-  // Extended codes hold the kind in their low byte.
+  // Extended codes have the primary code in their low byte.
   return typeof errcode === 'number' && (errcode & 0xff) === SQLITE_BUSY;
 }
 
-// None has a code: an iterate() that is under way on a connection of better-sqlite3,
-// and a transaction on one of node:sqlite before 22.16, which can't be asked for it.
+// These have no code: an unfinished iterate() on a connection of better-sqlite3,
+// and an open transaction with node:sqlite before Node 22.16, which does not report it otherwise.
 const IN_USE =
   /^This database connection is busy executing a query|^cannot start a transaction within a transaction|^Safety level may not be changed inside a transaction/;
 
-/** Whether something else in this process uses the connection in a way that excludes us. */
+/** Whether the statement failed because other code in this process is using the connection. */
 export function isInUse(error: unknown): boolean {
   return error instanceof Error && IN_USE.test(error.message);
 }
@@ -112,7 +113,7 @@ export function isInUse(error: unknown): boolean {
 const LOCK_PATIENCE_MS = 5_000;
 const LOCK_PAUSE_MS = 20;
 
-/** Tries again, and blocks the process, while another connection has the file locked: for 5 s at most. */
+/** Retries while another connection has the file locked, for at most 5 s. Blocks the process. */
 export function waitWhileLocked(step: () => void): void {
   const lastMs = performance.now() + LOCK_PATIENCE_MS;
   const never = new Int32Array(new SharedArrayBuffer(4));
@@ -127,7 +128,7 @@ export function waitWhileLocked(step: () => void): void {
   }
 }
 
-/** The only column of a row, which is an array when the database is set to give those. */
+/** The only column of a row, which may be an object or an array. */
 export function readValue(row: unknown): unknown {
   return Object.values(row ?? {})[0];
 }

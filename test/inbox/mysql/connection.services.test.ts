@@ -258,7 +258,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     const running = inbox.process(change('not-sent'), async () => proxy.swallow());
     await expect(running).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
-      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
     });
     await waitUntilEmpty(pool);
     proxy.cut();
@@ -282,7 +282,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     });
     await expect(running).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
       cause: expect.any(Error),
     });
     expect(await inbox.process(change('cut'), nothing)).toBe('duplicate');

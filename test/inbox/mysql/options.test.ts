@@ -27,7 +27,7 @@ describe('the pool', () => {
     [
       'a single connection',
       { query() {}, beginTransaction() {} },
-      'a single connection. Each transaction needs a connection to itself',
+      'a single connection. Each transaction needs its own connection',
     ],
     ['nothing', undefined, 'nothing'],
     ['null', null, 'null'],

@@ -115,7 +115,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     const running = inbox.process(change('not-sent'), async () => proxy.swallow());
     await expect(running).rejects.toMatchObject({
       code: 'INBOX_TIMEOUT',
-      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
     });
     expect(connection.isInPool()).toBe(false);
     proxy.cut();
@@ -139,7 +139,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     });
     await expect(running).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringMatching(/whether it was recorded is not known.*retry/),
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
       cause: expect.any(Error),
     });
     expect(await inbox.process(change('cut'), nothing)).toBe('duplicate');

@@ -17,9 +17,9 @@ it.each([
   [
     'Kysely',
     new Kysely({ dialect: new PostgresDialect({ pool }) }),
-    'a Kysely. Pass fromKysely(db)',
+    'a Kysely instance. Pass fromKysely(db)',
   ],
-  ['knex', makeKnex({ client: 'pg' }), 'a knex. Pass fromKnex(knex)'],
+  ['knex', makeKnex({ client: 'pg' }), 'a knex instance. Pass fromKnex(knex)'],
   ['TypeORM', typeOrm, 'a DataSource of TypeORM. Pass fromTypeOrm(dataSource)'],
   // As 0.3 has it.
   ['an older TypeORM', Object.assign(typeOrm, { connect() {} }), 'fromTypeOrm(dataSource)'],

@@ -171,7 +171,7 @@ describe('a transaction on a connection of a pool', () => {
     const client = new ScriptedClient({ COMMIT: failure });
     await expect(over(client).run(done)).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('whether it was recorded is not known'),
+      message: expect.stringContaining('whether it was recorded is unknown'),
       cause: failure,
     });
   });
@@ -183,7 +183,7 @@ describe('a transaction on a connection of a pool', () => {
     await vi.waitFor(() => expect(client.calls).toContain(COMMIT));
     client.emit('error', failure);
     await expect(running).rejects.toMatchObject({
-      message: expect.stringContaining('whether it was recorded is not known'),
+      message: expect.stringContaining('whether it was recorded is unknown'),
       cause: failure,
     });
   });
@@ -350,7 +350,7 @@ describe('a connection of a pool', () => {
       code: 'INVALID_OPTION',
       option: 'pool',
       message: expect.stringMatching(
-        /something whose connect\(\) does not give a client.*pg\.Pool/,
+        /something whose connect\(\) does not return a client.*pg\.Pool/,
       ),
     });
   });

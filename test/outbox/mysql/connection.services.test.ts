@@ -249,7 +249,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const inbox = mysqlInbox(pool, { prefix: 'oracle_' });
     const refused = {
       code: 'STORE_FAILED',
-      message: expect.stringContaining('Take ORACLE out of sql_mode'),
+      message: expect.stringContaining('Remove ORACLE from sql_mode'),
       cause: expect.objectContaining({ errno: 1064 }),
     };
     for (const step of [() => outbox.create(order('order-9')), () => inbox.setup()]) {

@@ -55,8 +55,8 @@ describe.each(Object.keys(onMysql) as (keyof typeof onMysql)[])('%s', (orm) => {
 describe('an inbox in MySQL', () => {
   it.each([
     ['a Drizzle database', drizzle(pool), 'fromDrizzle(db)'],
-    ['a Kysely', new Kysely({ dialect: new MysqlDialect({ pool }) }), 'fromKysely(db)'],
-    ['a knex', makeKnex({ client: 'mysql2' }), 'fromKnex(knex)'],
+    ['a Kysely instance', new Kysely({ dialect: new MysqlDialect({ pool }) }), 'fromKysely(db)'],
+    ['a knex instance', makeKnex({ client: 'mysql2' }), 'fromKnex(knex)'],
     ['a DataSource of TypeORM', new DataSource({ type: 'mysql' }), 'fromTypeOrm(dataSource)'],
   ])('says what to pass in place of %s', (name, value, by) => {
     expect(() => mysqlInbox(value as never)).toThrow(`received ${name}. Pass ${by}`);

@@ -49,13 +49,13 @@ describe('an inbox on Drizzle over PGlite', () => {
     const provider = makeProvider({ orm, database: db, transaction, query, isTransaction });
     await expect(postgresInbox(provider).process(change('odd'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      message: expect.stringContaining('Drizzle does not give the text'),
+      message: expect.stringContaining('Drizzle did not return the text'),
     });
   });
 
   it.each([
     ['aborted', 'the work went on'],
-    ['in progress', 'whether it was recorded is not known'],
+    ['in progress', 'whether it was recorded is unknown'],
   ])('does not take a transaction for committed that Postgres calls %s', async (status, says) => {
     const { orm, transaction, query, isTransaction } = fromDrizzle(db);
     const provider = makeProvider({

@@ -31,15 +31,15 @@ const given: Record<string, unknown> = {
   'a pool': pool,
   'a text': 'postgres://user:secret@host/db',
   'a Drizzle': drizzle(pool),
-  'a Kysely': kysely,
-  'a knex': makeKnex({ client: 'pg' }),
+  'a Kysely instance': kysely,
+  'a knex instance': makeKnex({ client: 'pg' }),
   'a postgres.js': postgres(),
   'a DataSource': new DataSource({ type: 'postgres' }),
 };
 const right: Record<string, string> = {
   fromDrizzle: 'a Drizzle',
-  fromKnex: 'a knex',
-  fromKysely: 'a Kysely',
+  fromKnex: 'a knex instance',
+  fromKysely: 'a Kysely instance',
   fromPostgresJs: 'a postgres.js',
   fromPrisma: 'a PrismaClient',
   fromTypeOrm: 'a DataSource',
@@ -76,7 +76,7 @@ describe('a from… function', () => {
     [
       'an older Kysely',
       () => fromKysely(methods('selectFrom', 'transaction', 'connection') as never),
-      'db must be a Kysely of version 0.28 or later',
+      'db must be a Kysely instance of version 0.28 or later',
     ],
   ])('refuses %s', (_, call, message) => {
     expect(call).toThrow(message);
