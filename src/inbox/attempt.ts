@@ -18,6 +18,28 @@ export interface SeenFailures {
 /** The result for most claims. */
 export const NOTHING_SEEN: SeenFailures = Object.freeze({ own: undefined, behindParked: false });
 
+/** A stored failure of a change of the payment. Times are in epoch microseconds. */
+interface SeenChange {
+  readonly key: string;
+  readonly occurredAtUs: number | bigint;
+  readonly parked: boolean;
+}
+
+/** Selects the failures that matter to a change, in stores that do so in JavaScript. */
+export function seeFailures(
+  change: Omit<SeenChange, 'parked'>,
+  failures: readonly SeenChange[],
+): SeenFailures {
+  const own = failures.find(({ key }) => key === change.key);
+  const isEarlier = (other: SeenChange): boolean =>
+    other.occurredAtUs < change.occurredAtUs ||
+    (other.occurredAtUs === change.occurredAtUs && other.key < change.key);
+  return {
+    own: own && (own.parked ? 'parked' : 'failed'),
+    behindParked: failures.some((other) => other.parked && isEarlier(other)),
+  };
+}
+
 /** A failure for a store to keep. */
 export interface NewFailure {
   /** False for a change that is parked without having run. */

@@ -1,4 +1,10 @@
-import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } from './attempt.js';
+import {
+  type KeptFailure,
+  type NewFailure,
+  NOTHING_SEEN,
+  type SeenFailures,
+  seeFailures,
+} from './attempt.js';
 import {
   assertChangeId,
   type ChangeId,
@@ -38,16 +44,7 @@ export class MemoryFailures implements FailedChangeStore {
   /** The stored failures that matter to a change about to run. */
   see(change: RememberedChange): SeenFailures {
     if (this.#failures.size === 0) return NOTHING_SEEN;
-    const own = this.#failures.get(toName(change));
-    const isEarlier = (other: RememberedFailure): boolean =>
-      other.occurredAtUs < change.occurredAtUs ||
-      (other.occurredAtUs === change.occurredAtUs && other.key < change.key);
-    return {
-      own: own && (own.parked ? 'parked' : 'failed'),
-      behindParked: this.#list(change.paymentReference).some(
-        (other) => other.parked && isEarlier(other),
-      ),
-    };
+    return seeFailures(change, this.#list(change.paymentReference));
   }
 
   keep(change: RememberedChange, { ran, parkFrom, error, getRawBody }: NewFailure): KeptFailure {

@@ -1,3 +1,5 @@
+import type { RememberedChange } from './memory-failures.js';
+
 interface RememberedPayment {
   readonly reference: string;
   /** A string while there is one change, as for most payments: a set takes several times the memory. */
@@ -9,14 +11,6 @@ interface RememberedPayment {
   /** Its neighbours in the list, which is ordered by the last change. */
   older: RememberedPayment | undefined;
   newer: RememberedPayment | undefined;
-}
-
-/** A change that was processed. */
-export interface ProcessedChange {
-  readonly paymentReference: string;
-  readonly key: string;
-  /** In epoch microseconds. */
-  readonly occurredAtUs: number;
 }
 
 /** The processed changes, by payment. The payment with the oldest last change is evicted first. */
@@ -43,7 +37,7 @@ export class MemoryPayments {
     return payment !== undefined && occurredAtUs < payment.watermark;
   }
 
-  remember({ paymentReference, key, occurredAtUs }: ProcessedChange, nowMs: number): void {
+  remember({ paymentReference, key, occurredAtUs }: RememberedChange, nowMs: number): void {
     const known = this.#payments.get(paymentReference);
     const payment = known ?? {
       reference: paymentReference,

@@ -2,8 +2,7 @@ import { InboxError } from '../errors.js';
 import { NOTHING_SEEN, type SeenFailures } from './attempt.js';
 import type { ChangeId, FailedChange } from './failed-changes.js';
 
-/** How many failures are read at a time. */
-export const FAILURES_PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 
 /** A row of the table of failures. It is read as text or JSON, because drivers differ in how they return other types. */
 export interface StoredFailure {
@@ -37,6 +36,26 @@ export function toFailedChange(row: StoredFailure): FailedChange {
     error: parseJson(row.error) as FailedChange['error'],
     ...(row.rawBody === null ? {} : { rawBody: new Uint8Array(Buffer.from(row.rawBody, 'hex')) }),
   };
+}
+
+/**
+ * Lists failed changes page by page: rows may change in between.
+ *
+ * @param readPage resolves with at most `size` rows after `last`, ordered by their first failure
+ */
+export async function* listInPages<Row extends StoredFailure>(
+  limit = Number.POSITIVE_INFINITY,
+  readPage: (size: number, last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<FailedChange> {
+  let last: Row | undefined;
+  for (let left = limit; left > 0; ) {
+    const size = Math.min(left, PAGE_SIZE);
+    const rows = await readPage(size, last);
+    for (const row of rows) yield toFailedChange(row);
+    if (rows.length < size) return;
+    left -= rows.length;
+    last = rows.at(-1);
+  }
 }
 
 /** The full names to store beside the stored forms; null if they are the same. */

@@ -11,6 +11,7 @@ import type {
   OutboxStore,
   Page,
   Result,
+  SecondPaymentsPage,
   StoredPayment,
   StoredSecondPayment,
 } from './store.js';
@@ -103,10 +104,7 @@ export class MemoryStore implements OutboxStore {
   async listSecondPayments({
     after,
     limit,
-  }: {
-    after: StoredSecondPayment | undefined;
-    limit: number;
-  }): Promise<readonly StoredSecondPayment[]> {
+  }: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]> {
     return [...this.#seconds.values()]
       .sort(compareSeconds)
       .filter((one) => after === undefined || compareSeconds(one, after) > 0)

@@ -103,6 +103,12 @@ export interface StoredSecondPayment {
   readonly foundAtMs: number;
 }
 
+/** A page of the list of second payments. */
+export interface SecondPaymentsPage {
+  readonly after: StoredSecondPayment | undefined;
+  readonly limit: number;
+}
+
 /**
  * The database operations of an outbox. Each method is one atomic step, serialized with those of all processes.
  * The store has one clock for all processes.
@@ -183,9 +189,7 @@ export interface OutboxStore<Tx = unknown> {
   /** Lists `unresolved` payments and those with an expired lease, ordered by `sentAt` and key. */
   listUnresolved(page: Page): Promise<readonly Listed[]>;
   /** Lists second payments, ordered by `foundAt`, key and `referenceNumber`. */
-  listSecondPayments(
-    page: Pick<Page, 'limit'> & { readonly after: StoredSecondPayment | undefined },
-  ): Promise<readonly StoredSecondPayment[]>;
+  listSecondPayments(page: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]>;
   /**
    * Deletes payments that are `created` or `rejected` and last changed before a time, and second payments
    * found before it.

@@ -2,7 +2,7 @@ import { InboxError } from '../../errors.js';
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from '../../storage/mysql/failures.js';
 import type { Ending, OpenConnection } from '../../storage/mysql/mysql-transactions.js';
-import { NOTHING_SEEN, type SeenFailures } from '../attempt.js';
+import { NOTHING_SEEN, type SeenFailures, seeFailures } from '../attempt.js';
 import type { StoredEvent } from '../stored-event.js';
 import { inDatabase, type QuotedTables, type Timeouts } from './options.js';
 import { explainMissing, missingTables } from './schema.js';
@@ -157,11 +157,11 @@ function parseState(event: StoredEvent, rows: readonly string[]): Seen | 'duplic
   const occurredAtUs = BigInt(event.occurredAtUs);
   let latestUs = occurredAtUs;
   const processed = new Set<string>();
-  const kept: KeptRow[] = [];
+  const kept: { key: string; occurredAtUs: bigint; parked: boolean }[] = [];
   for (const row of rows) {
     const [, word, at, key = ''] = /^(?:(parked|failed) )?(-?\d+) (.*)$/s.exec(row) ?? [];
     if (at === undefined) throw unknownAnswer();
-    if (word !== undefined) kept.push({ word, occurredAtUs: BigInt(at), key });
+    if (word !== undefined) kept.push({ key, occurredAtUs: BigInt(at), parked: word === 'parked' });
     else if (key === event.key) return 'duplicate';
     else {
       processed.add(key);
@@ -172,27 +172,10 @@ function parseState(event: StoredEvent, rows: readonly string[]): Seen | 'duplic
   if (stale && !event.processStale) return 'stale';
   // Most payments have none. A failure may have been stored while the change was being processed elsewhere.
   const unprocessed = kept.filter(({ key }) => !processed.has(key));
-  const failures = unprocessed.length === 0 ? NOTHING_SEEN : seenBy(event, unprocessed);
+  const change = { key: event.key, occurredAtUs };
+  const failures = unprocessed.length === 0 ? NOTHING_SEEN : seeFailures(change, unprocessed);
   const hasFailed = failures.own !== undefined;
   return { stale, failures, held: { latestUs: String(latestUs), hasFailed } };
-}
-
-interface KeptRow {
-  readonly word: string;
-  readonly occurredAtUs: bigint;
-  readonly key: string;
-}
-
-function seenBy(event: StoredEvent, kept: readonly KeptRow[]): SeenFailures {
-  const occurredAtUs = BigInt(event.occurredAtUs);
-  const own = kept.find(({ key }) => key === event.key);
-  const isEarlier = (other: KeptRow): boolean =>
-    other.occurredAtUs < occurredAtUs ||
-    (other.occurredAtUs === occurredAtUs && other.key < event.key);
-  return {
-    own: own && (own.word === 'parked' ? 'parked' : 'failed'),
-    behindParked: kept.some((other) => other.word === 'parked' && isEarlier(other)),
-  };
 }
 
 type Limits = EventTimeouts & { readonly lockTimeoutMs: number; onQueued(): void };

@@ -13,12 +13,7 @@ import {
   resolveListOptions,
 } from '../failed-changes.js';
 import type { StoredEvent } from '../stored-event.js';
-import {
-  FAILURES_PAGE_SIZE,
-  type StoredFailure,
-  toFailedChange,
-  toFullNames,
-} from '../stored-failure.js';
+import { listInPages, type StoredFailure, toFullNames } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { asStep } from './schema.js';
 import { forgetFailure, isUnprocessed } from './statements.js';
@@ -110,7 +105,14 @@ export class FailureTable implements FailedChangeStore {
 
   failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange> {
     const { limit, paymentReference } = resolveListOptions(options);
-    return this.#read(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+    const conditions = [isUnprocessed(this.#tables.events)];
+    if (paymentReference !== undefined) {
+      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
+    }
+    return listInPages(limit, async (size, last: FailureRow | undefined) => {
+      const after = last ? [...conditions, isAfter(last)] : conditions;
+      return (await this.#ask([this.#selectPage(after, size)])).map(parseRow);
+    });
   }
 
   async discard(change: ChangeId): Promise<boolean> {
@@ -128,26 +130,6 @@ export class FailureTable implements FailedChangeStore {
       }),
     );
     return found !== undefined;
-  }
-
-  async *#read(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
-    const conditions = [isUnprocessed(this.#tables.events)];
-    if (paymentReference !== undefined) {
-      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
-    }
-    let after: readonly string[] = [];
-    for (let left = limit; left > 0; ) {
-      const size = Math.min(left, FAILURES_PAGE_SIZE);
-      const rows = await this.#ask([this.#selectPage([...conditions, ...after], size)]);
-      const page = rows.map(parseRow);
-      for (const { failure } of page) yield toFailedChange(failure);
-      const last = page.at(-1);
-      if (last === undefined || page.length < size) return;
-      left -= page.length;
-      const { reference, storedKey } = last.failure;
-      const cursor = `${last.firstFailedAtUs}, ${literal(reference)}, ${literal(storedKey)}`;
-      after = [`(first_failed_at_us, payment_reference, event_key) > (${cursor})`];
-    }
   }
 
   #selectPage(conditions: readonly string[], size: number): string {
@@ -175,12 +157,22 @@ function named({ reference, key }: Pick<StoredEvent, 'reference' | 'key'>): stri
   return `payment_reference = ${literal(reference)} AND event_key = ${literal(key)}`;
 }
 
+/** A failure with the exact time by which the list is ordered. */
+interface FailureRow extends StoredFailure {
+  readonly firstFailedAtUs: string;
+}
+
+function isAfter({ firstFailedAtUs, reference, storedKey }: FailureRow): string {
+  const cursor = `${firstFailedAtUs}, ${literal(reference)}, ${literal(storedKey)}`;
+  return `(first_failed_at_us, payment_reference, event_key) > (${cursor})`;
+}
+
 // Stored names contain no spaces.
-function parseRow(row: string) {
+function parseRow(row: string): FailureRow {
   const [reference = '', storedKey = '', ...rest] = row.split(' ');
   const [occurredAtUs = '', attempts, parked, first = '', last = '', ...hex] = rest;
   const [error = '', fullNames = '-', rawBody = '-'] = hex;
-  const failure: StoredFailure = {
+  return {
     reference,
     storedKey,
     occurredAtUs,
@@ -191,8 +183,8 @@ function parseRow(row: string) {
     error: fromHex(error),
     fullNames: fullNames === '-' ? null : fromHex(fullNames),
     rawBody: rawBody === '-' ? null : rawBody,
+    firstFailedAtUs: first,
   };
-  return { failure, firstFailedAtUs: first };
 }
 
 function fromHex(hex: string): string {

@@ -18,13 +18,7 @@ import {
   resolveListOptions,
 } from '../failed-changes.js';
 import type { StoredEvent } from '../stored-event.js';
-import {
-  FAILURES_PAGE_SIZE,
-  parseJson,
-  type StoredFailure,
-  toFailedChange,
-  toFullNames,
-} from '../stored-failure.js';
+import { listInPages, parseJson, type StoredFailure, toFullNames } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
 import { asStep } from './schema.js';
 import { forgetFailure, isUnprocessed } from './statements.js';
@@ -106,7 +100,13 @@ export class FailureTable implements FailedChangeStore {
 
   failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange> {
     const { limit, paymentReference } = resolveListOptions(options);
-    return this.#read(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+    const conditions = [isUnprocessed(this.#tables.events)];
+    if (paymentReference !== undefined) {
+      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
+    }
+    return listInPages(limit, (size, last: StoredFailure | undefined) =>
+      this.#readPage(last ? [...conditions, isAfter(last)] : conditions, size),
+    );
   }
 
   async discard(change: ChangeId): Promise<boolean> {
@@ -115,24 +115,6 @@ export class FailureTable implements FailedChangeStore {
     const named = { reference, key: literal(toStoredName(change.key)) };
     const answer = await this.#ask(`${forgetFailure(this.#tables, named)} RETURNING key`);
     return answer !== undefined;
-  }
-
-  async *#read(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
-    const conditions = [isUnprocessed(this.#tables.events)];
-    if (paymentReference !== undefined) {
-      conditions.push(`payment_reference = ${literal(toStoredName(paymentReference))}`);
-    }
-    let after: readonly string[] = [];
-    for (let left = limit; left > 0; ) {
-      const size = Math.min(left, FAILURES_PAGE_SIZE);
-      const rows = await this.#readPage([...conditions, ...after], size);
-      for (const row of rows) yield toFailedChange(row);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < size) return;
-      left -= rows.length;
-      const cursor = [String(last.firstFailedAt), last.reference, last.storedKey].map(literal);
-      after = [`(first_failed_at, payment_reference, key) > (${cursor.join(', ')})`];
-    }
   }
 
   async #readPage(conditions: readonly string[], size: number): Promise<readonly StoredFailure[]> {
@@ -157,6 +139,11 @@ export class FailureTable implements FailedChangeStore {
     });
     return asStep(asking);
   }
+}
+
+function isAfter({ firstFailedAt, reference, storedKey }: StoredFailure): string {
+  const cursor = [String(firstFailedAt), reference, storedKey].map(literal);
+  return `(first_failed_at, payment_reference, key) > (${cursor.join(', ')})`;
 }
 
 function toKept(answer: string | undefined): KeptFailure | undefined {

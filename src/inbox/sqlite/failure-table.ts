@@ -9,11 +9,10 @@ import { type KeptFailure, type NewFailure, NOTHING_SEEN, type SeenFailures } fr
 import type { ChangeId, FailedChange } from '../failed-changes.js';
 import { explainStep } from '../store-failure.js';
 import {
-  FAILURES_PAGE_SIZE,
+  listInPages,
   parseJson,
   parseSeen,
   type StoredFailure,
-  toFailedChange,
   toFullNames,
 } from '../stored-failure.js';
 
@@ -25,7 +24,7 @@ export interface StoredChange {
   readonly occurredAt: number;
 }
 
-type Statements = Record<'see' | 'keep' | 'forget', SqliteStatement>;
+type Statements = Record<'see' | 'keep' | 'forget' | 'list', SqliteStatement>;
 
 /** The table of failures. Times are in epoch milliseconds but for `occurred_at_us`. */
 export class FailureTable {
@@ -103,31 +102,18 @@ export class FailureTable {
     return Number(prune.run(olderThanMs, olderThanMs).changes);
   }
 
-  /** Ordered by the first failure, page by page: rows may change in between. */
-  async *list(paymentReference: string | undefined, limit: number): AsyncGenerator<FailedChange> {
+  list(
+    paymentReference: string | undefined,
+    limit: number | undefined,
+  ): AsyncGenerator<FailedChange> {
     const reference = paymentReference === undefined ? null : toStoredName(paymentReference);
-    const page = `SELECT * FROM ${this.table}
-      WHERE (first_failed_at_ms, reference, event_key) > (?, ?, ?) AND reference = coalesce(?, reference)
-      ORDER BY first_failed_at_ms, reference, event_key LIMIT ?`;
-    const prepare = () =>
-      this.#prepare(`SELECT json_group_array(json_object(
-        'reference', reference, 'storedKey', event_key, 'fullNames', full_names,
-        'occurredAtUs', occurred_at_us, 'attempts', attempts, 'parked', parked, 'error', error,
-        'firstFailedAt', first_failed_at_ms, 'lastFailedAt', last_failed_at_ms,
-        'rawBody', CASE WHEN raw_body IS NOT NULL THEN hex(raw_body) END))
-      FROM (${page})`);
-    const list = takeStep(prepare);
-    let after: [number, string, string] = [Number.MIN_SAFE_INTEGER, '', ''];
-    for (let left = limit; left > 0; ) {
-      const size = Math.min(left, FAILURES_PAGE_SIZE);
-      const answer = takeStep(() => list.get(...after, reference, size));
-      const rows = parseJson(readValue(answer)) as readonly StoredFailure[];
-      for (const row of rows) yield toFailedChange(row);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < size) return;
-      left -= rows.length;
-      after = [Number(last.firstFailedAt), last.reference, last.storedKey];
-    }
+    return listInPages(limit, async (size, last: StoredFailure | undefined) => {
+      const after: [number, string, string] = last
+        ? [Number(last.firstFailedAt), last.reference, last.storedKey]
+        : [Number.MIN_SAFE_INTEGER, '', ''];
+      const answer = takeStep(() => this.#statements.list.get(...after, reference, size));
+      return parseJson(readValue(answer)) as readonly StoredFailure[];
+    });
   }
 
   get #statements(): Statements {
@@ -150,6 +136,15 @@ export class FailureTable {
           raw_body = coalesce(excluded.raw_body, raw_body)
         RETURNING json_array(attempts, parked)`),
       forget: this.#prepare(`DELETE FROM ${this.table} WHERE reference = ? AND event_key = ?`),
+      list: this.#prepare(`
+        SELECT json_group_array(json_object(
+          'reference', reference, 'storedKey', event_key, 'fullNames', full_names,
+          'occurredAtUs', occurred_at_us, 'attempts', attempts, 'parked', parked, 'error', error,
+          'firstFailedAt', first_failed_at_ms, 'lastFailedAt', last_failed_at_ms,
+          'rawBody', CASE WHEN raw_body IS NOT NULL THEN hex(raw_body) END))
+        FROM (SELECT * FROM ${this.table}
+          WHERE (first_failed_at_ms, reference, event_key) > (?, ?, ?) AND reference = coalesce(?, reference)
+          ORDER BY first_failed_at_ms, reference, event_key LIMIT ?)`),
     };
     return this.#prepared;
   }

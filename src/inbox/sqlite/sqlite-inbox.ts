@@ -13,10 +13,10 @@ import {
 import {
   assertDatabase,
   assertNoTransaction,
-  isInTransaction,
   isInUse,
   isLocked,
   type SqliteDatabase,
+  whenFree,
 } from '../../storage/sqlite/database.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import { sqliteTablePrefix } from '../../storage/table-prefix.js';
@@ -113,7 +113,7 @@ export function sqliteInbox(
       const attempt = new Attempt(event, (failure) => {
         const rawBody = keepBodies ? failure.getRawBody() : undefined;
         const untilMs = performance.now() + KEEP_PATIENCE_MS;
-        return retryWhileBlocked(
+        return whenFree(
           database,
           () => store.failures.keep(change, failure, rawBody, now()),
           () => performance.now() < untilMs,
@@ -140,7 +140,7 @@ export function sqliteInbox(
     keepsBodies: keepBodies,
     failedChanges(listed) {
       const { limit, paymentReference } = resolveListOptions(listed);
-      return store.failures.list(paymentReference, limit ?? Number.POSITIVE_INFINITY);
+      return store.failures.list(paymentReference, limit);
     },
     async discard(change) {
       assertChangeId(change);
@@ -201,8 +201,8 @@ function createLease({
   now,
 }: LeaseInput): SqliteLease {
   let expiresAtMs = 0;
-  const whenFree = <T>(step: () => T): Promise<T> =>
-    retryWhileBlocked(database, step, () => now() < expiresAtMs, notRecorded);
+  const whileLeased = <T>(step: () => T): Promise<T> =>
+    whenFree(database, step, () => now() < expiresAtMs, notRecorded);
 
   return {
     durationMs: leaseMs,
@@ -224,55 +224,31 @@ function createLease({
       if (renewed) expiresAtMs = untilMs;
       return renewed;
     },
-    finish: () => whenFree(() => store.finish(claim, now())),
-    release: () => whenFree(() => store.release(claim)),
+    finish: () => whileLeased(() => store.finish(claim, now())),
+    release: () => whileLeased(() => store.release(claim)),
   };
 }
 
-const RETRY_PAUSE_MS = 20;
 // The callback has already failed, and its answer waits for this.
 const KEEP_PATIENCE_MS = 2_000;
 
-/**
- * Retries the step, without blocking the process, while `mayRetry` returns true.
- *
- * @throws {InboxError} `INBOX_TIMEOUT` when it no longer does
- */
-async function retryWhileBlocked<T>(
-  database: SqliteDatabase,
-  step: () => T,
-  mayRetry: () => boolean,
-  explain: (blocker: string) => string,
-): Promise<T> {
-  for (;;) {
-    let cause: unknown;
-    // Not inside the merchant's transaction, whose rollback would undo the step.
-    if (!isInTransaction(database)) {
-      try {
-        return step();
-      } catch (error) {
-        if (!isLocked(error) && !isInUse(error)) throw error;
-        cause = error;
-      }
-    }
-    if (!mayRetry()) throw new InboxError('INBOX_TIMEOUT', explain(toBlocker(cause)), { cause });
-    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
-  }
-}
-
-function toBlocker(cause: unknown): string {
-  return isLocked(cause)
-    ? 'another connection had the file locked'
-    : 'a transaction or an iterate() was open on the connection';
-}
-
 const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
 
-const notRecorded = (blocker: string): string =>
-  `The callback's work is done, but ${blocker} until the lease had expired; nothing was recorded. ${REMEDY}, or raise leaseMs`;
+function notRecorded(blocker: string, cause: unknown): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `The callback's work is done, but ${blocker} until the lease had expired; nothing was recorded. ${REMEDY}, or raise leaseMs`,
+    { cause },
+  );
+}
 
-const notKept = (blocker: string): string =>
-  `The change could not be parked: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`;
+function notKept(blocker: string, cause: unknown): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `The change could not be parked: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`,
+    { cause },
+  );
+}
 
 /** Options of `sqliteInbox`. */
 export interface SqliteInboxOptions {

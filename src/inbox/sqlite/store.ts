@@ -8,18 +8,10 @@ import {
 } from '../../storage/sqlite/database.js';
 import type { SeenFailures } from '../attempt.js';
 import { type ClaimAnswer, isClaimAnswer, isClaimed } from '../lease.js';
-import { FailureTable } from './failure-table.js';
+import { FailureTable, type StoredChange } from './failure-table.js';
 
-/** An event as stored in the tables. */
-export interface StoredEvent {
-  readonly reference: string;
-  readonly key: string;
-  /** In epoch microseconds. */
-  readonly occurredAt: number;
-}
-
-/** A claim on a payment for one of its events. */
-export interface StoredClaim extends StoredEvent {
+/** A claim on a payment for one of its changes. */
+export interface StoredClaim extends StoredChange {
   /** The fencing token, unique to this claim. */
   readonly owner: string;
 }
@@ -77,7 +69,7 @@ export class SqliteStore {
   }
 
   /** The answer that a claim would get. Takes no write lock. */
-  check(event: StoredEvent, processStale: boolean, nowMs: number): ClaimAnswer {
+  check(event: StoredChange, processStale: boolean, nowMs: number): ClaimAnswer {
     const { reference, key, occurredAt } = event;
     // NULL is never less than the watermark, so the event is not refused as stale.
     const refusable = processStale ? null : occurredAt;

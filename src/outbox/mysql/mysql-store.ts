@@ -12,6 +12,7 @@ import type {
   OutboxStore,
   Page,
   Result,
+  SecondPaymentsPage,
   StoredPayment,
   StoredSecondPayment,
 } from '../store.js';
@@ -178,10 +179,7 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
   async listSecondPayments({
     after,
     limit,
-  }: {
-    after: StoredSecondPayment | undefined;
-    limit: number;
-  }): Promise<readonly StoredSecondPayment[]> {
+  }: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]> {
     const rows = await this.#run(this.#statements.listSecondPayments(after, limit));
     return parseSecondPayments(`[${rows.join(',')}]`);
   }

@@ -22,6 +22,7 @@ import type {
   OutboxStore,
   Page,
   Result,
+  SecondPaymentsPage,
   StoredPayment,
   StoredSecondPayment,
 } from '../store.js';
@@ -160,10 +161,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   async listSecondPayments({
     after,
     limit,
-  }: {
-    after: StoredSecondPayment | undefined;
-    limit: number;
-  }): Promise<readonly StoredSecondPayment[]> {
+  }: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]> {
     return parseSecondPayments(
       given(await this.#ask(this.#statements.listSecondPayments(after, limit))),
     );

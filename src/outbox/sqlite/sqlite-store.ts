@@ -1,13 +1,12 @@
 import { InvalidOptionError, MerchantPaymentsError, OutboxError } from '../../errors.js';
 import {
-  isInTransaction,
-  isInUse,
-  isLocked,
+  pause,
   readValue,
   runInTransaction,
   type SqliteDatabase,
   type SqliteStatement,
   waitWhileLocked,
+  whenFree,
 } from '../../storage/sqlite/database.js';
 import type { SettleOutcome } from '../outbox.js';
 import { parseRow, parseRows, parseSecondPayments } from '../rows.js';
@@ -20,13 +19,13 @@ import type {
   OutboxStore,
   Page,
   Result,
+  SecondPaymentsPage,
   StoredPayment,
   StoredSecondPayment,
 } from '../store.js';
 import { type Statement, Statements } from './statements.js';
 
 const PATIENCE_MS = 5_000;
-const PAUSE_MS = 20;
 /** How many payments are deleted at a time: deletion blocks the process. */
 const PRUNED_AT_ONCE = 1_000;
 
@@ -117,10 +116,7 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   listSecondPayments({
     after,
     limit,
-  }: {
-    after: StoredSecondPayment | undefined;
-    limit: number;
-  }): Promise<readonly StoredSecondPayment[]> {
+  }: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]> {
     const statement = this.#statements.listSecondPayments(after, limit);
     return this.#whenFree(() => parseSecondPayments(this.#ask(statement) as string));
   }
@@ -207,39 +203,21 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
     return this.#whenFree(() => runInTransaction(this.#database, step));
   }
 
-  /**
-   * Runs a step once no other connection has the file locked, and no transaction is open on this one, whose
-   * rollback would undo the step.
-   */
   async #whenFree<Value>(step: () => Value): Promise<Value> {
-    const lastMs = performance.now() + PATIENCE_MS;
-    for (;;) {
-      let cause: unknown;
-      if (!isInTransaction(this.#database)) {
-        try {
-          return step();
-        } catch (error) {
-          if (!isLocked(error) && !isInUse(error)) throw explain(error);
-          cause = error;
-        }
-      }
-      if (performance.now() >= lastMs) throw stillBlocked(cause);
-      await pause();
+    const untilMs = performance.now() + PATIENCE_MS;
+    const mayRetry = () => performance.now() < untilMs;
+    try {
+      return await whenFree(this.#database, step, mayRetry, stillBlocked);
+    } catch (error) {
+      throw explain(error);
     }
   }
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-}
-
-function stillBlocked(cause: unknown): OutboxError {
-  const blocked = isLocked(cause)
-    ? 'another connection has the file locked'
-    : 'a transaction or an iterate() is open on the connection';
+function stillBlocked(blocker: string, cause: unknown): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `A step of the outbox could not run within ${PATIENCE_MS} ms, because ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
+    `A step of the outbox could not run within ${PATIENCE_MS} ms, because ${blocker}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     { cause },
   );
 }

@@ -113,6 +113,44 @@ export function isInUse(error: unknown): boolean {
 const LOCK_PATIENCE_MS = 5_000;
 const LOCK_PAUSE_MS = 20;
 
+/**
+ * Runs a step once the connection is free: no other connection has the file locked, and no transaction is open on
+ * this one, whose rollback would undo the step. Retries without blocking the process, while `mayRetry` returns true.
+ *
+ * @param createTimeout creates the error to throw when it no longer does
+ */
+export async function whenFree<T>(
+  database: SqliteDatabase,
+  step: () => T,
+  mayRetry: () => boolean,
+  createTimeout: (blocker: string, cause: unknown) => Error,
+): Promise<T> {
+  for (;;) {
+    let cause: unknown;
+    if (!isInTransaction(database)) {
+      try {
+        return step();
+      } catch (error) {
+        if (!isLocked(error) && !isInUse(error)) throw error;
+        cause = error;
+      }
+    }
+    if (!mayRetry()) throw createTimeout(blockerOf(cause), cause);
+    await pause();
+  }
+}
+
+function blockerOf(cause: unknown): string {
+  return isLocked(cause)
+    ? 'another connection had the file locked'
+    : 'a transaction or an iterate() was open on the connection';
+}
+
+/** Lets other code run before the next attempt. */
+export function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+}
+
 /** Retries while another connection has the file locked, for at most 5 s. Blocks the process. */
 export function waitWhileLocked(step: () => void): void {
   const lastMs = performance.now() + LOCK_PATIENCE_MS;

@@ -179,8 +179,8 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
   });
 
   it.each([
-    ['another connection has the file locked', () => openOther()],
-    ['a transaction or an iterate() is open on the connection', () => database],
+    ['another connection had the file locked', () => openOther()],
+    ['a transaction or an iterate() was open on the connection', () => database],
   ])('gives up after five seconds in which %s', async (blocked, open) => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     const blocking = open();
