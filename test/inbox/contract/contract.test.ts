@@ -46,7 +46,7 @@ describe('inboxContract', () => {
 
   it.each([
     ['leaseMs', 'keeps an event while its work takes three leases'],
-    ['waitMs', 'answers busy to what has waited for as long as the store lets it wait'],
+    ['waitMs', 'answers busy to a delivery that has waited for waitMs'],
   ])('skips the case that needs %s without it', (field, name) => {
     expect(caseOf({ create }, name).skipped).toContain(`it needs ${field}`);
     expect(caseOf({ create, [field]: 10 }, name).skipped).toBeUndefined();
@@ -55,7 +55,7 @@ describe('inboxContract', () => {
   it('skips the cases on kept failures for an inbox that keeps none, or no bodies', () => {
     const kept = 'lists a change whose work failed, with how often and why';
     const bodies =
-      'keeps the last body of a failed change as received, and asks for none otherwise';
+      'keeps the last body of a failed change as received, and reads no body without a failure';
     expect(caseOf({ create }, kept).skipped).toContain('keeps no failed changes');
     expect(caseOf({ create, keepsFailures: true }, kept).skipped).toBeUndefined();
     expect(caseOf({ create, keepsBodies: true }, bodies).skipped).toContain('keeps no bodies');
@@ -102,7 +102,7 @@ describe('inboxContract', () => {
         this.create().loseClaim(event);
       }
     }
-    const name = 'processes on another inbox what was held by a process that died';
+    const name = 'processes an event on another inbox after its holder died';
     await caseOf(new Subject(), name).run();
   });
 
@@ -134,7 +134,7 @@ describe('inboxContract', () => {
           : hanging.process({} as never, async () => {});
       },
     };
-    const name = 'runs the work of one of 50 deliveries at once';
+    const name = 'runs the work of only one of 50 concurrent deliveries';
     const subject = { create: () => wrong, timeoutMs: 10 };
     await expect(caseOf(subject, name).run()).rejects.toThrow("but answered 'stale'");
   });
@@ -150,7 +150,7 @@ describe('inboxContract', () => {
         return 'processed';
       },
     };
-    const { run } = caseOf({ create: () => wrong }, 'gives the work a signal that is not aborted');
+    const { run } = caseOf({ create: () => wrong }, 'passes the work a signal that is not aborted');
     await expect(run()).rejects.toThrow('is aborted though nothing was lost');
     expect(running).toBe(0);
   });
@@ -166,7 +166,7 @@ describe('inboxContract', () => {
         return outcome;
       },
     };
-    const { run } = caseOf({ create: () => inbox }, 'gives the work a signal that is not aborted');
+    const { run } = caseOf({ create: () => inbox }, 'passes the work a signal that is not aborted');
     await run().catch(() => undefined);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -174,7 +174,7 @@ describe('inboxContract', () => {
   it('passes a store that knows a later change of the one reference that is not random', async () => {
     const store = new Store();
     store.watermarks.set('__proto__', Number.POSITIVE_INFINITY);
-    const name = 'takes a reference that objects have a meaning for';
+    const name = 'accepts a reference that is a property of every object';
     await caseOf({ create: () => new RightInbox(store, 0) }, name).run();
   });
 

@@ -99,14 +99,14 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     // A newer change of another process, once the claim has run out: as time does, without waiting.
     await admin.hset(hash, 'until', 1);
     const newer = { ...event, key: 'key-2', occurredAt: new Date('2026-01-31T12:00:01Z') };
-    const heir = await hold(redisInbox(admin, { prefix }), newer);
+    const successor = await hold(redisInbox(admin, { prefix }), newer);
     const later = performance.now() + 600;
     vi.spyOn(performance, 'now').mockImplementation(() => later);
     proxy.resume();
     expect(await result).toBe('busy');
     expect(work).not.toHaveBeenCalled();
     vi.restoreAllMocks();
-    expect(await heir.complete()).toBe('processed');
+    expect(await successor.complete()).toBe('processed');
   });
 
   test('a failure of the work is what is rejected with, also when giving back times out', async () => {

@@ -220,18 +220,18 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       const inbox = openInbox();
       const late = await hold(inbox, first);
       await expireLease();
-      const heir = await hold(inbox, first);
+      const successor = await hold(inbox, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
       expect(await deliver(inbox, first)).toBe('busy');
       await expireLease();
-      const heirOfHeir = await hold(inbox, second);
-      await expect(heir.fail(new Error('late too'))).rejects.toThrow('late too');
+      const secondSuccessor = await hold(inbox, second);
+      await expect(successor.fail(new Error('late too'))).rejects.toThrow('late too');
       expect(await deliver(inbox, first)).toBe('busy');
-      expect(await heirOfHeir.complete()).toBe('processed');
+      expect(await secondSuccessor.complete()).toBe('processed');
       expect(await deliver(inbox, second)).toBe('duplicate');
     });
 
-    test('that was taken over is lost also when the heir processed the same event', async () => {
+    test('that was taken over is lost also when the successor processed the same event', async () => {
       const inbox = openInbox();
       const late = await hold(inbox, first);
       await expireLease();
@@ -241,12 +241,12 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       expect(await admin.hgetall(hash)).toEqual(before);
     });
 
-    test('that was taken over is lost also when the heir failed and the hash was deleted', async () => {
+    test('that was taken over is lost also when the successor failed and the hash was deleted', async () => {
       const inbox = openInbox();
       const late = await hold(inbox, first);
       await expireLease();
-      const heir = await hold(inbox, first);
-      await expect(heir.fail(new Error('the heir failed'))).rejects.toThrow('the heir failed');
+      const successor = await hold(inbox, first);
+      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow('the successor failed');
       expect(await admin.exists(hash)).toBe(0);
       const third = await hold(inbox, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });

@@ -311,13 +311,13 @@ describe.each(drivers)('with $name', ({ open }) => {
       const { inbox, database } = openInbox();
       const other = openInbox().inbox;
       const exec = database.exec.bind(database);
-      let heir: ReturnType<typeof hold> | undefined;
+      let successor: ReturnType<typeof hold> | undefined;
       vi.spyOn(database, 'exec').mockImplementationOnce((sql) => {
-        heir = hold(other, first);
+        successor = hold(other, first);
         return exec(sql);
       });
       expect(await deliver(inbox, first)).toBe('busy');
-      expect(await (await heir)?.complete()).toBe('processed');
+      expect(await (await successor)?.complete()).toBe('processed');
     });
 
     test('lives for leaseMs and not longer', async () => {
@@ -362,22 +362,22 @@ describe.each(drivers)('with $name', ({ open }) => {
       const [one, other] = [openInbox().inbox, openInbox().inbox];
       const late = await hold(one, first);
       nowMs += LEASE_MS;
-      const heir = await hold(other, first);
+      const successor = await hold(other, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
       expect(await deliver(one, first)).toBe('busy');
       nowMs += LEASE_MS;
-      const heirOfHeir = await hold(one, first);
-      await expect(heir.fail(new Error('late too'))).rejects.toThrow('late too');
+      const secondSuccessor = await hold(one, first);
+      await expect(successor.fail(new Error('late too'))).rejects.toThrow('late too');
       expect(await deliver(other, first)).toBe('busy');
-      expect(await heirOfHeir.complete()).toBe('processed');
+      expect(await secondSuccessor.complete()).toBe('processed');
     });
 
-    test('that was taken over is lost also when the heir failed and left no row', async () => {
+    test('that was taken over is lost also when the successor failed and left no row', async () => {
       const [{ inbox: one, database }, { inbox: other }] = [openInbox(), openInbox()];
       const late = await hold(one, first);
       nowMs += LEASE_MS;
-      const heir = await hold(other, first);
-      await expect(heir.fail(new Error('the heir failed'))).rejects.toThrow('the heir failed');
+      const successor = await hold(other, first);
+      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow('the successor failed');
       expect(countPayments(database)).toBe(0);
       const third = await hold(other, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
@@ -431,11 +431,11 @@ describe.each(drivers)('with $name', ({ open }) => {
       const late = await hold(one, first);
       const aborted = once(late.signal, 'abort');
       nowMs += 150;
-      const heir = await hold(other, first);
+      const successor = await hold(other, first);
       await aborted;
       expect(late.signal.reason).toMatchObject({ code: 'LEASE_LOST' });
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
-      await heir.complete();
+      await successor.complete();
     });
   });
 

@@ -73,7 +73,7 @@ export const keptFailureCases = needing('keepsFailures', [
     await assertForgotten(stage, event, 'of a change that was processed');
     await stage.deliver(await stage.open(), event).answers('duplicate');
   }),
-  test('does not take a RetryLaterError for a failure, nor what it is the cause of', async (stage) => {
+  test('does not count a RetryLaterError as a failure, nor an error that it caused', async (stage) => {
     const event = createPayment()();
     const retryLater = new RetryLaterError();
     for (const error of [retryLater, new Error('wrapped by an ORM', { cause: retryLater })]) {
@@ -123,14 +123,14 @@ export const keptFailureCases = needing('keepsFailures', [
     await assertForgotten(stage, event, 'of a change that was replayed');
     await stage.deliver(await stage.open(), event).answers('duplicate');
   }),
-  test('runs the other changes of a payment of which one is parked', async (stage) => {
+  test('runs the other changes of a payment that has a parked change', async (stage) => {
     const change = createPayment();
     const failures = { parkAfter: 1 };
     await failTimes(stage, change({ failures }), 1);
     const later = change({ occurredAt: seconds(5), failures });
     await stage.deliver(await stage.open(), later).answers('processed');
   }),
-  test('parks the later changes of a payment behind a parked one with blockParked, in their order', async (stage) => {
+  test('parks the later changes of a payment behind a parked one with blockParked, and replays them in order', async (stage) => {
     const change = createPayment();
     const failures = { parkAfter: 1, blockParked: true };
     const at = (second: number) => change({ occurredAt: seconds(second), failures });
@@ -163,7 +163,7 @@ export const keptFailureCases = needing('keepsFailures', [
     }
     await assertForgotten(stage, first, 'after all were replayed');
   }),
-  test('parks a change with blockParked that was waiting for the one that was parked', async (stage) => {
+  test('parks a change with blockParked that was waiting while the earlier one was parked', async (stage) => {
     const change = createPayment();
     const failures = { parkAfter: 1, blockParked: true };
     const event = change({ failures });
@@ -177,7 +177,7 @@ export const keptFailureCases = needing('keepsFailures', [
     const code = early.answer === 'busy' ? 'CHANGE_BLOCKED' : 'CHANGE_PARKED';
     await assertRefused(stage, later, code);
   }),
-  test('counts each failure of deliveries at once', async (stage) => {
+  test('counts each failure of concurrent deliveries', async (stage) => {
     const event = createPayment()();
     const inboxes = [await stage.open(), await stage.open()];
     const deliveries = inboxes.flatMap((inbox) =>
@@ -188,7 +188,7 @@ export const keptFailureCases = needing('keepsFailures', [
     const failed = deliveries.filter(({ runs }) => runs === 1).length;
     assert.equal((await keptOf(stage, event)).attempts, failed);
   }),
-  test('lists failed changes from the longest failing on, up to the limit, while they are discarded', async (stage) => {
+  test('lists failed changes by their first failure, up to the limit, even while they are discarded', async (stage) => {
     const change = createPayment();
     const events = Array.from({ length: 5 }, () => change());
     for (const event of events) await failTimes(stage, event, 1);
@@ -213,7 +213,7 @@ export const keptFailureCases = needing('keepsFailures', [
     assert.deepEqual(seen, new Set(events.map(({ key }) => key)));
     await assertForgotten(stage, events[0] as InboxEvent, 'after all were discarded');
   }),
-  test('lists and discards failed changes whatever their names and errors are made of', async (stage) => {
+  test('lists and discards failed changes whatever characters their names and errors contain', async (stage) => {
     for (const name of oddNames(randomUUID())) {
       const event = createPayment(name)({ key: `${name}-key` });
       const error = new Error(`begins\u0000\u001b[2J\n\u202e${name}${'long '.repeat(1_000)}`);
@@ -229,7 +229,7 @@ export const keptFailureCases = needing('keepsFailures', [
 
 /** For an inbox that keeps their bodies too. */
 export const keptBodyCases = needing('keepsBodies', [
-  test('keeps the last body of a failed change as received, and asks for none otherwise', async (stage) => {
+  test('keeps the last body of a failed change as received, and reads no body without a failure', async (stage) => {
     let asked = 0;
     const rawBody = Uint8Array.from({ length: 256 }, (_, index) => index);
     const getRawBody = () => {

@@ -36,7 +36,7 @@ export const orderCases: readonly ContractCase[] = [
     await stage.deliver(other, change()).answers('stale');
     await stage.deliver(other, change({ occurredAt: seconds(61) })).answers('processed');
   }),
-  test('answers stale to a stale change again', async (stage) => {
+  test('answers stale to a stale change that is delivered again', async (stage) => {
     const { change, one: inbox } = await stage.scene();
     const stale = change();
     await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
@@ -51,7 +51,7 @@ export const orderCases: readonly ContractCase[] = [
     await stage.deliver(inbox, stale).answers('processed');
     await stage.deliver(inbox, stale).answers('duplicate');
   }),
-  test('measures by the newest change processed after an older one was run with processStale', async (stage) => {
+  test('keeps the watermark of the newest change after an older one was run with processStale', async (stage) => {
     const { change, one: inbox } = await stage.scene();
     const older = change({ processStale: true });
     await stage.deliver(inbox, change({ occurredAt: seconds(60) })).answers('processed');
@@ -66,13 +66,13 @@ export const orderCases: readonly ContractCase[] = [
     await stage.deliver(inbox, older).answers('duplicate');
     await stage.deliver(inbox, { ...older, processStale: true }).answers('duplicate');
   }),
-  test('runs another change of the same time', async (stage) => {
+  test('runs another change with the same time', async (stage) => {
     const { change, one: inbox } = await stage.scene();
     for (const microseconds of [0, undefined, 0]) {
       await stage.deliver(inbox, change({ microseconds })).answers('processed');
     }
   }),
-  test('distinguishes changes of one millisecond by their microseconds', async (stage) => {
+  test('distinguishes changes within one millisecond by their microseconds', async (stage) => {
     const { change, one: inbox } = await stage.scene();
     await stage.deliver(inbox, change({ microseconds: 500 })).answers('processed');
     await stage.deliver(inbox, change({ microseconds: 499 })).answers('stale');
@@ -105,7 +105,7 @@ export const orderCases: readonly ContractCase[] = [
     await stage.deliverFailing(inbox, newer).rejects();
     await stage.deliver(inbox, change()).answers('processed');
   }),
-  test('does not answer stale on account of a newer change that is still being processed', async (stage) => {
+  test('does not answer stale because of a newer change that is still being processed', async (stage) => {
     const { change, one, other } = await stage.scene();
     const older = change();
     const newer = await stage.begin(one, change({ occurredAt: seconds(60) }));
@@ -139,7 +139,7 @@ export const staleCases: readonly ContractCase[] = [
     const older = change({ occurredAt: seconds(59), processStale });
     await stage.deliver(other, older).runsWith({ stale: true });
   }),
-  test('runs a change with stale false when none newer was processed', async (stage) => {
+  test('runs a change with stale false when no newer one was processed', async (stage) => {
     const { change, one, other } = await stage.scene();
     await stage.deliver(one, change()).runsWith({ stale: false });
     await stage.deliver(other, change({ processStale })).runsWith({ stale: false });

@@ -13,7 +13,7 @@ import {
 
 /** One payment at a time, many payments at once. */
 export const overlapCases: readonly ContractCase[] = [
-  test('never processes two changes of one payment at once', async (stage) => {
+  test('never processes two changes of one payment at the same time', async (stage) => {
     const { change, one, other } = await stage.scene();
     const next = change({ occurredAt: seconds(60) });
     const first = await stage.begin(one, change());
@@ -65,7 +65,7 @@ export const overlapCases: readonly ContractCase[] = [
     }),
   ]),
   ...needing('waitMs', [
-    test('answers busy to what has waited for as long as the store lets it wait', async (stage) => {
+    test('answers busy to a delivery that has waited for waitMs', async (stage) => {
       const change = createPayment();
       const event = change();
       const [one, other] = [await stage.open(), await stage.open()];
@@ -115,12 +115,12 @@ async function holderAfter(successor: Delivery, begin: () => Promise<Delivery>):
 
 /** A holder that dies, or that the store wrongly treats as dead. */
 export const crashCases = needing('loseClaim', [
-  test('processes on another inbox what was held by a process that died', async (stage) => {
+  test('processes an event on another inbox after its holder died', async (stage) => {
     const { event, other } = await loseHolder(stage);
     await stage.deliver(other, { ...event }).answers('processed');
     await stage.deliver(other, event).answers('duplicate');
   }),
-  test('rejects for a holder that completes after another has processed the event', async (stage) => {
+  test('rejects for a holder that completes after another holder has processed the event', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
     await stage.deliver(other, { ...event }).answers('processed');
     late.complete();
@@ -138,7 +138,7 @@ export const crashCases = needing('loseClaim', [
     const answer = await early.answers('processed', 'busy');
     await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
   }),
-  test('does not free an event when a holder that has lost it fails', async (stage) => {
+  test('does not release an event when a holder that has lost it fails', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
     const successor = await stage.begin(other, { ...event });
     late.fail();
@@ -162,7 +162,7 @@ export const crashCases = needing('loseClaim', [
     const answer = await early.answers('processed', 'busy');
     await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
   }),
-  test('does not free an event when a holder that lost it to its own process fails', async (stage) => {
+  test('does not release an event when a holder that lost it to its own process fails', async (stage) => {
     const { event, one, other, late } = await loseHolder(stage);
     const successor = stage.hold(one, { ...event });
     await stage.pause();
@@ -187,7 +187,7 @@ export const crashCases = needing('loseClaim', [
     late.complete();
     await late.rejects();
   }),
-  test('measures by the newest change processed after the holder of an older one completes late', async (stage) => {
+  test('keeps the watermark of the newest change when the holder of an older one completes late', async (stage) => {
     const { change, one, other } = await stage.scene();
     const older = change();
     const late = await stage.begin(one, older);

@@ -21,7 +21,7 @@ export const runCases: readonly ContractCase[] = [
     await stage.deliver(other, { ...event }).answers('duplicate');
     await stage.deliver(await stage.open(), { ...event }).answers('duplicate');
   }),
-  test('runs the work of one of 50 deliveries at once', async (stage) => {
+  test('runs the work of only one of 50 concurrent deliveries', async (stage) => {
     const event = createPayment()();
     const inboxes = [await stage.open(), await stage.open()];
     const deliveries = Array.from({ length: 25 }, () =>
@@ -45,7 +45,7 @@ export const runCases: readonly ContractCase[] = [
     for (const repeat of repeats) await repeat.answers('busy', 'duplicate');
     await stage.deliver(other, event).answers('duplicate');
   }),
-  test('gives the work a signal that is not aborted', async (stage) => {
+  test('passes the work a signal that is not aborted', async (stage) => {
     const delivery = stage.hold(await stage.open(), createPayment()());
     const { signal } = await delivery.begun();
     assert.ok(signal instanceof AbortSignal, 'context.signal must be an AbortSignal');
@@ -54,7 +54,7 @@ export const runCases: readonly ContractCase[] = [
     delivery.complete();
     await delivery.answers('processed');
   }),
-  test('processes the event as it was when the call was made, whatever the caller does to it then', async (stage) => {
+  test('processes the event as it was at the call, even if the caller changes it afterwards', async (stage) => {
     const inbox = await stage.open();
     const [change, other] = [createPayment(), createPayment()];
     const original = change({ microseconds: 5 });
@@ -73,7 +73,7 @@ export const runCases: readonly ContractCase[] = [
 
 /** After failed work, the event is as if it had never been delivered. */
 export const failureCases: readonly ContractCase[] = [
-  test('rejects with the very error of the work, and runs the next delivery', async (stage) => {
+  test('rejects with the original error of the work, and runs the next delivery', async (stage) => {
     const { event, one, other } = await stage.scene();
     for (const inbox of [one, other]) {
       const error = new Error('the work failed');
@@ -95,7 +95,7 @@ export const failureCases: readonly ContractCase[] = [
     await stage.deliver(inbox, event).answers('processed');
     await stage.deliver(inbox, event).answers('duplicate');
   }),
-  test('completes the work once when the first of three deliveries at once fails', async (stage) => {
+  test('completes the work once when the first of three concurrent deliveries fails', async (stage) => {
     const { event, one, other } = await stage.scene();
     const first = await stage.begin(one, event);
     const others = [one, other].map((inbox) => stage.deliver(inbox, { ...event }));
@@ -125,7 +125,7 @@ async function assertKeptApart(stage: Stage, events: readonly InboxEvent[]): Pro
 
 /** A reference or a key may be any text. */
 export const nameCases: readonly ContractCase[] = [
-  test('keeps payments apart whatever their references are made of', async (stage) => {
+  test('distinguishes payments whatever characters their references contain', async (stage) => {
     const key = randomUUID();
     // In falling order, so that a change is stale if the store confuses two references.
     const events = oddNames(randomUUID()).map((reference, index) =>
@@ -133,7 +133,7 @@ export const nameCases: readonly ContractCase[] = [
     );
     await assertKeptApart(stage, events);
   }),
-  test('keeps the changes of a payment apart whatever their keys are made of', async (stage) => {
+  test('distinguishes the changes of a payment whatever characters their keys contain', async (stage) => {
     const change = createPayment();
     const keys = [...oddNames(randomUUID()), '__proto__', 'constructor', 'null', '0'];
     await assertKeptApart(
@@ -141,12 +141,12 @@ export const nameCases: readonly ContractCase[] = [
       keys.map((key) => change({ key })),
     );
   }),
-  test('takes a reference that objects have a meaning for', async (stage) => {
+  test('accepts a reference that is a property of every object', async (stage) => {
     // The reference can't be random, so the store may know it from an earlier run: hence processStale.
     const change = createPayment('__proto__');
     await assertKeptApart(stage, [change({ processStale: true }), change({ processStale: true })]);
   }),
-  test('keeps a reference and a key apart that read the same when joined', async (stage) => {
+  test('distinguishes references and keys that are equal when joined', async (stage) => {
     const stem = randomUUID();
     const events = ['', ':', '/', '|', '-', '_', ',', '.', ' ', '\u0000'].flatMap((separator) => [
       createPayment(`${stem}${separator}a`)({ key: 'b' }),

@@ -23,7 +23,7 @@ async function loseSender(stage: Stage, outbox: PaymentOutbox<unknown>) {
 
 /** A sender dies. */
 export const crashCases = needing('loseLease', [
-  test('takes a payment for unresolved whose sender died, and does not send it again', async (stage) => {
+  test('treats a payment whose sender died as unresolved, and does not send it again', async (stage) => {
     const { input, reference } = await loseSender(stage, await stage.open());
     const outbox = await stage.open();
     assertPayment(await outbox.get(reference), { state: 'unresolved' });
@@ -39,14 +39,14 @@ export const crashCases = needing('loseLease', [
     assertPayment(await outbox.get(reference), { state: 'unresolved' });
     assert.equal(stage.service.requestsFor(reference).length, 1);
   }),
-  test('counts once in recover what became unresolved by a crash', async (stage) => {
+  test('counts a payment that became unresolved by a crash once in recover', async (stage) => {
     await loseSender(stage, await stage.open());
     const outbox = await stage.open();
     const [first, second] = [await outbox.recover(), await outbox.recover()];
     assert.ok(first.unresolved >= 1, 'recover must count it');
     assert.equal(second.unresolved, 0, 'recover must not count it again');
   }),
-  test('takes the word of a sender that was taken for dead, unless more is known by then', async (stage) => {
+  test('stores the late result of a sender that counted as dead, if nothing newer is stored', async (stage) => {
     const outbox = await stage.open();
     for (const [kind, state] of [
       ['created', 'created'],
@@ -59,7 +59,7 @@ export const crashCases = needing('loseLease', [
       assertPayment(await outbox.get(reference), { state });
     }
   }),
-  test('does not let a sender that was taken for dead overwrite what its callback said', async (stage) => {
+  test('does not let the late result of a sender overwrite that of a callback', async (stage) => {
     const outbox = await stage.open();
     for (const kind of ['refused', 422, 'answer-lost'] as const) {
       const { reference, held, call } = await loseSender(stage, outbox);
@@ -70,7 +70,7 @@ export const crashCases = needing('loseLease', [
       assertPayment(await call, { state: 'created', status: 'paid' });
     }
   }),
-  test('does not let a sender that was taken for dead overwrite what a person said', async (stage) => {
+  test('does not let the late result of a sender overwrite that of a person', async (stage) => {
     const outbox = await stage.open();
     const { reference, held, call } = await loseSender(stage, outbox);
     await outbox.resolve(reference, 'not-created');
@@ -78,7 +78,7 @@ export const crashCases = needing('loseLease', [
     await call.catch(() => undefined);
     assertPayment(await outbox.get(reference), { state: 'rejected' });
   }),
-  test('does not lose a payment that a sender, taken for dead, has created after all', async (stage) => {
+  test('does not lose a payment that a sender created although it counted as dead', async (stage) => {
     const [one, other] = [await stage.open(), await stage.open()];
     const { input, reference, held, call } = await loseSender(stage, one);
     await other.resolve(reference, 'not-created');
@@ -97,7 +97,7 @@ export const crashCases = needing('loseLease', [
 
 /** Recorded payments are eventually sent. */
 export const recoverCases: readonly ContractCase[] = [
-  test('sends in recover what was recorded, once by any number of processes', async (stage) => {
+  test('sends recorded payments in recover, each once across processes', async (stage) => {
     const outbox = await stage.open();
     const inputs = Array.from({ length: 12 }, () => createInput());
     for (const input of inputs) await stage.record(outbox, input);
@@ -111,7 +111,7 @@ export const recoverCases: readonly ContractCase[] = [
     }
     assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
   }),
-  test('counts in recover what it sent without learning the outcome', async (stage) => {
+  test('counts payments with an unknown outcome in recover', async (stage) => {
     const outbox = await stage.open();
     await outbox.recover();
     const inputs = [createInput(), createInput()];
@@ -127,7 +127,7 @@ export const recoverCases: readonly ContractCase[] = [
     }
     assert.deepEqual(await outbox.recover(), { resent: 0, unresolved: 0 });
   }),
-  test('leaves in recover what can not be sent now, for a later one', async (stage) => {
+  test("keeps payments that can't be sent now for a later recover", async (stage) => {
     const outbox = await stage.open();
     await outbox.recover();
     // A wrong address, a firewall and expired credentials refuse every payment until they are fixed.
@@ -147,7 +147,7 @@ export const recoverCases: readonly ContractCase[] = [
       assertPayment(await outbox.get(reference), { state: 'created' });
     }
   }),
-  test('does not send in recover what was rejected since it was listed', async (stage) => {
+  test('does not send a payment in recover that was rejected after it was listed', async (stage) => {
     const [outbox, other] = [await stage.open(), await stage.open()];
     await outbox.recover();
     // The references sort in the order in which they are listed.
@@ -169,7 +169,7 @@ export const recoverCases: readonly ContractCase[] = [
     assertPayment(await other.get(late), { state: 'rejected' });
     assert.equal(stage.service.requestsFor(late).length, 1, 'it must not be sent again');
   }),
-  test('goes on in recover after a payment that the service does not accept', async (stage) => {
+  test('continues recover after a payment that the service rejects', async (stage) => {
     const outbox = await stage.open();
     await outbox.recover();
     const [bad, good] = [createInput(), createInput()];

@@ -11,7 +11,7 @@ import {
 
 /** A payment is sent once. */
 export const createCases: readonly ContractCase[] = [
-  test('sends a payment and gives what the service answered', async (stage) => {
+  test('sends a payment and returns the answer of the service', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     const options = { extraBody: { note: 'two words', tags: [1, { b: null, a: true }] } };
     const payment = await outbox.create(input, options);
@@ -21,7 +21,7 @@ export const createCases: readonly ContractCase[] = [
     assert.deepEqual(payment.input, input);
     assert.deepEqual(payment.extraBody, options.extraBody);
   }),
-  test('gives the stored payment when it is asked for again, and sends nothing', async (stage) => {
+  test('returns the stored payment when it is created again, and sends nothing', async (stage) => {
     const input = createInput();
     const { merchantPaymentReference: reference } = input;
     const extraBody = { a: 1, b: { c: 2, d: 3 } };
@@ -49,7 +49,7 @@ export const createCases: readonly ContractCase[] = [
     assert.equal(stage.service.requestsFor(reference).length, 1);
     assertPayment(await outbox.get(reference), { state: 'created' });
   }),
-  test('sends one of ten creations at once, and all give its payment', async (stage) => {
+  test('sends one of ten concurrent creations, and all return its payment', async (stage) => {
     const input = createInput();
     const { merchantPaymentReference: reference } = input;
     const outboxes = [await stage.open(), await stage.open()];
@@ -86,7 +86,7 @@ export const createCases: readonly ContractCase[] = [
     }
     assert.equal(stage.service.requestsFor(reference).length, 1);
   }),
-  test('gives unresolved, with the error, when the outcome is not known, and does not send again', async (stage) => {
+  test('returns unresolved, with the error, when the outcome is unknown, and does not send again', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     for (const kind of ['answer-lost', 500] as const) {
       const one = createInput();
@@ -107,7 +107,7 @@ export const createCases: readonly ContractCase[] = [
     await outbox.recover();
     assert.equal(stage.service.requestsFor(reference).length, 1);
   }),
-  test('takes a payment for created whose answer lost its body', async (stage) => {
+  test('treats a payment as created when the body of the answer is lost', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 'body-lost');
     const payment = await outbox.create(input);
@@ -116,7 +116,7 @@ export const createCases: readonly ContractCase[] = [
     assertPayment(await outbox.create(input), { state: 'created', replayed: true });
     assert.equal(stage.service.requestsFor(reference).length, 1);
   }),
-  test('takes a 409 for a payment that may exist, and does not send it again', async (stage) => {
+  test('treats a 409 as a payment that may exist, and does not send it again', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 409);
     const payment = await outbox.create(input);
@@ -125,7 +125,7 @@ export const createCases: readonly ContractCase[] = [
     assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
     assert.equal(stage.service.requestsFor(reference).length, 1);
   }),
-  test('throws what the service did not accept, and sends it when it was corrected', async (stage) => {
+  test('throws the error of a rejected payment, and sends the payment once it is corrected', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 422, 422);
     await rejectsWith(outbox.create(input), 'REFUSED');
@@ -146,7 +146,7 @@ export const createCases: readonly ContractCase[] = [
   }),
   ...(['refused', 429] as const).map(
     (kind): ContractCase => ({
-      name: `keeps a payment to be sent when ${kind === 429 ? 'the service answers 429' : 'there is no connection'}`,
+      name: `keeps a payment recorded when ${kind === 429 ? 'the service answers 429' : 'there is no connection'}`,
       run: async (stage) => {
         const input = createInput();
         const { merchantPaymentReference: reference } = input;
@@ -162,7 +162,7 @@ export const createCases: readonly ContractCase[] = [
       },
     }),
   ),
-  test('stores nothing for a payment that can not be sent', async (stage) => {
+  test('stores nothing for an invalid payment', async (stage) => {
     const input = createInput({ amount: Number.NaN });
     const outbox = await stage.open();
     await rejectsWith(outbox.create(input), 'INVALID_REQUEST');
@@ -176,7 +176,7 @@ export const createCases: readonly ContractCase[] = [
 
 /** Recorded payments are sent later. */
 export const recordCases: readonly ContractCase[] = [
-  test('records a payment without sending it, and sends it when asked to', async (stage) => {
+  test('records a payment without sending it, and sends it later', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     await stage.record(outbox, input);
     await stage.record(outbox, input);
@@ -188,7 +188,7 @@ export const recordCases: readonly ContractCase[] = [
     assertPayment(await outbox.create(input), { state: 'created', replayed: true });
     assert.deepEqual(stage.service.requestsFor(reference), [input]);
   }),
-  test('records what is sent beside the three fields', async (stage) => {
+  test('records extraBody too', async (stage) => {
     const { input, outbox } = await stage.scene();
     const extraBody = { note: 'a' };
     const record = (tx: unknown) => outbox.record(input, { tx, extraBody });
@@ -219,7 +219,7 @@ export const recordCases: readonly ContractCase[] = [
     await outbox.send(input.merchantPaymentReference);
     assert.deepEqual(stage.service.requestsFor(input.merchantPaymentReference), [input]);
   }),
-  test('records again, corrected, what the service did not accept', async (stage) => {
+  test('records a rejected payment again, with corrections', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     stage.service.answer(reference, 400);
     await rejectsWith(outbox.create(input), 'REFUSED');
@@ -229,7 +229,7 @@ export const recordCases: readonly ContractCase[] = [
     assertPayment(await outbox.send(reference), { state: 'created', replayed: false });
     assert.deepEqual(stage.service.requestsFor(reference), [input, corrected]);
   }),
-  test('refuses to send what is not stored', async (stage) => {
+  test('refuses to send a payment that is not stored', async (stage) => {
     const { merchantPaymentReference: reference } = createInput();
     const outbox = await stage.open();
     await rejectsWith(outbox.send(reference), 'UNKNOWN_REFERENCE');

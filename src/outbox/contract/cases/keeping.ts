@@ -14,7 +14,7 @@ import {
 
 /** A person resolves a payment. */
 export const resolveCases: readonly ContractCase[] = [
-  test('takes a payment for created that a person found', async (stage) => {
+  test('treats a payment that a person found as created', async (stage) => {
     const outbox = await stage.open();
     const { input, reference } = await stage.createUnresolved(outbox);
     const [referenceNumber = ''] = stage.service.paymentsOf(reference);
@@ -27,7 +27,7 @@ export const resolveCases: readonly ContractCase[] = [
     assert.equal(await outbox.settle(record, own), 'known');
     assertPayment(await outbox.get(reference), { status: 'paid' });
   }),
-  test('takes a payment for rejected that a person did not find, and sends it when asked to', async (stage) => {
+  test('treats a payment that a person did not find as rejected, and sends it when it is created again', async (stage) => {
     const outbox = await stage.open();
     const { input, reference } = await stage.createUnresolved(outbox);
     await outbox.resolve(reference, 'not-created');
@@ -36,7 +36,7 @@ export const resolveCases: readonly ContractCase[] = [
     assert.equal(stage.service.requestsFor(reference).length, 1, 'recover must not send it');
     assertPayment(await outbox.create(input), { state: 'created', replayed: false, attempts: 2 });
   }),
-  test('resolves nothing but what is unresolved', async (stage) => {
+  test('resolves only unresolved payments', async (stage) => {
     const outbox = await stage.open();
     const created = createInput();
     const recorded = createInput();
@@ -68,7 +68,7 @@ export const resolveCases: readonly ContractCase[] = [
 
 /** Payments that need a person are listed. */
 export const listCases: readonly ContractCase[] = [
-  test('lists what is unresolved, the oldest first, as many as asked for', async (stage) => {
+  test('lists unresolved payments, the oldest first, up to the limit', async (stage) => {
     const outbox = await stage.open();
     const mine: string[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -96,7 +96,7 @@ export const listCases: readonly ContractCase[] = [
     const old = await collect(outbox.unresolved({ olderThanMs: 3_600_000 }));
     assert.deepEqual(old, [], 'nothing is as old as olderThanMs');
   }),
-  test('lists more than a page of it', async (stage) => {
+  test('lists more than a page of unresolved payments', async (stage) => {
     const outbox = await stage.open();
     const mine = new Set<string>();
     const createOne = async () => mine.add((await stage.createUnresolved(outbox)).reference);
@@ -124,7 +124,7 @@ export const listCases: readonly ContractCase[] = [
 
 /** Old completed payments are deleted. */
 export const pruneCases: readonly ContractCase[] = [
-  test('forgets what is created or rejected and old, and nothing that is open', async (stage) => {
+  test('deletes old created or rejected payments, and no open ones', async (stage) => {
     const outbox = await stage.open();
     const [created, rejected, recorded] = [createInput(), createInput(), createInput()];
     await outbox.create(created);
@@ -150,7 +150,7 @@ export const pruneCases: readonly ContractCase[] = [
 
 /** A reference may be any text. */
 export const nameCases: readonly ContractCase[] = [
-  test('keeps payments apart whatever their references are made of', async (stage) => {
+  test('distinguishes payments whatever characters their references contain', async (stage) => {
     const outbox = await stage.open();
     const references = oddNames(randomUUID()).filter((reference) => reference.trim() !== '');
     for (const [index, reference] of references.entries()) {
@@ -163,7 +163,7 @@ export const nameCases: readonly ContractCase[] = [
       assert.equal(payment.input.amount, index);
     }
   }),
-  test('keeps what is sent as it is', async (stage) => {
+  test('keeps a request unchanged', async (stage) => {
     const outbox = await stage.open();
     const extraBody = {
       text: `it's "\\" \u0000 \u2028 ? $1 :x %s {} é \u{1f4b8}`,

@@ -35,7 +35,7 @@ export const settleCases: readonly ContractCase[] = [
       'it is still listed',
     );
   }),
-  test('gives what a callback said before the answer came', async (stage) => {
+  test('returns the record of a callback that arrived before the answer', async (stage) => {
     for (const kind of ['created', 'answer-lost', 422, 'refused'] as const) {
       const outbox = await stage.open();
       const { reference, held, call } = await stage.createHeld(outbox);
@@ -47,7 +47,7 @@ export const settleCases: readonly ContractCase[] = [
       assert.deepEqual(payment.payment, record);
     }
   }),
-  test('keeps the newest record of a payment that it knows', async (stage) => {
+  test('keeps the newest record of a known payment', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     const { payment } = await outbox.create(input);
     const referenceNumber = String(payment?.referenceNumber);
@@ -71,7 +71,7 @@ export const settleCases: readonly ContractCase[] = [
     assert.equal(await outbox.settle(record, own), 'settled');
     assertPayment(await outbox.get(reference), { referenceNumber, status: 'paid' });
   }),
-  test('tells a second payment of one reference, lists it once, and keeps the first', async (stage) => {
+  test('detects a second payment with one reference, lists it once, and keeps the first', async (stage) => {
     const { input, reference, outbox } = await stage.scene();
     const { payment } = await outbox.create(input);
     const referenceNumber = randomUUID();
@@ -92,7 +92,7 @@ export const settleCases: readonly ContractCase[] = [
       referenceNumber: String(payment?.referenceNumber),
     });
   }),
-  test('lists as second the payment of an answer that names another than the callback did', async (stage) => {
+  test('lists the payment of an answer as second if the callback named another one', async (stage) => {
     const outbox = await stage.open();
     const { reference, held, call } = await stage.createHeld(outbox);
     const referenceNumber = randomUUID();
@@ -107,7 +107,7 @@ export const settleCases: readonly ContractCase[] = [
     );
   }),
   ...needing('transaction', [
-    test('settles in the transaction that it is given', async (stage) => {
+    test('settles in the given transaction', async (stage) => {
       const outbox = await stage.open();
       const { reference, referenceNumber } = await stage.createUnresolved(outbox);
       const record = recordOf(reference, { referenceNumber, status: 'paid' });

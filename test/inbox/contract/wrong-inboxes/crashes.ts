@@ -6,7 +6,7 @@ import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
 export const wrongCrashes: readonly WrongInbox[] = [
   {
     flaw: 'keeps the claim of a holder that died',
-    caughtBy: 'processes on another inbox what was held by a process that died',
+    caughtBy: 'processes an event on another inbox after its holder died',
     says: /must answer 'processed', but answered 'busy'/,
     inbox: class extends RightInbox {
       override loseClaim(): void {}
@@ -14,7 +14,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   },
   {
     flaw: 'lets a late holder record',
-    caughtBy: 'rejects for a holder that completes after another has processed the event',
+    caughtBy: 'rejects for a holder that completes after another holder has processed the event',
     says: /must reject, but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override finish(change: Change, claim: Claim): void {
@@ -36,7 +36,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   },
   {
     flaw: 'lets a late holder free the claim of another',
-    caughtBy: 'does not free an event when a holder that has lost it fails',
+    caughtBy: 'does not release an event when a holder that has lost it fails',
     says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       protected override fail(change: Change, claim: Claim): void {
@@ -52,7 +52,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
       says: /must reject, but answered 'processed'/,
     },
     {
-      caughtBy: 'does not free an event when a holder that lost it to its own process fails',
+      caughtBy: 'does not release an event when a holder that lost it to its own process fails',
       says: /ran at the same time as other work for the same payment/,
     },
   ].map((caught) => ({
@@ -95,7 +95,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   {
     flaw: 'lets a late holder lower the watermark, and rejects',
     caughtBy:
-      'measures by the newest change processed after the holder of an older one completes late',
+      'keeps the watermark of the newest change when the holder of an older one completes late',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override finish(change: Change, claim: Claim): void {
@@ -107,7 +107,7 @@ export const wrongCrashes: readonly WrongInbox[] = [
   {
     flaw: 'lets a late holder lower the watermark, and takes a change of the same time for stale',
     caughtBy:
-      'measures by the newest change processed after the holder of an older one completes late',
+      'keeps the watermark of the newest change when the holder of an older one completes late',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override isStale(change: Change): boolean {

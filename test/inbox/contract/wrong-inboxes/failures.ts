@@ -5,7 +5,7 @@ import { HELD_OFF, type WrongInbox } from './wrong-inbox.js';
 export const wrongFailures: readonly WrongInbox[] = [
   {
     flaw: 'records before the work',
-    caughtBy: 'rejects with the very error of the work, and runs the next delivery',
+    caughtBy: 'rejects with the original error of the work, and runs the next delivery',
     says: /must reject, but answered 'duplicate'/,
     inbox: class extends RightInbox {
       protected override claim(change: Change): Claim {
@@ -16,7 +16,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'swallows the error of the work',
-    caughtBy: 'rejects with the very error of the work, and runs the next delivery',
+    caughtBy: 'rejects with the original error of the work, and runs the next delivery',
     says: /must reject, but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override async run(work: Work, claim: Claim): Promise<void> {
@@ -26,7 +26,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'wraps the error of the work',
-    caughtBy: 'rejects with the very error of the work, and runs the next delivery',
+    caughtBy: 'rejects with the original error of the work, and runs the next delivery',
     says: /must reject with the error of the work itself/,
     inbox: class extends RightInbox {
       protected override async run(work: Work, claim: Claim): Promise<void> {
@@ -38,7 +38,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps the claim when the work fails',
-    caughtBy: 'rejects with the very error of the work, and runs the next delivery',
+    caughtBy: 'rejects with the original error of the work, and runs the next delivery',
     says: /must reject, but answered 'busy'/,
     inbox: class extends RightInbox {
       protected override fail(): void {}
@@ -46,7 +46,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'waits for ever when the work has failed',
-    caughtBy: 'rejects with the very error of the work, and runs the next delivery',
+    caughtBy: 'rejects with the original error of the work, and runs the next delivery',
     says: /has not ended after 200 ms/,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {
@@ -88,7 +88,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'answers duplicate to deliveries received while the first, which failed, was in flight',
-    caughtBy: 'completes the work once when the first of three deliveries at once fails',
+    caughtBy: 'completes the work once when the first of three concurrent deliveries fails',
     says: HELD_OFF,
     inbox: class extends RightInbox {
       protected override check(change: Change): InboxOutcome | undefined {
@@ -98,7 +98,7 @@ export const wrongFailures: readonly WrongInbox[] = [
   },
   {
     flaw: 'lets all run that waited for one that failed',
-    caughtBy: 'completes the work once when the first of three deliveries at once fails',
+    caughtBy: 'completes the work once when the first of three concurrent deliveries fails',
     says: /2 deliveries were processed, not one/,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends RightInbox {

@@ -37,7 +37,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'takes a RetryLaterError for a failure',
-    caughtBy: 'does not take a RetryLaterError for a failure, nor what it is the cause of',
+    caughtBy: 'does not count a RetryLaterError as a failure, nor an error that it caused',
     says: /must list nothing of work that asks to retry later/,
     inbox: class extends KeepingInbox {
       protected override isFailure(): boolean {
@@ -91,7 +91,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'blocks the later changes without being asked to',
-    caughtBy: 'runs the other changes of a payment of which one is parked',
+    caughtBy: 'runs the other changes of a payment that has a parked change',
     says: /An earlier one is parked/,
     inbox: class extends KeepingInbox {
       protected override refuse(change: Change, policy: FailurePolicy): InboxError | undefined {
@@ -102,7 +102,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   {
     flaw: 'blocks the earlier changes too',
     caughtBy:
-      'parks the later changes of a payment behind a parked one with blockParked, in their order',
+      'parks the later changes of a payment behind a parked one with blockParked, and replays them in order',
     says: /An earlier one is parked/,
     inbox: class extends KeepingInbox {
       protected override isBehind({ payment, id }: Change): boolean {
@@ -113,7 +113,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'looks for what is parked when a change arrives, not when it is claimed',
-    caughtBy: 'parks a change with blockParked that was waiting for the one that was parked',
+    caughtBy: 'parks a change with blockParked that was waiting while the earlier one was parked',
     says: /ran though the one before it was being parked/,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends KeepingInbox {
@@ -132,7 +132,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'loses one of two failures at once',
-    caughtBy: 'counts each failure of deliveries at once',
+    caughtBy: 'counts each failure of concurrent deliveries',
     says: /attempts|1 !== /,
     waitMs: Number.POSITIVE_INFINITY,
     inbox: class extends KeepingInbox {
@@ -144,7 +144,7 @@ export const wrongKeepers: readonly WrongInbox[] = [
   {
     flaw: 'lists more than the limit',
     caughtBy:
-      'lists failed changes from the longest failing on, up to the limit, while they are discarded',
+      'lists failed changes by their first failure, up to the limit, even while they are discarded',
     says: /limit must cut the list/,
     inbox: class extends KeepingInbox {
       protected override list({ paymentReference }: FailedChangesOptions): Kept[] {
@@ -154,7 +154,8 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps a message as it is',
-    caughtBy: 'lists and discards failed changes whatever their names and errors are made of',
+    caughtBy:
+      'lists and discards failed changes whatever characters their names and errors contain',
     says: /a long message must be cut/,
     inbox: class extends KeepingInbox {
       protected override describe({ name, message }: Error) {
@@ -164,7 +165,8 @@ export const wrongKeepers: readonly WrongInbox[] = [
   },
   {
     flaw: 'forgets the body at a failure that gives none',
-    caughtBy: 'keeps the last body of a failed change as received, and asks for none otherwise',
+    caughtBy:
+      'keeps the last body of a failed change as received, and reads no body without a failure',
     says: /rawBody must be a Uint8Array/,
     inbox: class extends KeepingInbox {
       protected override keep(...args: Parameters<KeepingInbox['keep']>): Kept {

@@ -57,8 +57,8 @@ const losses: readonly (readonly [string, (key: string) => boolean])[] = [
 export const wrongNames: readonly WrongInbox[] = [
   ...manglings.flatMap(([flaw, rename]) =>
     [
-      'keeps payments apart whatever their references are made of',
-      'keeps the changes of a payment apart whatever their keys are made of',
+      'distinguishes payments whatever characters their references contain',
+      'distinguishes the changes of a payment whatever characters their keys contain',
     ].map((caughtBy) => ({
       flaw,
       caughtBy,
@@ -68,7 +68,7 @@ export const wrongNames: readonly WrongInbox[] = [
   ),
   ...losses.map(([flaw, keeps]) => ({
     flaw,
-    caughtBy: 'keeps the changes of a payment apart whatever their keys are made of',
+    caughtBy: 'distinguishes the changes of a payment whatever characters their keys contain',
     says: /must answer 'duplicate', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override record(change: Change): void {
@@ -78,7 +78,7 @@ export const wrongNames: readonly WrongInbox[] = [
   })),
   {
     flaw: 'takes what every object inherits, but for __proto__, for keys it knows',
-    caughtBy: 'keeps the changes of a payment apart whatever their keys are made of',
+    caughtBy: 'distinguishes the changes of a payment whatever characters their keys contain',
     says: /must answer 'processed', but answered 'duplicate'/,
     inbox: class extends RightInbox {
       protected override check(change: Change): InboxOutcome | undefined {
@@ -89,7 +89,7 @@ export const wrongNames: readonly WrongInbox[] = [
   },
   {
     flaw: 'does not tell the letters of references by their case when it compares times',
-    caughtBy: 'keeps payments apart whatever their references are made of',
+    caughtBy: 'distinguishes payments whatever characters their references contain',
     says: /must answer 'processed', but answered 'stale'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -100,7 +100,7 @@ export const wrongNames: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps payments in an object',
-    caughtBy: 'takes a reference that objects have a meaning for',
+    caughtBy: 'accepts a reference that is a property of every object',
     says: /must answer 'processed', but answered/,
     inbox: class extends RightInbox {
       readonly #payments: Record<string, Set<string>> = {};
@@ -111,7 +111,7 @@ export const wrongNames: readonly WrongInbox[] = [
   },
   ...['', ':', '/', '|'].map((separator) => ({
     flaw: `joins a reference and a key with '${separator}'`,
-    caughtBy: 'keeps a reference and a key apart that read the same when joined',
+    caughtBy: 'distinguishes references and keys that are equal when joined',
     says: /must answer 'processed', but answered 'duplicate'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {

@@ -17,12 +17,12 @@ const comparisonsOfText: readonly (readonly [string, (at: number) => string])[] 
 const roundings = [
   {
     flaw: 'rounds times up to ten microseconds',
-    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
+    caughtBy: 'distinguishes changes within one millisecond by their microseconds',
     round: (at: number) => Math.ceil(at / 10),
   },
   {
     flaw: 'rounds times down to ten microseconds',
-    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
+    caughtBy: 'distinguishes changes within one millisecond by their microseconds',
     round: (at: number) => Math.floor(at / 10),
   },
   {
@@ -32,8 +32,7 @@ const roundings = [
   },
   {
     flaw: 'rounds times up to ten microseconds',
-    caughtBy:
-      'processes the event as it was when the call was made, whatever the caller does to it then',
+    caughtBy: 'processes the event as it was at the call, even if the caller changes it afterwards',
     round: (at: number) => Math.ceil(at / 10),
   },
 ];
@@ -61,7 +60,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'records a stale change as processed',
-    caughtBy: 'answers stale to a stale change again',
+    caughtBy: 'answers stale to a stale change that is delivered again',
     says: /must answer 'stale', but answered 'duplicate'/,
     inbox: class extends RightInbox {
       protected override check(change: Change): InboxOutcome | undefined {
@@ -84,7 +83,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   {
     flaw: 'lowers the watermark',
     caughtBy:
-      'measures by the newest change processed after an older one was run with processStale',
+      'keeps the watermark of the newest change after an older one was run with processStale',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override record(change: Change): void {
@@ -96,7 +95,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   {
     flaw: 'lowers the watermark, and takes a change of the same time for stale',
     caughtBy:
-      'measures by the newest change processed after an older one was run with processStale',
+      'keeps the watermark of the newest change after an older one was run with processStale',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override isStale(change: Change): boolean {
@@ -131,7 +130,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'takes a change of the same time for stale',
-    caughtBy: 'runs another change of the same time',
+    caughtBy: 'runs another change with the same time',
     says: /must answer 'processed', but answered 'stale'/,
     inbox: class extends RightInbox {
       protected override isStale(change: Change): boolean {
@@ -141,7 +140,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'takes microseconds that are not given for the end of the millisecond',
-    caughtBy: 'runs another change of the same time',
+    caughtBy: 'runs another change with the same time',
     says: /must answer 'processed', but answered 'stale'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -151,7 +150,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'ignores microseconds',
-    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
+    caughtBy: 'distinguishes changes within one millisecond by their microseconds',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -161,7 +160,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps fourteen digits of a time, as Lua does',
-    caughtBy: 'distinguishes changes of one millisecond by their microseconds',
+    caughtBy: 'distinguishes changes within one millisecond by their microseconds',
     says: /must answer 'stale', but answered 'processed'/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -216,7 +215,7 @@ export const wrongOrder: readonly WrongInbox[] = [
   },
   {
     flaw: 'raises the watermark before the work, and lowers it when the work fails',
-    caughtBy: 'does not answer stale on account of a newer change that is still being processed',
+    caughtBy: 'does not answer stale because of a newer change that is still being processed',
     says: HELD_OFF,
     inbox: class extends RightInbox {
       protected override claim(change: Change): Claim {

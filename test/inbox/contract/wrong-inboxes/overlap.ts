@@ -5,7 +5,7 @@ import { LEASE_MS, type WrongInbox } from './wrong-inbox.js';
 export const wrongOverlap: readonly WrongInbox[] = [
   {
     flaw: 'claims a change, not its payment',
-    caughtBy: 'never processes two changes of one payment at once',
+    caughtBy: 'never processes two changes of one payment at the same time',
     says: /ran at the same time as other work for the same payment/,
     inbox: class extends RightInbox {
       protected override read(event: InboxEvent): Change {
@@ -16,11 +16,11 @@ export const wrongOverlap: readonly WrongInbox[] = [
   },
   ...[
     {
-      caughtBy: 'never processes two changes of one payment at once',
+      caughtBy: 'never processes two changes of one payment at the same time',
       says: /ran at the same time as other work for the same payment/,
     },
     {
-      caughtBy: 'answers busy to what has waited for as long as the store lets it wait',
+      caughtBy: 'answers busy to a delivery that has waited for waitMs',
       says: /must answer 'busy', but answered 'processed'/,
     },
   ].map((caught) => ({
@@ -62,7 +62,7 @@ export const wrongOverlap: readonly WrongInbox[] = [
   },
   {
     flaw: 'answers duplicate to what has waited long enough',
-    caughtBy: 'answers busy to what has waited for as long as the store lets it wait',
+    caughtBy: 'answers busy to a delivery that has waited for waitMs',
     says: /must answer 'busy', but answered 'duplicate'/,
     waitMs: 10,
     inbox: class extends RightInbox {

@@ -35,7 +35,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'claims nothing',
-    caughtBy: 'runs the work of one of 50 deliveries at once',
+    caughtBy: 'runs the work of only one of 50 concurrent deliveries',
     says: /50 of 50 deliveries at once were processed/,
     inbox: class extends RightInbox {
       protected override holder(): undefined {}
@@ -65,7 +65,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'gives no signal',
-    caughtBy: 'gives the work a signal that is not aborted',
+    caughtBy: 'passes the work a signal that is not aborted',
     says: /must be an AbortSignal/,
     inbox: class extends RightInbox {
       protected override async run(work: Work): Promise<void> {
@@ -75,7 +75,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'gives a signal that is aborted',
-    caughtBy: 'gives the work a signal that is not aborted',
+    caughtBy: 'passes the work a signal that is not aborted',
     says: /is aborted though nothing was lost/,
     inbox: class extends RightInbox {
       protected override async run(work: Work, { stale }: Claim): Promise<void> {
@@ -85,8 +85,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'reads the event after a wait',
-    caughtBy:
-      'processes the event as it was when the call was made, whatever the caller does to it then',
+    caughtBy: 'processes the event as it was at the call, even if the caller changes it afterwards',
     says: /must answer/,
     inbox: class extends RightInbox {
       override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
@@ -97,8 +96,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'reads the time of the event after a wait',
-    caughtBy:
-      'processes the event as it was when the call was made, whatever the caller does to it then',
+    caughtBy: 'processes the event as it was at the call, even if the caller changes it afterwards',
     says: /must answer 'processed', but answered 'stale'/,
     inbox: class extends RightInbox {
       override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {
@@ -110,8 +108,7 @@ export const wrongRuns: readonly WrongInbox[] = [
   },
   {
     flaw: 'keeps the date of the caller, which may be set',
-    caughtBy:
-      'processes the event as it was when the call was made, whatever the caller does to it then',
+    caughtBy: 'processes the event as it was at the call, even if the caller changes it afterwards',
     says: /must answer 'processed', but answered 'stale'/,
     inbox: class extends RightInbox {
       override async process(event: InboxEvent, work: Work): Promise<InboxOutcome> {

@@ -2,7 +2,7 @@ import { type Change, type Claim, RightInbox, type Store } from '../right-inbox.
 import type { WrongInbox } from './wrong-inbox.js';
 
 const TOLD = 'runs a stale change with stale true, on this inbox and another';
-const NOT_TOLD = 'runs a change with stale false when none newer was processed';
+const NOT_TOLD = 'runs a change with stale false when no newer one was processed';
 
 export const wrongStale: readonly WrongInbox[] = [
   {

@@ -4,10 +4,10 @@ import { GrantingStore } from './creation.js';
 import { ForgivingStore } from './settling.js';
 import { RightOutbox, RightStore, type WrongOutbox } from './wrong-outbox.js';
 
-const DIED = 'takes a payment for unresolved whose sender died, and does not send it again';
-const COUNTED = 'counts once in recover what became unresolved by a crash';
-const SENT = 'sends in recover what was recorded, once by any number of processes';
-const LEFT = 'leaves in recover what can not be sent now, for a later one';
+const DIED = 'treats a payment whose sender died as unresolved, and does not send it again';
+const COUNTED = 'counts a payment that became unresolved by a crash once in recover';
+const SENT = 'sends recorded payments in recover, each once across processes';
+const LEFT = "keeps payments that can't be sent now for a later recover";
 const FIRST_PAGE: Page = { olderThanMs: 0, after: undefined, limit: 100 };
 
 /** A store that takes the word of a sender which lost the payment, with one of these results. */
@@ -88,7 +88,7 @@ export const wrongCrashes: readonly WrongOutbox[] = [
   },
   {
     flaw: 'does not listen to a sender whose lease has run out',
-    caughtBy: 'takes the word of a sender that was taken for dead, unless more is known by then',
+    caughtBy: 'stores the late result of a sender that counted as dead, if nothing newer is stored',
     says: /state must be rejected; received unresolved/,
     store: class extends RightStore {
       override async finish(key: string, owner: string, result: Result) {
@@ -99,19 +99,19 @@ export const wrongCrashes: readonly WrongOutbox[] = [
   },
   ...(['recorded', 'rejected', 'unresolved'] as const).map((state) => ({
     flaw: `believes a sender that says ${state} more than a callback`,
-    caughtBy: 'does not let a sender that was taken for dead overwrite what its callback said',
+    caughtBy: 'does not let the late result of a sender overwrite that of a callback',
     says: state === 'unresolved' ? /state must be created; received unresolved/ : /\./,
     store: believing(state),
   })),
   {
     flaw: 'believes a sender more than a person',
-    caughtBy: 'does not let a sender that was taken for dead overwrite what a person said',
+    caughtBy: 'does not let the late result of a sender overwrite that of a person',
     says: /state must be rejected; received recorded/,
     store: believing('recorded'),
   },
   {
     flaw: 'drops the payment of a sender that was taken for dead',
-    caughtBy: 'does not lose a payment that a sender, taken for dead, has created after all',
+    caughtBy: 'does not lose a payment that a sender created although it counted as dead',
     says: /it is not listed/,
     store: ForgivingStore,
   },
@@ -136,7 +136,7 @@ export const wrongRecovery: readonly WrongOutbox[] = [
   },
   {
     flaw: 'does not count what it sent without learning the outcome',
-    caughtBy: 'counts in recover what it sent without learning the outcome',
+    caughtBy: 'counts payments with an unknown outcome in recover',
     says: /unresolved: 0/,
     outbox: class extends RightOutbox {
       override async recover() {
@@ -158,7 +158,7 @@ export const wrongRecovery: readonly WrongOutbox[] = [
   })),
   {
     flaw: 'sends what was rejected since it was listed',
-    caughtBy: 'does not send in recover what was rejected since it was listed',
+    caughtBy: 'does not send a payment in recover that was rejected after it was listed',
     says: /state must be rejected; received created/,
     store: class extends RightStore {
       override claim(claim: Claim) {
@@ -168,7 +168,7 @@ export const wrongRecovery: readonly WrongOutbox[] = [
   },
   {
     flaw: 'stops at a payment that the service does not accept',
-    caughtBy: 'goes on in recover after a payment that the service does not accept',
+    caughtBy: 'continues recover after a payment that the service rejects',
     says: /422/,
     outbox: class extends RightOutbox {
       override async recover(): Promise<Recovery> {

@@ -10,11 +10,11 @@ import type {
 import type { CreatePaymentInput } from '../../../../src/protocol/payment.js';
 import { NEVER, RightOutbox, RightStore, type WrongOutbox } from './wrong-outbox.js';
 
-const ASKED_AGAIN = 'gives the stored payment when it is asked for again, and sends nothing';
-const AT_ONCE = 'sends one of ten creations at once, and all give its payment';
+const ASKED_AGAIN = 'returns the stored payment when it is created again, and sends nothing';
+const AT_ONCE = 'sends one of ten concurrent creations, and all return its payment';
 const WAITING = 'waits for a payment that is being sent, for as long as the call may take';
 const NOT_KNOWN =
-  'gives unresolved, with the error, when the outcome is not known, and does not send again';
+  'returns unresolved, with the error, when the outcome is unknown, and does not send again';
 const OTHER = 'refuses another payment under the same reference, and sends nothing';
 const OTHER_RECORDED = 'refuses to record another payment under the same reference';
 
@@ -45,7 +45,7 @@ export class GrantingStore extends RightStore {
 export const wrongCreation: readonly WrongOutbox[] = [
   {
     flaw: 'sends the three fields alone',
-    caughtBy: 'sends a payment and gives what the service answered',
+    caughtBy: 'sends a payment and returns the answer of the service',
     says: /two words/,
     outbox: class extends RightOutbox {
       override create(input: CreatePaymentInput, options?: RequestOptions) {
@@ -55,7 +55,7 @@ export const wrongCreation: readonly WrongOutbox[] = [
   },
   {
     flaw: 'does not give what the service answered',
-    caughtBy: 'sends a payment and gives what the service answered',
+    caughtBy: 'sends a payment and returns the answer of the service',
     says: /referenceNumber must be .+; received undefined/,
     outbox: class extends RightOutbox {
       override async create(input: CreatePaymentInput, options?: RequestOptions) {
@@ -196,7 +196,7 @@ export const wrongCreation: readonly WrongOutbox[] = [
   },
   {
     flaw: 'keeps unresolved what was created under a number that was lost',
-    caughtBy: 'takes a payment for created whose answer lost its body',
+    caughtBy: 'treats a payment as created when the body of the answer is lost',
     says: /state must be created; received unresolved/,
     store: endingOtherwise((result) =>
       result.state === 'created' && result.finding.payment === undefined
@@ -206,13 +206,13 @@ export const wrongCreation: readonly WrongOutbox[] = [
   },
   {
     flaw: 'takes a 409 for a payment that does not exist',
-    caughtBy: 'takes a 409 for a payment that may exist, and does not send it again',
+    caughtBy: 'treats a 409 as a payment that may exist, and does not send it again',
     says: /state must be unresolved; received rejected/,
     store: rejecting('"httpStatus":409'),
   },
   {
     flaw: 'keeps the failure of an earlier attempt',
-    caughtBy: 'throws what the service did not accept, and sends it when it was corrected',
+    caughtBy: 'throws the error of a rejected payment, and sends the payment once it is corrected',
     says: /the failure of an earlier attempt is kept/,
     store: class extends RightStore {
       #failure: string | undefined;
@@ -225,7 +225,7 @@ export const wrongCreation: readonly WrongOutbox[] = [
   },
   {
     flaw: 'gives what was rejected in place of sending it again',
-    caughtBy: 'throws what the service did not accept, and sends it when it was corrected',
+    caughtBy: 'throws the error of a rejected payment, and sends the payment once it is corrected',
     says: /must reject with REFUSED, but it resolved/,
     outbox: class extends RightOutbox {
       override async create(input: CreatePaymentInput, options?: RequestOptions) {
@@ -236,19 +236,19 @@ export const wrongCreation: readonly WrongOutbox[] = [
   },
   {
     flaw: 'gives up a payment that could not be sent',
-    caughtBy: 'keeps a payment to be sent when there is no connection',
+    caughtBy: 'keeps a payment recorded when there is no connection',
     says: /state must be recorded; received rejected/,
     store: rejecting('"not-sent"'),
   },
   {
     flaw: 'gives up a payment that the service had no time for',
-    caughtBy: 'keeps a payment to be sent when the service answers 429',
+    caughtBy: 'keeps a payment recorded when the service answers 429',
     says: /state must be recorded; received rejected/,
     store: rejecting('"httpStatus":429'),
   },
   {
     flaw: 'stores a payment before it looks at the options',
-    caughtBy: 'stores nothing for a payment that can not be sent',
+    caughtBy: 'stores nothing for an invalid payment',
     says: /it is stored/,
     outbox: class extends RightOutbox {
       override async create(input: CreatePaymentInput, options?: RequestOptions) {
@@ -272,7 +272,7 @@ function overlooking(state: StoredPayment['state']): typeof RightStore {
 export const wrongRecording: readonly WrongOutbox[] = [
   {
     flaw: 'sends at once what is recorded',
-    caughtBy: 'records a payment without sending it, and sends it when asked to',
+    caughtBy: 'records a payment without sending it, and sends it later',
     says: /state must be recorded; received created/,
     outbox: class extends RightOutbox {
       override async record(input: CreatePaymentInput, context: RecordContext<unknown>) {
@@ -283,7 +283,7 @@ export const wrongRecording: readonly WrongOutbox[] = [
   },
   {
     flaw: 'records the three fields alone',
-    caughtBy: 'records what is sent beside the three fields',
+    caughtBy: 'records extraBody too',
     says: /note/,
     outbox: class extends RightOutbox {
       override record(input: CreatePaymentInput, { tx }: RecordContext<unknown>) {
@@ -316,13 +316,13 @@ export const wrongRecording: readonly WrongOutbox[] = [
   },
   {
     flaw: 'does not record what was rejected',
-    caughtBy: 'records again, corrected, what the service did not accept',
+    caughtBy: 'records a rejected payment again, with corrections',
     says: /state must be recorded; received rejected/,
     store: overlooking('rejected'),
   },
   {
     flaw: 'records what was rejected as it was',
-    caughtBy: 'records again, corrected, what the service did not accept',
+    caughtBy: 'records a rejected payment again, with corrections',
     says: /amount/,
     store: class extends RightStore {
       override async record(key: string, intent: Intent) {
@@ -333,7 +333,7 @@ export const wrongRecording: readonly WrongOutbox[] = [
   },
   {
     flaw: 'gives nothing for a payment that is not stored',
-    caughtBy: 'refuses to send what is not stored',
+    caughtBy: 'refuses to send a payment that is not stored',
     says: /must reject with UNKNOWN_REFERENCE/,
     outbox: class extends RightOutbox {
       override async send(reference: string, options?: RequestOptions): Promise<OutboxPayment> {

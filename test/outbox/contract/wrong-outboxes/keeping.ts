@@ -12,16 +12,16 @@ import { NEVER, RightOutbox, RightStore, type WrongOutbox } from './wrong-outbox
 
 type SecondsPage = Parameters<RightStore['listSecondPayments']>[0];
 
-const LISTED = 'lists what is unresolved, the oldest first, as many as asked for';
-const PAGES = 'lists more than a page of it';
+const LISTED = 'lists unresolved payments, the oldest first, up to the limit';
+const PAGES = 'lists more than a page of unresolved payments';
 const SECOND_PAGES = 'lists more than a page of second payments, each once';
-const PRUNED = 'forgets what is created or rejected and old, and nothing that is open';
+const PRUNED = 'deletes old created or rejected payments, and no open ones';
 const FIRST_PAGE: Page = { olderThanMs: 0, after: undefined, limit: 100 };
 
 export const wrongResolution: readonly WrongOutbox[] = [
   {
     flaw: 'takes what a person found for rejected',
-    caughtBy: 'takes a payment for created that a person found',
+    caughtBy: 'treats a payment that a person found as created',
     says: /replayed must be true; received false/,
     store: class extends RightStore {
       override resolve(key: string) {
@@ -31,7 +31,7 @@ export const wrongResolution: readonly WrongOutbox[] = [
   },
   {
     flaw: 'forgets the number that a person found',
-    caughtBy: 'takes a payment for created that a person found',
+    caughtBy: 'treats a payment that a person found as created',
     says: /referenceNumber must be .+; received undefined/,
     store: class extends RightStore {
       override resolve(key: string, { state }: Result) {
@@ -42,7 +42,8 @@ export const wrongResolution: readonly WrongOutbox[] = [
   },
   {
     flaw: 'sends again in recover what a person did not find',
-    caughtBy: 'takes a payment for rejected that a person did not find, and sends it when asked to',
+    caughtBy:
+      'treats a payment that a person did not find as rejected, and sends it when it is created again',
     says: /state must be rejected; received recorded/,
     store: class extends RightStore {
       override resolve(key: string) {
@@ -52,7 +53,7 @@ export const wrongResolution: readonly WrongOutbox[] = [
   },
   {
     flaw: 'says of anything that it is resolved',
-    caughtBy: 'resolves nothing but what is unresolved',
+    caughtBy: 'resolves only unresolved payments',
     says: /must reject with OUTBOX_STATE/,
     store: class extends RightStore {
       override async resolve(key: string, result: Result) {
@@ -232,13 +233,13 @@ const renames: readonly (readonly [string, (reference: string) => string])[] = [
 export const wrongNames: readonly WrongOutbox[] = [
   ...renames.map(([flaw, rename]) => ({
     flaw,
-    caughtBy: 'keeps payments apart whatever their references are made of',
+    caughtBy: 'distinguishes payments whatever characters their references contain',
     says: /Another payment is stored/,
     outbox: naming(rename),
   })),
   {
     flaw: 'leaves out what its database can not store',
-    caughtBy: 'keeps what is sent as it is',
+    caughtBy: 'keeps a request unchanged',
     says: /text/,
     store: class extends RightStore {
       override claim(claim: Claim) {

@@ -3,9 +3,9 @@ import type { Finding, Result, StoredPayment } from '../../../../src/outbox/stor
 import type { PaymentStatusRecord } from '../../../../src/protocol/payment.js';
 import { RightOutbox, RightStore, type WrongOutbox } from './wrong-outbox.js';
 
-const NEWEST = 'keeps the newest record of a payment that it knows';
+const NEWEST = 'keeps the newest record of a known payment';
 const NOT_OURS = 'answers not-ours to a callback for a payment that it does not know';
-const SECOND = 'tells a second payment of one reference, lists it once, and keeps the first';
+const SECOND = 'detects a second payment with one reference, lists it once, and keeps the first';
 
 /** A store that answers without settling where the payment is as said. */
 function answering(
@@ -88,7 +88,7 @@ export const wrongSettling: readonly WrongOutbox[] = [
   },
   {
     flaw: 'takes no notice of a callback while the payment is being sent',
-    caughtBy: 'gives what a callback said before the answer came',
+    caughtBy: 'returns the record of a callback that arrived before the answer',
     says: /status/,
     store: answering('settled', ({ state }) => state === 'sending'),
   },
@@ -141,13 +141,13 @@ export const wrongSettling: readonly WrongOutbox[] = [
   },
   {
     flaw: 'drops the answer to a sender that was overtaken',
-    caughtBy: 'lists as second the payment of an answer that names another than the callback did',
+    caughtBy: 'lists the payment of an answer as second if the callback named another one',
     says: /the payment of the answer is not listed/,
     store: ForgivingStore,
   },
   {
     flaw: 'settles outside of the transaction',
-    caughtBy: 'settles in the transaction that it is given',
+    caughtBy: 'settles in the given transaction',
     says: /state must be unresolved; received created/,
   },
 ];
