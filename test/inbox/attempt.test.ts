@@ -22,7 +22,7 @@ function refusalOf(attempt: Attempt, seen: Parameters<Attempt['begin']>[0]): Inb
   throw new Error('the attempt was not refused');
 }
 
-describe('what is kept of an attempt', () => {
+describe('the stored failure of an attempt', () => {
   it('is nothing when it failed before its claim was granted', async () => {
     const { attempt, kept } = createAttempt();
     await attempt.failed(new Error('no connection'));
@@ -95,7 +95,7 @@ describe('what is kept of an attempt', () => {
     expect(kept).not.toHaveBeenCalled();
   });
 
-  it('is kept once, by whomever first', async () => {
+  it('is stored once, by the first call', async () => {
     const { attempt, kept } = createAttempt();
     const error = new Error('broken');
     const run = attempt.run(async () => {
@@ -107,7 +107,7 @@ describe('what is kept of an attempt', () => {
     expect(kept).toHaveBeenCalledOnce();
   });
 
-  it('never hides the error of the work, whatever fails in keeping it', async () => {
+  it('never hides the error of the work, even if storing it fails', async () => {
     const error = new Error('broken');
     const failing = {
       onParked: () => {
@@ -132,7 +132,7 @@ describe('work that later changes may have to wait for', () => {
   const broken = () => Promise.reject(error);
   const POLICY: FailurePolicy = { parkAfter: 1, blockParked: true };
 
-  /** An attempt in a transaction that is told what was done in it. */
+  /** An attempt in a transaction that records what was done in it. */
   function createTransaction(policy: FailurePolicy, keepWithin?: KeepFailure) {
     const steps: string[] = [];
     const keep = vi.fn<KeepFailure>(keepWithin ?? (async () => ({ attempts: 4, parked: true })));
@@ -201,21 +201,21 @@ describe('work that later changes may have to wait for', () => {
     expect(apart).not.toHaveBeenCalled();
   });
 
-  it('has its failure kept apart when the transaction can not keep it', async () => {
+  it("has its failure stored separately when the transaction can't store it", async () => {
     const lost = () => Promise.reject(new Error('the connection is lost'));
     const { run, apart } = createTransaction(POLICY, lost);
     await expect(run(broken)).rejects.toBe(error);
     expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
   });
 
-  it('has its failure kept apart when the transaction can not be committed', async () => {
+  it("has its failure stored separately when the transaction can't be committed", async () => {
     const { run, apart } = createTransaction(POLICY);
     const commit = () => Promise.reject(new Error('no commit'));
     await expect(run(broken, commit)).rejects.toBe(error);
     expect(apart.mock.calls).toMatchObject([[{ error: { message: 'broken' } }]]);
   });
 
-  it('has its failure kept apart before the roll-back where an ORM has the transaction', async () => {
+  it('has its failure stored separately before the rollback if an ORM owns the transaction', async () => {
     for (const [policy, expected] of [
       [POLICY, ['kept', 'rolled back']],
       [{ parkAfter: 1 }, ['rolled back', 'kept']],
@@ -284,7 +284,7 @@ describe('a refused change', () => {
     expect(message).toMatch(/^The change was not run: it is parked .*replay it .*, or discard it$/);
   });
 
-  it('that is blocked names what stands before it', () => {
+  it('that is blocked names the earlier change', () => {
     const { attempt } = createAttempt({ blockParked: true });
     const { code, message } = refusalOf(attempt, BEHIND_PARKED);
     expect(code).toBe('CHANGE_BLOCKED');

@@ -50,7 +50,7 @@ describe('what is kept of an error', () => {
     expect(describeFailure(error)).toEqual({ name: 'Error', message: '' });
   });
 
-  it('is without what redact takes out of each text', () => {
+  it('is without what redact removes from each text', () => {
     const error = Object.assign(new Error('key secret'), { name: 'secret', code: 'E_secret' });
     const redact = (texts: readonly string[]) => texts.map((one) => one.replace('secret', '***'));
     expect(describeFailure(error, redact)).toEqual({
@@ -61,13 +61,13 @@ describe('what is kept of an error', () => {
     expect(describeFailure(error, () => [])).toEqual({ name: 'Error', message: '' });
   });
 
-  it('is redacted before it is cut: no part of a secret stays at the edge', () => {
+  it('is redacted before it is truncated, so that no part of a secret is left at the end', () => {
     const error = new Error(`${'x'.repeat(495)}secret`);
     const redact = (texts: readonly string[]) => texts.map((one) => one.replace('secret', ''));
     expect(describeFailure(error, redact).message).toBe('x'.repeat(495));
   });
 
-  it('has spaces for what terminals and log viewers act on, and none at its ends', () => {
+  it('has spaces instead of characters that terminals interpret, and none at its ends', () => {
     const error = new Error(' \u001b\u0000red\u2028\r\nline\u202eend\u0085 ');
     expect(describeFailure(error).message).toBe('red line end');
   });

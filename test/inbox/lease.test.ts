@@ -15,7 +15,7 @@ function createLease(more: Partial<Lease> = {}): Lease {
   };
 }
 
-/** Runs work that does not end, and gives its signal. */
+/** Runs work that does not end, and returns its signal. */
 async function begin(lease: Lease): Promise<AbortSignal> {
   return new Promise((begun) => {
     runUnderLease(lease, (signal) => {
@@ -69,7 +69,7 @@ describe('the end of the work', () => {
     expect(lease.release).not.toHaveBeenCalled();
   });
 
-  test('rejects with the failure to finish at once, and gives the lease back meanwhile', async () => {
+  test('rejects at once when it fails to finish, and releases the lease', async () => {
     const error = new Error('no store');
     const lease = createLease({ finish: () => Promise.reject(error), release: vi.fn(never) });
     await expect(runUnderLease(lease, async () => {})).rejects.toBe(error);
@@ -148,13 +148,13 @@ describe('a lease', () => {
   });
 
   describe('after a pause of the whole process', () => {
-    /** The clock goes on without a timer. */
+    /** The clock advances without running timers. */
     function pauseFor(ms: number): void {
       const now = performance.now.bind(performance);
       vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
     }
 
-    test('lives on when the store says that it is ours yet', async () => {
+    test('lives on when the store confirms it', async () => {
       const renew = vi.fn(() => new Promise<boolean>((resolve) => setTimeout(resolve, 50, true)));
       const signal = await begin(createLease({ renew }));
       pauseFor(1_000);

@@ -19,7 +19,7 @@ async function list(inbox: FailureKeepingInbox): Promise<FailedChange[]> {
 
 const paymentsOf = (changes: FailedChange[]) => changes.map((change) => change.paymentReference);
 
-describe('the failures that a memory inbox keeps', () => {
+describe('the failures in a memory inbox', () => {
   it('are forgotten retentionMs after the last failure, the change with them that was parked', async () => {
     let nowMs = 0;
     const inbox = memoryInbox({ retentionMs: 1_000, now: () => nowMs });
@@ -41,13 +41,13 @@ describe('the failures that a memory inbox keeps', () => {
     expect(await inbox.process(sampleEvent(parked), done)).toBe('processed');
   });
 
-  it('are the latest 1,000: the change that began to fail first gives way', async () => {
+  it('are the latest 1,000: the change that failed first is evicted', async () => {
     const inbox = memoryInbox();
     const references = Array.from({ length: 1_001 }, (_, index) => `payment-${index}`);
     for (const paymentReference of references.slice(0, 1_000)) {
       await fail(inbox, { paymentReference });
     }
-    // No new one, so none gives way.
+    // No new change, so none is evicted.
     await fail(inbox, { paymentReference: 'payment-0' });
     expect(paymentsOf(await list(inbox))).toEqual(references.slice(0, 1_000));
     await fail(inbox, { paymentReference: 'payment-1000' });
@@ -87,7 +87,7 @@ describe('the failures that a memory inbox keeps', () => {
     expect(inbox.keepsBodies).toBe(false);
   });
 
-  it('have a body of their own: neither who gave it nor who reads it can change it', async () => {
+  it('have their own copy of the body, which neither its source nor its reader can change', async () => {
     const inbox = memoryInbox({ keepBodies: true });
     const rawBody = Uint8Array.of(1, 2);
     await fail(inbox, { failures: { getRawBody: () => rawBody } });

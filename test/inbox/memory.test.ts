@@ -15,7 +15,7 @@ async function processAll(inbox: CallbackInbox, ...references: string[]): Promis
   return outcomes;
 }
 
-/** A delivery whose work goes on until `end`. */
+/** A delivery whose work runs until `end`. */
 function hold(inbox: CallbackInbox, event = sampleEvent()) {
   let end = () => {};
   const outcome = inbox.process(

@@ -20,7 +20,7 @@ const row: StoredFailure = {
   rawBody: null,
 };
 
-describe('a failed change, from what a database gives', () => {
+describe('a failed change from a row', () => {
   it('has its times to the millisecond below, and no body where none is stored', () => {
     expect(toFailedChange(row)).toStrictEqual({
       key: 'key-1',
@@ -45,7 +45,7 @@ describe('a failed change, from what a database gives', () => {
     expect(change).toMatchObject({ paymentReference: 'long payment', key: 'long key' });
   });
 
-  it('is refused, without a word of it, when it is not JSON', () => {
+  it('is refused without being quoted when it is not JSON', () => {
     const error = 'not JSON: secret';
     expect(() => toFailedChange({ ...row, error })).toThrow(
       expect.objectContaining({

@@ -38,7 +38,7 @@ function open({
   return { service, store, outbox };
 }
 
-describe('what is asked of an outbox', () => {
+describe('the arguments of an outbox', () => {
   it.each<[string, (outbox: PaymentOutbox<unknown>) => Promise<unknown>, string, string]>([
     [
       'record without a context',
@@ -142,7 +142,7 @@ describe('what is asked of an outbox', () => {
     },
   );
 
-  it('is refused of a client that sends again what may exist', async () => {
+  it('refuses a client that resends payments that may exist', async () => {
     const client = new PaymentClient({
       baseUrl: 'https://payments.invalid',
       apiKey: 'key',
@@ -169,7 +169,7 @@ describe('a call', () => {
     expect(store.claims.map(({ leaseMs }) => leaseMs)).toEqual([17_000, 40_000]);
   });
 
-  it('gets half of leaseMs at most', async () => {
+  it('takes at most half of leaseMs', async () => {
     const { outbox, store, service } = open({ leaseMs: 301 });
     service.hold('order-1');
     expect(await outbox.create(order('order-1'))).toMatchObject({
@@ -179,7 +179,7 @@ describe('a call', () => {
     expect(store.claims).toMatchObject([{ leaseMs: 301 }]);
   });
 
-  it('with a signal that was aborted before sends nothing', async () => {
+  it('sends nothing when its signal is already aborted', async () => {
     const { outbox, store } = open();
     const call = outbox.create(order('order-1'), { signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({
@@ -214,7 +214,7 @@ describe('a call', () => {
     },
   );
 
-  it('that waits for one which was aborted before it sent sends the payment itself', async () => {
+  it('sends the payment itself when the call it waited for was aborted before it sent', async () => {
     const { outbox, service } = open();
     const controller = new AbortController();
     const first = outbox.create(order('order-1'), { signal: controller.signal });
@@ -225,7 +225,7 @@ describe('a call', () => {
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
-  it('that waits for one which the service did not accept gets its error', async () => {
+  it('rejects with the error of the call it waited for when the service rejected the payment', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 422);
     const calls = [outbox.create(order('order-1')), outbox.send('order-1')];
@@ -235,7 +235,7 @@ describe('a call', () => {
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
-  it('gives no error of another call', async () => {
+  it('does not return the error of another call', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 'answer-lost');
     const calls = [outbox.create(order('order-1')), outbox.create(order('order-1'))];
@@ -246,8 +246,8 @@ describe('a call', () => {
   });
 });
 
-describe('what a person says', () => {
-  it('may be said again by its callback, but not another number', async () => {
+describe('a resolution by a person', () => {
+  it('may be repeated by its callback, but not with another number', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 'answer-lost');
     await outbox.create(order('order-1'));
@@ -308,7 +308,7 @@ describe('the errors of an outbox', () => {
 });
 
 describe('recover', () => {
-  it('leaves to a call of the same process what that is sending, and waits for it', async () => {
+  it('leaves a payment to the call of the same process that is sending it, and waits for it', async () => {
     const { outbox, service } = open();
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
     // The first is sent alone.
@@ -333,7 +333,7 @@ describe('recover', () => {
     expect(await recovery).toEqual({ resent: 9, unresolved: 0 });
   });
 
-  it('sends what a call of the same process gave up, whose signal is not its own', async () => {
+  it('sends a payment that a call of the same process gave up, without the signal of that call', async () => {
     const store = new ObservedStore();
     const { outbox, service } = open({ store });
     const references = Array.from({ length: 9 }, (_, index) => `order-${index}`);
@@ -381,7 +381,7 @@ describe('a night on which the service refuses every payment', () => {
     },
   );
 
-  it('is for a caller a payment that was rejected, which it may correct', async () => {
+  it('leaves a caller a rejected payment, which it may correct', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 401);
     await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ httpStatus: 401 });
@@ -464,7 +464,7 @@ describe('a call that waits for another process', () => {
     return { store, held, first, second, waiting };
   }
 
-  it('looks after 20 ms, then after twice as long each time, and every second', async () => {
+  it('polls after 20 ms, then after twice as long each time, up to every second', async () => {
     const { store, held, first, second } = await startWaiting();
     const lookedAfter: number[] = [];
     for (let ms = 1; ms <= 3_300; ms += 1) {
@@ -479,7 +479,7 @@ describe('a call that waits for another process', () => {
     expect(await second).toMatchObject({ state: 'created', replayed: true });
   });
 
-  it('sends by itself what that one gave up, with as much time as any other call', async () => {
+  it('sends the payment itself once the other gives up, with a full timeout', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const { outbox, store, service } = open();
     const held = service.hold('order-1');
@@ -508,7 +508,7 @@ describe('a call that waits for another process', () => {
     expect(store.claims.at(-1)).toMatchObject({ leaseMs: 40_000 });
   });
 
-  it('sends by itself what was forgotten meanwhile', async () => {
+  it('sends the payment itself if it was deleted in the meantime', async () => {
     const { store, held, first, second, waiting } = await startWaiting();
     const finding = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: undefined };
     await store.settle('order-1', finding);
@@ -542,7 +542,7 @@ describe('a store that does not grant what is free', () => {
     expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
 
-  it('is asked after longer and longer pauses, until the time of the call is over', async () => {
+  it('is asked again after growing pauses, until the deadline of the call', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const store = new GrudgingStore();
     store.refusals = Number.POSITIVE_INFINITY;
@@ -569,7 +569,7 @@ describe('a store that does not grant what is free', () => {
     expect(service.requestsFor('order-1')).toEqual([]);
   });
 
-  it('is asked no more when the signal of the call aborts', async () => {
+  it('is not asked again after the signal of the call aborts', async () => {
     const store = new GrudgingStore();
     store.refusals = Number.POSITIVE_INFINITY;
     const { outbox } = open({ store });
@@ -579,7 +579,7 @@ describe('a store that does not grant what is free', () => {
   });
 });
 
-it('sends again what was rejected, when asked to', async () => {
+it('sends a rejected payment again', async () => {
   const { outbox, service } = open();
   service.answer('order-1', 422);
   await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ code: 'REFUSED' });
@@ -587,7 +587,7 @@ it('sends again what was rejected, when asked to', async () => {
   expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
 });
 
-it('settles without a context, in a transaction of its own', async () => {
+it('settles without a context, in its own transaction', async () => {
   const { outbox, service } = open();
   await outbox.create(order('order-1'));
   const [referenceNumber = ''] = service.paymentsOf('order-1');

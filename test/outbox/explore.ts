@@ -16,7 +16,7 @@ export class Turns {
     this.#choose = choose;
   }
 
-  /** Waits until it is this actor's turn, for ever when it is dead. */
+  /** Waits until it is this actor's turn; never settles if the actor is dead. */
   step(actor: string): Promise<void> {
     return this.stepWhen(actor, () => true);
   }
@@ -38,7 +38,7 @@ export class Turns {
     this.#check = check;
   }
 
-  /** Plays until all have ended, or can't go on. Time passes only when no actor can go on. */
+  /** Plays until all have ended or are blocked. Time passes only when every actor is blocked. */
   async play(actors: readonly Promise<unknown>[]): Promise<void> {
     const failures: unknown[] = [];
     for (const actor of actors) actor.catch((error) => failures.push(error));
@@ -63,7 +63,7 @@ export class Turns {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Runs `play` once for every order in which the steps can be taken.
+ * Runs `play` once for every possible order of the steps.
  *
  * @returns how many there are
  */

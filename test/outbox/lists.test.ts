@@ -60,7 +60,7 @@ it('refuses a wrong option at once', () => {
   }
 });
 
-it('lists and sends what was stored before its clock was set back', async () => {
+it('lists and sends payments that were stored before the clock was set back', async () => {
   let nowMs = 7_200_000;
   await expectToListWhatLiesAhead(
     (client) => memoryOutbox({ client, now: () => nowMs }),

@@ -38,7 +38,7 @@ const finding = (referenceNumber: string | undefined, updatedAtUs?: number): Fin
 });
 
 describe('a claim', () => {
-  it('has the payment sent under its owner, with one more attempt', async () => {
+  it('makes the payment sending under its owner, with one more attempt', async () => {
     const { store, clock, claim } = open();
     await store.record('a', INTENT);
     clock.nowMs = 1_010;
@@ -59,7 +59,7 @@ describe('a claim', () => {
     expect(await store.finish('b', 'one', REJECTED)).toBeUndefined();
   });
 
-  it('without an intent is granted for what is stored alone', async () => {
+  it('without an intent is granted only for a stored payment', async () => {
     const { store, claim } = open();
     expect(await claim('a', { intent: undefined })).toEqual({ granted: false });
     expect(await store.read('a')).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a claim', () => {
     expect(await claim('a', { intent: undefined })).toMatchObject({ granted: true });
   });
 
-  it('of another payment is not granted, unless what is stored was rejected', async () => {
+  it('for another payment is not granted, unless the stored one was rejected', async () => {
     const { store, claim } = open();
     await store.record('a', INTENT);
     expect(await claim('a', { intent: OTHER })).toMatchObject({ granted: false, stored: INTENT });
@@ -90,7 +90,7 @@ describe('a claim', () => {
   });
 });
 
-describe('a payment that nothing changes', () => {
+describe('a payment that does not change', () => {
   it('keeps the time of its last change', async () => {
     const { store, clock, claim } = open();
     await claim('a');
@@ -105,7 +105,7 @@ describe('a payment that nothing changes', () => {
 });
 
 describe('a record', () => {
-  it('gives what is in its way, a lease that has run out included', async () => {
+  it('returns the payment that prevents it, including one with an expired lease', async () => {
     const { store, clock, claim } = open();
     expect(await store.record('a', INTENT)).toBeUndefined();
     expect(await store.record('a', OTHER)).toMatchObject({
@@ -117,7 +117,7 @@ describe('a record', () => {
     expect(await store.record('a', INTENT)).toMatchObject({ state: 'unresolved' });
   });
 
-  it('takes the place of what was rejected', async () => {
+  it('replaces a rejected payment', async () => {
     const { store, claim } = open();
     await claim('a');
     await store.finish('a', 'one', REJECTED);
@@ -142,7 +142,7 @@ describe('a callback', () => {
     expect(await store.read('a')).toMatchObject({ payment });
   });
 
-  it('without a number says nothing of a payment that is created', async () => {
+  it('without a number changes nothing in a created payment', async () => {
     const { store, claim } = open();
     await claim('a');
     await store.settle('a', finding('PAY-1', 10));
@@ -150,7 +150,7 @@ describe('a callback', () => {
     expect(await store.read('a')).toMatchObject({ referenceNumber: 'PAY-1', payment: '{"at":10}' });
   });
 
-  it('keeps the newest record of a second payment, and when it was found first', async () => {
+  it('keeps the newest record of a second payment, and the time when it was first found', async () => {
     const { store, clock, claim } = open();
     await claim('a');
     await store.settle('a', finding('PAY-1', 10));
@@ -167,7 +167,7 @@ describe('a callback', () => {
 });
 
 describe('a list', () => {
-  it('has entries of the same time in the order of their keys, however they came', async () => {
+  it('orders entries of the same time by key', async () => {
     const { store } = open();
     for (const key of ['c', 'a', 'd', 'b']) await store.record(key, INTENT);
     const keys = async (more: Partial<Page>) =>
@@ -179,7 +179,7 @@ describe('a list', () => {
     expect(await keys({ after: { atMs: 1_001, key: '' } })).toEqual([]);
   });
 
-  it('has what is as old as asked for', async () => {
+  it('includes payments that are exactly as old as asked for', async () => {
     const { store, clock } = open();
     await store.record('b', INTENT);
     clock.nowMs += 1;
@@ -192,7 +192,7 @@ describe('a list', () => {
     expect(await keys(11)).toEqual([]);
   });
 
-  it('of what is unresolved goes by when it was sent, and has leases that have run out', async () => {
+  it('of unresolved payments is ordered by sentAt, and includes expired leases', async () => {
     const { store, clock, claim } = open();
     await claim('b');
     clock.nowMs += 1;
@@ -208,7 +208,7 @@ describe('a list', () => {
     expect(await store.expire()).toBe(0);
   });
 
-  it('of second payments goes by when each was found, its key and its number', async () => {
+  it('of second payments is ordered by foundAt, key and number', async () => {
     const { store, clock, claim } = open();
     for (const key of ['a', 'b']) {
       await claim(key);
@@ -231,7 +231,7 @@ describe('a list', () => {
   });
 });
 
-it('expires each lease once, and says when', async () => {
+it('expires each lease once, and stores when', async () => {
   const { store, clock, claim } = open();
   await claim('a');
   await store.record('b', INTENT);
@@ -243,7 +243,7 @@ it('expires each lease once, and says when', async () => {
   expect(await store.read('a')).toMatchObject({ state: 'unresolved', changedAtMs: 1_050 });
 });
 
-it('resolves what is unresolved alone', async () => {
+it('resolves only unresolved payments', async () => {
   const { store, clock, claim } = open();
   expect(await store.resolve('a', REJECTED)).toBe(false);
   await claim('a');
@@ -254,8 +254,8 @@ it('resolves what is unresolved alone', async () => {
   expect(await store.read('a')).toMatchObject({ state: 'rejected' });
 });
 
-describe('what is forgotten', () => {
-  it('is over, and older than asked for', async () => {
+describe('a deleted payment', () => {
+  it('is completed, and older than asked for', async () => {
     const { store, clock, claim } = open();
     for (const key of ['created', 'rejected', 'unresolved', 'sending', 'late']) await claim(key);
     await store.record('recorded', INTENT);
@@ -275,7 +275,7 @@ describe('what is forgotten', () => {
     for (const key of ['created', 'rejected']) expect(await store.read(key)).toBeUndefined();
   });
 
-  it('is the payment that was longest without a change, when there are too many', async () => {
+  it('is the one with the oldest last change, when there are too many', async () => {
     const { store, claim } = open(3);
     await store.record('recorded', INTENT);
     for (const key of ['first', 'second']) {
@@ -289,7 +289,7 @@ describe('what is forgotten', () => {
     for (const key of ['recorded', 'first', 'new']) expect(await store.read(key)).toBeDefined();
   });
 
-  it('is nothing that is open, however much there is of it', async () => {
+  it('is never an open one, however many there are', async () => {
     const { store } = open(1);
     for (const key of ['a', 'b', 'c']) await store.record(key, INTENT);
     for (const key of ['a', 'b', 'c']) expect(await store.read(key)).toBeDefined();

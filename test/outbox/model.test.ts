@@ -30,7 +30,7 @@ interface Setting {
   readonly crash: boolean;
 }
 
-/** One run: its steps are taken in the order that `turns` gives. */
+/** One run: `turns` determines the order of its steps. */
 async function run({ answers, callback, crash }: Setting, turns: Turns): Promise<void> {
   let nowMs = 0;
   const shared = new MemoryStore({ maxEntries: 10, now: () => nowMs });
@@ -100,7 +100,7 @@ async function run({ answers, callback, crash }: Setting, turns: Turns): Promise
     const recover = async () => {
       await turns.step('crash');
       turns.kill('one');
-      // Whoever else is sending is late then, as a process that was stopped for a while.
+      // Any other sender is now late, like a process that was suspended for a while.
       nowMs += LEASE_MS;
       await outboxOf('crash').recover();
     };

@@ -23,7 +23,7 @@ function open(options: { logReferences?: boolean } = {}) {
 const durationMs = expect.any(Number);
 
 describe('the logger of an outbox', () => {
-  it('gets one line at debug for each operation that went well', async () => {
+  it('gets one line at debug for each successful operation', async () => {
     const { outbox, lines } = open();
     await outbox.record(order, { tx: undefined });
     await outbox.send('order-1');
@@ -46,7 +46,7 @@ describe('the logger of an outbox', () => {
     );
   });
 
-  it('gets a payment that is unresolved at warn, and what a person does about it at debug', async () => {
+  it('gets an unresolved payment at warn, and its resolution at debug', async () => {
     const { service, outbox, lines } = open();
     service.answer('order-1', 'answer-lost');
     await outbox.create(order);
@@ -116,7 +116,7 @@ describe('the logger of an outbox', () => {
     });
   });
 
-  it('leaves the error of a payment that is missing to the outbox', async () => {
+  it('does not change the error for a missing payment', async () => {
     const { outbox, lines } = open({ logReferences: true });
     const calls = [
       outbox.create(undefined as never),
@@ -133,7 +133,7 @@ describe('the logger of an outbox', () => {
     ]);
   });
 
-  it('gets the reference that was given, whatever became of the input since', async () => {
+  it('gets the reference as given, even if the input changes afterwards', async () => {
     const { outbox, lines } = open({ logReferences: true });
     const input = { ...order };
     const created = outbox.create(input);
@@ -153,7 +153,7 @@ describe('the logger of an outbox', () => {
     });
   });
 
-  it('gets what failed at error, with the code and without the text, and the caller gets the error', async () => {
+  it('gets a failure at error, with the code and without the message, and the caller gets the error', async () => {
     const { service, outbox, lines } = open();
     service.answer('order-1', 422);
     await expect(outbox.create(order)).rejects.toMatchObject({ httpStatus: 422 });
@@ -170,7 +170,7 @@ describe('the logger of an outbox', () => {
     expect(lines[0]?.message).toBe('merchant-payments: outbox create failed');
   });
 
-  it('gets no code of an error that is not of this package', async () => {
+  it('gets no code for an error of another package', async () => {
     const { lines, logger } = recordLines();
     const { client } = new ContractService();
     const outbox = memoryOutbox({

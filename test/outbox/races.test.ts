@@ -6,7 +6,7 @@ import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Claim, Claimed, Result } from '../../src/outbox/store.js';
 import { order } from './settling-scene.js';
 
-/** A store of which another sender gives up between a claim and the look at what stood in its way. */
+/** A store in which another sender gives up between a claim and the read after it. */
 class RacingStore extends MemoryStore {
   readonly #result: Result;
   #isFirst = true;
@@ -41,7 +41,7 @@ it.each(['recorded', 'rejected'] as const)(
   },
 );
 
-it('gives what a callback said before the answer, though both are of the same second', async () => {
+it('returns the record of a callback before the answer, even within the same second', async () => {
   const store = new MemoryStore({ now: Date.now, maxEntries: 10 });
   const record = (status: string) => recordOf('order-1', { referenceNumber: 'PAY-1', status });
   const client: PaymentClient = new PaymentClient({

@@ -17,8 +17,8 @@ const STORED: StoredPayment = {
   failure: undefined,
 };
 
-describe('what is stored of a payment', () => {
-  it('is its body with the keys in order, and the SHA-256 of that', () => {
+describe('a stored payment', () => {
+  it('has the body with ordered keys, and its SHA-256', () => {
     const known = '"merchantPaymentReference":"order-1","amount":1,"currency":"EUR"';
     const body = `{${known},"a":[{"x":1,"y":2}],"b":null,"c":{"d":1,"e":2}}`;
     const digest = createHash('sha256').update(body).digest('base64url');
@@ -26,20 +26,20 @@ describe('what is stored of a payment', () => {
     expect(toIntent(json, {})).toEqual({ body, digest });
   });
 
-  it('is the same without fields of its own as with none that JSON has', () => {
+  it('is the same without extraBody as with one that JSON leaves empty', () => {
     const body = JSON.stringify(order('order-1'));
     expect(toIntent(body, undefined)).toEqual(toIntent(body, { absent: undefined }));
   });
 
-  it('has extraBody only where there is one', () => {
+  it('has extraBody only if there is one', () => {
     expect(Object.keys(readBody(STORED.body))).toEqual(['input']);
     expect(readBody('{"a":1}').extraBody).toEqual({ a: 1 });
   });
 });
 
-describe('what is found of a payment', () => {
-  // A second payment is listed by its record, which a database refuses to be without.
-  it('has the fields that the SDK knows where the record is nested more deeply than it can be written', () => {
+describe('a finding', () => {
+  // A second payment is listed by its record, which a database requires.
+  it('has the fields that the SDK knows if the record is nested too deeply for JSON', () => {
     const depth = 20_000;
     const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     const known = { referenceNumber: 'PAY-1', status: 'paid', updatedAt: '1970-01-01T00:00:01Z' };
@@ -63,14 +63,14 @@ describe('what is found of a payment', () => {
     );
   });
 
-  it('is no record when nothing is known', () => {
+  it('has no record when nothing is known', () => {
     expect(toFinding({})).toEqual({});
     expect(toFinding({ status: 'paid' }).payment).toBe('{"status":"paid"}');
   });
 });
 
-describe('what is given of a stored payment', () => {
-  it('has no field of which nothing is known', () => {
+describe('the public form of a stored payment', () => {
+  it('has no field without a value', () => {
     expect(Object.keys(toOutboxPayment(STORED, { replayed: true }))).toEqual([
       'merchantPaymentReference',
       'state',

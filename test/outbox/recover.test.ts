@@ -37,7 +37,7 @@ const throwing = (error: Error) => () => {
   throw error;
 };
 
-describe('a pass over what is recorded', () => {
+describe('a pass over recorded payments', () => {
   it('takes each of 250 payments once, also when they stay recorded', async () => {
     const { recovery, bodies, pages } = await recoverMany(250, (stored) => ({
       stored,
@@ -49,13 +49,13 @@ describe('a pass over what is recorded', () => {
     expect(recovery).toEqual({ resent: 0, unresolved: 0 });
   });
 
-  it('reads no page behind one that is not full', async () => {
+  it('reads no page after one that is not full', async () => {
     expect(await recoverMany(99, (stored) => ({ stored, replayed: true }))).toMatchObject({
       pages: 1,
     });
   });
 
-  it('counts what was sent, and of that what is unresolved now', async () => {
+  it('counts the sent payments, and which of them are unresolved', async () => {
     const { recovery } = await recoverMany(4, (stored) => {
       if (stored.body === 'body 0') return { stored: undefined, replayed: false };
       const state = stored.body === 'body 1' ? 'unresolved' : 'created';
@@ -64,7 +64,7 @@ describe('a pass over what is recorded', () => {
     expect(recovery).toEqual({ resent: 3, unresolved: 1 });
   });
 
-  it('goes on after a payment that was not accepted', async () => {
+  it('continues after a rejected payment', async () => {
     const { recovery, bodies } = await recoverMany(20, throwing(apiError(422)));
     expect(bodies).toHaveLength(20);
     expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
@@ -93,7 +93,7 @@ describe('a pass over what is recorded', () => {
     ['no answer', timeout, unresolved(timeout), { resent: 1, unresolved: 1 }],
     ['a 503', apiError(503), unresolved(apiError(503)), { resent: 1, unresolved: 1 }],
   ])('that meets %s', (_, error, resend, counts) => {
-    it('sends no more, says so, and leaves the rest for the next', async () => {
+    it('stops, reports why, and leaves the other payments for the next pass', async () => {
       const { recovery, bodies, pages } = await recoverMany(150, resend);
       expect(recovery).toEqual({ ...counts, error });
       expect(bodies).toHaveLength(1);
@@ -110,13 +110,13 @@ describe('a pass over what is recorded', () => {
     });
   });
 
-  it('goes on after a reference that is in use, which says nothing of the others', async () => {
+  it('continues after a reference in use, which says nothing about the others', async () => {
     const { recovery, bodies } = await recoverMany(20, unresolved(apiError(409)));
     expect(recovery).toEqual({ resent: 20, unresolved: 20 });
     expect(bodies).toHaveLength(20);
   });
 
-  /** Recovers twenty payments in turns of the event loop, and gives how many were under way at once, and in all. */
+  /** Recovers twenty payments in turns of the event loop. Resolves with how many were under way at once, and in total. */
   async function recoverInTurns(resend: (stored: StoredPayment) => Turn) {
     let [underWay, most, all] = [0, 0, 0];
     const store = new CountingStore();
@@ -138,15 +138,15 @@ describe('a pass over what is recorded', () => {
     return { most, all };
   }
 
-  it('has eight under way as soon as the service has refused one for its own sake', async () => {
+  it('has eight under way as soon as the service has rejected one', async () => {
     expect(await recoverInTurns(throwing(apiError(422)))).toEqual({ most: 8, all: 20 });
   });
 
-  it('has one under way for as long as it meets references that are in use', async () => {
+  it('has one under way while it meets references in use', async () => {
     expect(await recoverInTurns(unresolved(apiError(409)))).toEqual({ most: 1, all: 20 });
   });
 
-  it('begins no other when one of those under way meets a 401', async () => {
+  it('starts no other after one meets a 401', async () => {
     const resend = (stored: StoredPayment) =>
       stored.body === 'body 1' ? throwing(apiError(401))() : created(stored);
     expect(await recoverInTurns(resend)).toEqual({ most: 8, all: 9 });

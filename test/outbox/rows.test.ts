@@ -16,7 +16,7 @@ const stored = {
 };
 
 describe('a row of the outbox', () => {
-  it('is read with what its store alone sees', () => {
+  it('is read with the fields that only the store sees', () => {
     expect(parseOwnedRow(JSON.stringify([...row, 'owner', '4000', 5, '6000']))).toEqual({
       key: 'key',
       row: { ...stored, owner: 'owner', leaseUntilMs: 4000, updatedAtUs: 5 },

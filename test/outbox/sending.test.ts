@@ -60,7 +60,7 @@ afterEach(() => {
 });
 
 describe('a claim whose answer was lost', () => {
-  it('is given back, and nothing is sent', async () => {
+  it('is released, and nothing is sent', async () => {
     const { service, store, outbox } = open();
     const failure = new Error('no database');
     store.claimFailures.push(failure);
@@ -73,7 +73,7 @@ describe('a claim whose answer was lost', () => {
     expect(await outbox.send('order-1')).toMatchObject({ state: 'created', replayed: false });
   });
 
-  it('throws the error of the claim when it can not be given back', async () => {
+  it("throws the error of the claim when it can't be released", async () => {
     const { store, outbox } = open();
     store.claimFailures.push(...failures(1));
     store.finishFailures.push(new Error('still no database'));
@@ -83,7 +83,7 @@ describe('a claim whose answer was lost', () => {
 });
 
 describe('what is known when the answer arrives', () => {
-  it('is what a callback said before it, though the answer has another payment', async () => {
+  it('is the record of the earlier callback, even if the answer has another payment', async () => {
     const { service, outbox } = open();
     const held = service.hold('order-1');
     const call = outbox.create(order('order-1'));
@@ -94,7 +94,7 @@ describe('what is known when the answer arrives', () => {
     expect(await call).toMatchObject({ state: 'created', payment: paid });
   });
 
-  it('is sent as it is stored, whatever the store has granted', async () => {
+  it('is sent as stored, whatever the store has granted', async () => {
     const { service, store, outbox } = open();
     const stored = JSON.stringify({ ...order('order-1'), amount: 1 });
     const claim = store.claim.bind(store);
@@ -126,7 +126,7 @@ describe('a process that was stopped while it claimed', () => {
   });
 });
 
-describe('an outcome that can not be stored', () => {
+describe("an outcome that can't be stored", () => {
   // Node's own, which the fake ones do not include.
   const settled = () => new Promise(setImmediate);
 
@@ -177,7 +177,7 @@ describe('an outcome that can not be stored', () => {
     expect(await outbox.get('order-1')).toMatchObject({ state: 'sending' });
   });
 
-  it('is not stored when the payment was forgotten meanwhile', async () => {
+  it('is not stored if the payment was deleted in the meantime', async () => {
     const { service, store, outbox } = open();
     const held = service.hold('order-1');
     const call = outbox.create(order('order-1'));
@@ -195,7 +195,7 @@ describe('an outcome that can not be stored', () => {
   });
 });
 
-describe('what a late sender says', () => {
+describe('the result of a late sender', () => {
   it.each([
     ['created', 2],
     ['refused', 1],
@@ -230,7 +230,7 @@ describe('the failure that is stored', () => {
     }
   });
 
-  it('is logged by the client as that of a payment which it creates by itself', async () => {
+  it('is logged by the client like that of any other payment', async () => {
     const { lines, logger } = recordLines();
     const operations: unknown[] = [];
     const listener = (call: unknown) => operations.push((call as CallTrace).operation);
@@ -256,7 +256,7 @@ describe('the failure that is stored', () => {
     expect(operations).toEqual(['payments.create', 'payments.create']);
   });
 
-  it('is of a client that throws something else: the payment may exist', async () => {
+  it('leaves the payment unresolved if the client throws something else', async () => {
     const { service, store } = open();
     const failure = new TypeError('a broken client');
     const client = {

@@ -37,7 +37,7 @@ describe('a receiver with an outbox', () => {
     expect(contexts).toMatchObject([{ stale: false, secondPayment: false }]);
   });
 
-  it('has create give what a callback said that came before the answer', async () => {
+  it('returns from create the record of a callback that arrived before the answer', async () => {
     await using scene = await startScene({ createOutbox, onPayment: () => {} });
     const { mock, outbox } = scene;
     mock.faults.add({ on: 'request', type: 'hang' });
@@ -56,7 +56,7 @@ describe('a receiver with an outbox', () => {
     });
   });
 
-  it('keeps the newest record when callbacks come late', async () => {
+  it('keeps the newest record when callbacks arrive late', async () => {
     await using scene = await startScene({ createOutbox, onPayment: () => {} });
     const { mock, outbox } = scene;
     const { payment } = await outbox.create(order('order-3'));
@@ -92,7 +92,7 @@ describe('a receiver with an outbox', () => {
     ]);
   });
 
-  it('calls onSecondPayment in place of onError, and retries when it fails', async () => {
+  it('calls onSecondPayment instead of onError, and retries when it fails', async () => {
     const calls: string[] = [];
     const reports: unknown[] = [];
     await using scene = await startScene({
@@ -138,7 +138,7 @@ describe('a receiver with an outbox', () => {
     expect(calls).toBe(0);
   });
 
-  it('passes on callbacks for payments of elsewhere', async () => {
+  it('passes on callbacks for payments that are not in the outbox', async () => {
     let calls = 0;
     await using scene = await startScene({
       createOutbox,

@@ -22,7 +22,7 @@ beforeEach(() => {
   owned = { ...stored, owner: 'one', leaseUntilMs: 2_000, updatedAtUs: 1 };
 });
 
-it('what a claim has stored is being sent for the first time', () => {
+it('a payment stored by a claim is sending for the first time', () => {
   expect(stored).toStrictEqual({
     ...INTENT,
     state: 'sending',
@@ -36,12 +36,12 @@ it('what a claim has stored is being sent for the first time', () => {
   });
 });
 
-it('what has ended has its state, its failure and the time of both', () => {
+it('a finished payment has its state, its failure and the time of both', () => {
   const end = at(3_000, () => finished(stored, { state: 'rejected', failure: 'why' }));
   expect(end).toStrictEqual({ ...stored, state: 'rejected', failure: 'why', changedAtMs: 3_000 });
 });
 
-it('what was created has what the service answered', () => {
+it('a created payment has the answer of the service', () => {
   const end = at(3_000, () => finished(stored, { state: 'created', finding: FINDING }));
   expect(end).toStrictEqual({
     ...stored,
@@ -59,6 +59,6 @@ it.each([
   expect(visible(owned, nowMs)).toStrictEqual({ ...stored, state });
 });
 
-it('a record without a number settles what is not created yet', () => {
+it('a record without a number settles a payment that is not created yet', () => {
   expect(settle(owned, { ...FINDING, referenceNumber: undefined }).outcome).toBe('settled');
 });

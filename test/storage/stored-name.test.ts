@@ -38,16 +38,16 @@ describe('a stored name', () => {
     expect(toStoredName('é')).toBe('sha256:Y-PIB_k_ZpomJfN-5nNybDbvPpm2t9sCyRC-JQh-D5w');
   });
 
-  it('tells lone surrogates apart, which UTF-8 has but one sign for', () => {
+  it('distinguishes lone surrogates, which UTF-8 encodes alike', () => {
     expect(toStoredName('a\ud800')).not.toBe(toStoredName('a\udc00'));
   });
 
-  it('is not that of a name which reads like it', () => {
+  it('differs from that of a name that looks like it', () => {
     const stored = toStoredName('é');
     expect(toStoredName(stored)).not.toBe(stored);
   });
 
-  it('tells apart what reads the same in another normal form', () => {
+  it('distinguishes different normal forms', () => {
     expect(toStoredName('é')).not.toBe(toStoredName('e\u0301'));
   });
 });

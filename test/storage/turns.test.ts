@@ -23,7 +23,7 @@ describe('turns', () => {
     expect(order).toEqual(['other', 'first', 'second', 'third']);
   });
 
-  it('go on after an action that fails', async () => {
+  it('continue after an action that fails', async () => {
     const turns = new Turns();
     const failure = new Error('it failed');
     const failing = turns.take('a', LONG_MS, () => Promise.reject(failure));
@@ -32,7 +32,7 @@ describe('turns', () => {
     expect(await next).toBe('next');
   });
 
-  it('give undefined to one whose turn does not come in time, and pass it over then', async () => {
+  it('resolve with undefined after the timeout, and skip that action', async () => {
     const turns = new Turns();
     const first = deferred<void>();
     const ran: string[] = [];
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(ran).toEqual(['patient']);
   });
 
-  it('say how much time is left, and never none', async () => {
+  it('pass the remaining time, at least 1 ms', async () => {
     const turns = new Turns();
     const pass = async (leftMs: number) => leftMs;
     const first = deferred<void>();

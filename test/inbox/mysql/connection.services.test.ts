@@ -73,7 +73,7 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     const outcomes = await Promise.allSettled(
       ['full-1', 'full-2'].map((name) => inbox.process(change(name), work)),
     );
-    // The connection of the one that is ended first may let the other one go on in time.
+    // The first one to end may free its connection in time for the other one.
     const lost = outcomes.filter(({ status }) => status === 'rejected');
     expect(lost.length).toBeGreaterThan(0);
     for (const outcome of lost)
@@ -253,7 +253,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     expect(sizeOf(pool)).toBe(1);
   });
 
-  it('before COMMIT: whether the change was recorded is not known, and a retry tells', async () => {
+  it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
     const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
     const running = inbox.process(change('not-sent'), async () => proxy.swallow());
     await expect(running).rejects.toMatchObject({

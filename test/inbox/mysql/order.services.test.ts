@@ -114,7 +114,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('fifty duplicates on a pool of three'
     const held = heldWork();
     const outcomes = Array.from({ length: 50 }, () => inbox.process(change('many'), held.work));
     await held.started;
-    // With the first still held, this one would wait for ever if the others had connections.
+    // With the first still held, this one would never get a connection if the others had them.
     expect(await inbox.process(change('other'), nothing)).toBe('processed');
     held.finish();
     expect((await Promise.all(outcomes)).sort()).toEqual([

@@ -322,7 +322,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     await expect(failing).rejects.toMatchObject({ errno: 1054 });
   });
 
-  it('sends nothing for work that has ended, as the connection may be in another’s transaction', async () => {
+  it('sends nothing for work that has ended, because the connection may be in another transaction', async () => {
     let late: PoolConnection | undefined;
     await inbox.process(change('late'), async ({ tx }) => {
       late = tx;
@@ -333,7 +333,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('tx of a pool of mysql2', () => {
     expect(await statuses('late')).toEqual([]);
   });
 
-  it('is undone when the work returns before its query, and runs again', async () => {
+  it('is rolled back when the work returns before its query, and runs again', async () => {
     for (const send of [
       (tx: PoolConnection) => void tx.query(insert('forgotten')),
       (tx: PoolConnection) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mysqlInboxSchema, toScript } from '../../../src/inbox/mysql/schema.js';
 
 describe('the schema', () => {
-  it('is with the default prefix what schema.sql holds, for the command line', () => {
+  it('equals schema.sql with the default prefix, for the command line', () => {
     const file = new URL('../../../src/inbox/mysql/schema.sql', import.meta.url);
     expect(toScript(mysqlInboxSchema())).toBe(readFileSync(file, 'utf8'));
   });

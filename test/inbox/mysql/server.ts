@@ -38,7 +38,7 @@ export function useDatabase(database: string) {
     await admin.end();
   });
 
-  /** What a statement gives, outside of any transaction of the inbox. */
+  /** The result of a statement, outside any transaction of the inbox. */
   const query = async <Row = Record<string, unknown>>(
     sql: string,
     values: unknown[] = [],

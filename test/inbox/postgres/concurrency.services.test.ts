@@ -80,7 +80,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too 
     const held = heldWork();
     const first = postgresInbox(openPool()).process(change('locked', 1), held.work);
     await held.started;
-    // Without a bound of the inbox's own this one would wait for ever.
+    // Without the inbox's own limit, this one would wait without end.
     const pool = openPool({ options: '-c lock_timeout=0' });
     const other = postgresInbox(pool, { lockTimeoutMs: 5 });
     expect(await other.process(change('locked', 1), nothing)).toBe('busy');
@@ -110,7 +110,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('fifty duplicates on a pool of thr
     const held = heldWork();
     const outcomes = Array.from({ length: 50 }, () => inbox.process(change('many'), held.work));
     await held.started;
-    // With the first still held, this one would wait for ever if the others had connections.
+    // With the first still held, this one would never get a connection if the others had them.
     expect(await inbox.process(change('other'), nothing)).toBe('processed');
     expect(pool.waitingCount).toBe(0);
     held.finish();

@@ -69,7 +69,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       };
       const deadlocked = ['full-1', 'full-2'].map((name) => inbox.process(change(name), work));
       const outcomes = await Promise.allSettled(deadlocked);
-      // The connection of the one that is ended first may let the other one go on in time.
+      // The first one to end may free its connection in time for the other one.
       const lost = outcomes.filter(({ status }) => status === 'rejected');
       expect(lost.length).toBeGreaterThan(0);
       for (const outcome of lost) {

@@ -110,7 +110,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     expect(connection.isInPool()).toBe(false);
   });
 
-  it('before COMMIT: whether the change was recorded is not known, and a retry tells', async () => {
+  it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
     const inbox = postgresInbox<PoolClient>(pool, SHORT);
     const running = inbox.process(change('not-sent'), async () => proxy.swallow());
     await expect(running).rejects.toMatchObject({

@@ -302,7 +302,7 @@ describe('a transaction on a connection of a pool', () => {
 });
 
 describe('a connection of a pool', () => {
-  it('that comes too late is given back unused', async () => {
+  it('that arrives too late is released unused', async () => {
     const client = new ScriptedClient();
     const connecting = deferred<ScriptedClient>();
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
@@ -317,7 +317,7 @@ describe('a connection of a pool', () => {
     expect(client.listenerCount('error')).toBe(0);
   });
 
-  it('that comes too late and can not be given back does not end the process', async () => {
+  it("that arrives too late and can't be released does not end the process", async () => {
     const client = new ScriptedClient();
     const release = vi.fn(() => {
       throw new Error('a wrapper of the pool');

@@ -69,7 +69,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
     expect(stack).toContain('shipOrder');
   });
 
-  it('sends nothing for work that has ended, as the connection may be in another’s transaction', async () => {
+  it('sends nothing for work that has ended, because the connection may be in another transaction', async () => {
     let late: pg.PoolClient | undefined;
     await inbox.process(change('late'), async ({ tx }) => {
       late = tx;
@@ -80,7 +80,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('tx of a pool of pg', () => {
     expect(await statuses('late')).toEqual([]);
   });
 
-  it('is undone when the work returns before its query, and runs again', async () => {
+  it('is rolled back when the work returns before its query, and runs again', async () => {
     const forgetful = inbox.process(change('forgotten'), async ({ tx }) => {
       void tx.query(insert('forgotten'));
     });

@@ -26,7 +26,7 @@ class NotingClient extends EventEmitter {
 
 type Loose = { query(...args: unknown[]): Promise<unknown> };
 
-/** Runs the work on a client, and gives what was sent. */
+/** Runs the work on a client, and returns what was sent. */
 async function sentBy(work: (tx: Loose, client: NotingClient) => Promise<unknown>) {
   const client = new NotingClient();
   let failure: unknown;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresInboxSchema } from '../../../src/inbox/postgres/schema.js';
 
 describe('the schema', () => {
-  it('is with the default prefix what schema.sql holds', () => {
+  it('equals schema.sql with the default prefix', () => {
     const file = new URL('../../../src/inbox/postgres/schema.sql', import.meta.url);
     expect(postgresInboxSchema()).toBe(readFileSync(file, 'utf8'));
   });

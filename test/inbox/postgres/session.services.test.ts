@@ -181,7 +181,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
   const openWith = (config: pg.PoolConfig) =>
     new pg.Pool({ connectionString, options: `-c search_path=${schema}`, ...config });
 
-  it('leaves all as text: the work runs, and once', async () => {
+  it('that returns everything as text runs the work once', async () => {
     const asText = { getTypeParser: () => (value: string) => value };
     const pool = openWith({ types: asText as never });
     const inbox = postgresInbox(pool);
@@ -198,7 +198,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
     await pool.end();
   });
 
-  it('gives rows as arrays: the work runs, and once', async () => {
+  it('that returns rows as arrays runs the work once', async () => {
     class ArrayClient extends pg.Client {}
     const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
     Object.assign(ArrayClient.prototype, {
@@ -214,7 +214,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool that gives results in its 
     await pool.end();
   });
 
-  it('gives nothing that can be read: it fails, and says so', async () => {
+  it('that returns nothing readable fails with an explanation', async () => {
     const pool = openWith({ types: { getTypeParser: () => () => 7 } as never });
     await expect(postgresInbox(pool).process(change('as-numbers'), nothing)).rejects.toMatchObject({
       code: 'STORE_FAILED',

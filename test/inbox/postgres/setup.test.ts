@@ -44,7 +44,7 @@ const TIMEOUTS = { commandTimeoutMs: 60_000 };
 const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock_timeout = 2000'];
 
 describe('setup', () => {
-  it('makes the tables and indexes of a database, and only looks from then on', async () => {
+  it('creates the tables and indexes of a database, and later only checks', async () => {
     const database = await openPglite();
     onTestFinished(() => database.close());
     const transactions = pgliteTransactions(database, 60_000);
@@ -73,11 +73,11 @@ describe('setup', () => {
     expect(await made()).toEqual(first);
   });
 
-  it('only looks where everything exists', async () => {
+  it('only checks if everything exists', async () => {
     expect(await setUp([''])).toEqual(['look']);
   });
 
-  it('makes what is missing, in turn with others, with a short wait for the tables', async () => {
+  it('creates what is missing, serialized with others, with a short lock timeout for the tables', async () => {
     const missing = '1 2 3 4 5';
     expect(await setUp([missing, missing])).toEqual([
       'look',
@@ -91,7 +91,7 @@ describe('setup', () => {
     ]);
   });
 
-  it('makes nothing when another process has done so meanwhile', async () => {
+  it('creates nothing when another process has done so in the meantime', async () => {
     expect(await setUp(['0 1 2 3 4 5', ''])).toEqual(['look', ...LOCKS, 'look']);
   });
 

@@ -46,7 +46,7 @@ export function describeStore(store: () => Store): void {
       expect(await open().process(change('writes'), nothing)).toBe('duplicate');
     });
 
-    it('are undone when the work throws, and done by a later delivery', async () => {
+    it('are rolled back when the work throws, and repeated by a later delivery', async () => {
       const failure = new Error('no stock');
       const failing = open().process(change('undone'), async ({ tx }) => {
         await insertOrder(tx, 'undone');

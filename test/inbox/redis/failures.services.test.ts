@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)('with the wrong password', () => {
   });
   afterAll(() => server.stop());
 
-  test.each([2, 3] as const)('no error holds it with ioredis on RESP%i', async (protocol) => {
+  test.each([2, 3] as const)('no error contains it with ioredis on RESP%i', async (protocol) => {
     const client = new Redis(server.url, { password: PLANTED, protocol });
     client.on('error', () => {});
     const error = await failureOf(client);
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)('with the wrong password', () => {
     expect(show(error)).not.toContain('payment-1');
   });
 
-  test.each([2, 3] as const)('no error holds it with node-redis on RESP%i', async (RESP) => {
+  test.each([2, 3] as const)('no error contains it with node-redis on RESP%i', async (RESP) => {
     const client = createClient({ url: server.url, password: PLANTED, RESP });
     client.on('error', () => {});
     client.connect().catch(() => {});
@@ -71,7 +71,7 @@ function failureWith(reason: unknown): Promise<unknown> {
   return failureOf({ evalsha: () => Promise.reject(reason), eval: () => Promise.reject(reason) });
 }
 
-test('the cause has the name, message and code of what the client rejected with, and no more', async () => {
+test("the cause has only the name, message and code of the client's error", async () => {
   class ReplyError extends Error {
     override name = 'ReplyError';
     code = 'ECONNRESET';

@@ -66,7 +66,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     expect(work).not.toHaveBeenCalled();
   });
 
-  test('a claim that is granted after that is given back', async () => {
+  test('a claim that is granted after that is released', async () => {
     proxy.holdReplies();
     await expect(deliver(openImpatient(), event)).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
     await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
@@ -90,7 +90,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     expect(await deliver(openPatient(), event)).toBe('duplicate');
   });
 
-  test('a claim that is answered when most of its lease is over, and can not be renewed, is given back', async () => {
+  test("a claim that is answered late and can't be renewed is released", async () => {
     const inbox = redisInbox(connected.client, { prefix, leaseMs: 1_000, commandTimeoutMs: 999 });
     const work = vi.fn(async () => {});
     proxy.holdReplies();
@@ -109,7 +109,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     expect(await successor.complete()).toBe('processed');
   });
 
-  test('a failure of the work is what is rejected with, also when giving back times out', async () => {
+  test('rejects with the error of the work, even if the release times out', async () => {
     const held = await hold(openImpatient(), event);
     proxy.holdCommands();
     await expect(held.fail(new Error('the work failed'))).rejects.toThrow('the work failed');

@@ -246,7 +246,9 @@ function behavesAsRedisInbox(kind: ClientKind, getUrl: () => string): void {
       const late = await hold(inbox, first);
       await expireLease();
       const successor = await hold(inbox, first);
-      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow('the successor failed');
+      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow(
+        'the successor failed',
+      );
       expect(await admin.exists(hash)).toBe(0);
       const third = await hold(inbox, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });

@@ -66,7 +66,7 @@ test('the clock is the one of the process at each call, faked or not', () => {
   expect(now()).toBe(7);
 });
 
-// As drivers give that answer by a promise or a callback.
+// Drivers may return this answer by a promise or a callback.
 test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { answer: 'yes' }])(
   'runs no work when the first row is %o',
   async (row) => {

@@ -54,7 +54,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     return { database, inbox };
   }
 
-  /** As if the two seconds had passed in which a failure that is to be kept waits for the file. */
+  /** Simulates that the two seconds have passed for which a failure waits for the file. */
   function endPatience(): void {
     const later = performance.now() + 2_000;
     vi.spyOn(performance, 'now').mockReturnValue(later);
@@ -110,7 +110,7 @@ describe.each(drivers)('with $name', ({ open }) => {
   });
 
   describe('the tables', () => {
-    test('are asked for by name when setup was not called', async () => {
+    test('are named in the error when setup was not called', async () => {
       const inbox = sqliteInbox(connect());
       await expect(deliver(inbox, first)).rejects.toMatchObject({
         code: 'MISSING_TABLES',
@@ -138,7 +138,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       await expect(inbox.discard(change)).rejects.toMatchObject(failed);
     });
 
-    test('are not said to be missing when it is another fault', async () => {
+    test('are not reported as missing after another error', async () => {
       const { inbox, database } = openInbox();
       for (const table of ['payment_inbox_payments', 'payment_inbox_events']) {
         database.exec(`DROP TABLE ${table}; CREATE TABLE ${table} (other)`);
@@ -377,7 +377,9 @@ describe.each(drivers)('with $name', ({ open }) => {
       const late = await hold(one, first);
       nowMs += LEASE_MS;
       const successor = await hold(other, first);
-      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow('the successor failed');
+      await expect(successor.fail(new Error('the successor failed'))).rejects.toThrow(
+        'the successor failed',
+      );
       expect(countPayments(database)).toBe(0);
       const third = await hold(other, first);
       await expect(late.complete()).rejects.toMatchObject({ code: 'LEASE_LOST' });
@@ -416,7 +418,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await result).toBe('processed');
     });
 
-    test('whose end fails for another reason than a lock is not tried again', async () => {
+    test('whose end fails for another reason than a lock is not retried', async () => {
       const { inbox, database } = openInbox();
       const held = await hold(inbox, first);
       database.exec('DROP TABLE payment_inbox_events');
@@ -451,7 +453,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(inbox, second)).toBe('processed');
     });
 
-    test('makes every event busy when it can not even be read', async () => {
+    test("makes every event busy when it can't be read", async () => {
       const { inbox, database } = openInbox();
       database.exec('PRAGMA journal_mode = DELETE');
       const writer = connect();
@@ -536,7 +538,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(inbox, first)).toBe('processed');
     });
 
-    test('is waited for at the end of the work and never written into', async () => {
+    test('is waited for at the end of the work, and never written to', async () => {
       const { inbox, database } = openInbox();
       const held = await hold(inbox, first);
       database.exec('BEGIN; CREATE TABLE orders (id)');

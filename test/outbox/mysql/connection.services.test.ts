@@ -24,12 +24,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     return pool;
   };
 
-  it('sends nothing on one that was released with its transaction open, and closes it', async () => {
+  it('sends nothing on a connection that was released with its transaction open, and closes it', async () => {
     const service = new ContractService();
     const outbox = mysqlOutbox(await openForgetful(), { client: service.client });
     await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      cause: { message: expect.stringContaining('a transaction is open') },
+      cause: { message: expect.stringContaining('an open transaction') },
     });
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await query('SELECT * FROM orders')).toEqual([]);
@@ -37,13 +37,13 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(service.requestsFor('order-1')).toHaveLength(1);
   });
 
-  it('reads nothing on such a one: what it sees is old', async () => {
+  it('reads nothing on such a connection, whose snapshot may be old', async () => {
     const outbox = mysqlOutbox(await openForgetful(), { client: unusedClient });
     await expect(outbox.get('order-1')).rejects.toMatchObject({ code: 'STORE_FAILED' });
     expect(await outbox.get('order-1')).toMatchObject({ state: 'created' });
   });
 
-  it('records in no transaction but one that is open', async () => {
+  it('records only in an open transaction', async () => {
     const pool = openPool({ connectionLimit: 2 });
     const outbox = mysqlOutbox<PoolConnection>(pool, { client: unusedClient });
     const connection = await pool.getConnection();
@@ -63,7 +63,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     connection.destroy();
   });
 
-  it('records neighbours in transactions that are open together, whatever their isolation', async () => {
+  it('records neighbouring references in concurrent transactions at any isolation level', async () => {
     const outbox = mysqlOutbox<PoolConnection>(observer, { client: unusedClient });
     await transaction(async (one) => {
       await outbox.record(order('neighbour-1'), { tx: one });
@@ -92,7 +92,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(await outbox.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
   });
 
-  it('takes back a claim that waited for too long, which MySQL would grant later to no sender', async () => {
+  it('withdraws a claim that waited for too long, which MySQL would grant after its sender has given up', async () => {
     const service = new ContractService();
     const { client } = service;
     const outbox = mysqlOutbox<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
@@ -125,7 +125,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     });
   });
 
-  it('waits for no connection for ever', async () => {
+  it('does not wait for a connection without a limit', async () => {
     const pool = openPool({ connectionLimit: 1 });
     const outbox = mysqlOutbox(pool, { client: unusedClient, acquireTimeoutMs: 50 });
     const taken = await pool.getConnection();
@@ -136,7 +136,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     taken.release();
   });
 
-  it('takes a step again that a deadlock has undone', async () => {
+  it('retries a step that a deadlock has rolled back', async () => {
     const service = new ContractService();
     const outbox = mysqlOutbox<PoolConnection>(openPool(), { client: service.client });
     // Those who wait for an INSERT that is undone meet a deadlock.
@@ -157,7 +157,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(service.requestsFor('order-5')).toHaveLength(1);
   });
 
-  it('says that its tables are missing, and shows nothing of what was sent', async () => {
+  it('reports missing tables, and shows nothing of the request', async () => {
     const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'other_' });
     await expect(outbox.create(order('order-6'))).rejects.toMatchObject({
       code: 'MISSING_TABLES',
@@ -169,7 +169,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(await outbox.get('order-6')).toBeUndefined();
   });
 
-  it('sends nothing over a network that swallows the claim, and is as good as new behind it', async () => {
+  it('sends nothing over a network that swallows the claim, and recovers afterwards', async () => {
     const proxy = await startSwallowingProxy(inDatabase(process.env['MYSQL_URL'] ?? '', database));
     const pool = openPool({ uri: proxy.url, connectionLimit: 1 });
     const service = new ContractService();
@@ -185,7 +185,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     await proxy.close();
   });
 
-  it('uses no connection again whose server has become read-only', async () => {
+  it('does not reuse a connection whose server has become read-only', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
     await query(`CREATE TRIGGER read_only BEFORE INSERT ON payment_outbox_payments FOR EACH ROW
@@ -205,7 +205,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     }
   });
 
-  it('creates on one that was released with tables locked', async () => {
+  it('creates on a connection that was released with tables locked', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
     await pool.query('LOCK TABLES orders READ');
@@ -217,7 +217,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     }
   });
 
-  it('creates on a wrapped pool that hides what the server says of a session', async () => {
+  it('creates on a wrapped pool that hides the session status', async () => {
     const service = new ContractService();
     const pool = openPool();
     const wrapped = {
@@ -241,7 +241,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(service.requestsFor('order-12')).toHaveLength(1);
   });
 
-  it('says that a session with sql_mode ORACLE has another language', async ({ skip }) => {
+  it('explains that a session with sql_mode ORACLE uses another syntax', async ({ skip }) => {
     const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
     skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
     const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
@@ -258,7 +258,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(await mysqlOutbox(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
   });
 
-  it('lists and sends what was stored before its clock was set back', async () => {
+  it('lists and sends payments that were stored before the clock was set back', async () => {
     await expectToListWhatLiesAhead(
       (client) => mysqlOutbox(observer, { client }),
       () =>

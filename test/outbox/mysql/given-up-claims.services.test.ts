@@ -34,7 +34,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     return row?.state;
   };
 
-  it('is taken back when the network cut its connection while it waited', async () => {
+  it('is withdrawn when the network cut its connection while it waited', async () => {
     const { client } = new ContractService();
     const cores: Core[] = [];
     const pool = openShown((core) => cores.push(core));
@@ -54,7 +54,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     expect(await stateOf('cut')).toBeUndefined();
   });
 
-  it('is taken back when it is granted before it can be ended', async () => {
+  it('is withdrawn when it is granted before it can be cancelled', async () => {
     const { client } = new ContractService();
     let isOver = (): void => undefined;
     const over = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
         async getConnection() {
           const connection = await pool.getConnection();
           const core = connection.connection as unknown as Core;
-          // As where a busy pool gives a connection for it late.
+          // As if a busy pool returned its connection late.
           if (killing) await over;
           killing = false;
           const send = core.query.bind(core);
@@ -88,7 +88,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
       });
       await expect.poll(() => killing).toBe(true);
       session = (await claims())[0]?.['id'];
-      // The look for what the claim left, which the engine takes by itself, waits in vain.
+      // The withdrawal of the claim, which the store runs in the background, waits in vain.
       await new Promise((resolve) => setTimeout(resolve, 600));
       throw undone;
     });
@@ -100,7 +100,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     await expect.poll(() => stateOf('granted')).toBe('recorded');
   });
 
-  it('ends no session behind a proxy, which takes KILL for the number of one of its own', async () => {
+  it('kills no session behind a proxy, whose ids differ from those of the server', async () => {
     const { client } = new ContractService();
     const sent: string[] = [];
     const pool = openShown((core) => {
@@ -125,7 +125,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     expect(sent.filter((sql) => sql.startsWith('KILL'))).toEqual([]);
   });
 
-  it('is not looked for where the pool gave no connection for it, which has too few then', async () => {
+  it('is not withdrawn when the pool returned no connection for it', async () => {
     const { client } = new ContractService();
     let asked = 0;
     const none = {
@@ -142,7 +142,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     expect(asked).toBe(2);
   });
 
-  it('is taken back by a user who sees no sessions but their own', async () => {
+  it('is withdrawn by a user who sees only their own sessions', async () => {
     const user = 'outbox_given_up';
     await query(`DROP USER IF EXISTS ${user}@'%'`);
     await query(`CREATE USER ${user}@'%' IDENTIFIED BY 'password'`);

@@ -44,14 +44,14 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     expect(await outbox.get('ours')).toMatchObject({ state: 'recorded' });
   });
 
-  it('refuses the database itself in the place of a transaction', async () => {
+  it('refuses the database itself instead of a transaction', async () => {
     const outbox = mysqlOutbox(opened.provider, { client: unusedClient });
     const recording = outbox.record(order('none'), { tx: opened.provider.database });
     await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
     expect(await outbox.get('none')).toBeUndefined();
   });
 
-  it('refuses a transaction that the server has rolled back, as after a deadlock', async () => {
+  it('refuses a transaction that the server has rolled back after a deadlock', async () => {
     const outbox = mysqlOutbox(opened.provider, { client: unusedClient });
     const transaction = opened.provider.transaction(async (tx) => {
       // Which the ORM does not notice.
@@ -62,7 +62,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     expect(await outbox.get('undone')).toBeUndefined();
   });
 
-  it('stores nothing by a transaction that has ended', async () => {
+  it('stores nothing through a transaction that has ended', async () => {
     const outbox = mysqlOutbox(opened.provider, { client: unusedClient });
     let ended: unknown;
     await opened.provider.transaction(async (tx) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { mysqlOutboxSchema } from '../../../src/outbox/mysql/schema.js';
 
 describe('the schema', () => {
-  it('is with the default prefix what schema.sql holds', () => {
+  it('equals schema.sql with the default prefix', () => {
     const file = new URL('../../../src/outbox/mysql/schema.sql', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(`${mysqlOutboxSchema().join(';\n\n')};\n`);
   });
@@ -15,7 +15,7 @@ describe('the schema', () => {
     expect(sql).not.toContain('payment_outbox');
   });
 
-  it('refuses a prefix that is no name', () => {
+  it('refuses a prefix that is not a name', () => {
     expect(() => mysqlOutboxSchema({ prefix: 'a; DROP' })).toThrow(
       expect.objectContaining({ option: 'prefix' }),
     );

@@ -8,7 +8,7 @@ import { useDatabase } from './server.js';
 describe.skipIf(!process.env['MYSQL_URL'])('a receiver with inbox and outbox in MySQL', () => {
   const { openPool, query, transaction } = useDatabase('outbox_settling');
 
-  it('settles in the transaction of the inbox, before onPayment, and again where that fails', async () => {
+  it('settles in the transaction of the inbox, before onPayment, and again if that fails', async () => {
     let shouldFail = true;
     const states: unknown[] = [];
     const pool = openPool();

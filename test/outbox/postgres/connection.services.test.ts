@@ -38,7 +38,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     } as never;
   };
 
-  it('sends nothing on one that was released with its transaction open, and closes it', async () => {
+  it('sends nothing on a connection that was released with its transaction open, and closes it', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 1 });
     const outbox = postgresOutbox(pool, { client: service.client });
@@ -47,7 +47,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     client.release();
     await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      cause: { message: expect.stringContaining('a transaction is open') },
+      cause: { message: expect.stringContaining('an open transaction') },
     });
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await outbox.create(order('order-1'))).toMatchObject({ state: 'created' });
@@ -96,7 +96,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     },
   );
 
-  it('sends nothing by a pool that hides what was changed', async () => {
+  it('sends nothing through a pool that hides the number of changed rows', async () => {
     const service = new ContractService();
     const hiding = wrapPool(async (text, client) => ({ rows: (await client.query(text)).rows }));
     const outbox = postgresOutbox(hiding, { client: service.client });
@@ -107,7 +107,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(service.requestsFor('order-1')).toEqual([]);
   });
 
-  it('has no empty list, and settles and prunes nothing, by a pool that hides rows', async () => {
+  it('fails instead of listing nothing, settling or pruning through a pool that hides rows', async () => {
     const hiding = wrapPool(async () => ({ rows: [], rowCount: 0 }));
     const outbox = postgresOutbox<pg.PoolClient>(hiding, { client: unusedClient });
     const payment = { merchantPaymentReference: 'order-1', referenceNumber: 'PAY-1' } as never;
@@ -125,7 +125,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     }
   });
 
-  it('takes back a claim whose answer was lost, and shows nothing of what the driver says', async () => {
+  it("withdraws a claim whose answer was lost, and hides the driver's message", async () => {
     const service = new ContractService();
     let isLost = false;
     const losing = wrapPool(async (text, client) => {
@@ -148,7 +148,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(await outbox.create(order('order-lost'))).toMatchObject({ state: 'created' });
   });
 
-  it('prunes any number, and settles with a tx that is null as without one', async () => {
+  it('prunes any number, and treats a tx of null like none', async () => {
     const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
       client: unusedClient,
       prefix: 'pruned_',
@@ -171,7 +171,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(await outbox.prune(new Date(Date.now() + 60_000))).toBe(1_500);
   });
 
-  it('records in no transaction but one that is open', async () => {
+  it('records only in an open transaction', async () => {
     const pool = openPool({ max: 2 });
     const outbox = postgresOutbox<pg.PoolClient>(pool, { client: unusedClient });
     const client = await pool.connect();
@@ -196,7 +196,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     client.release();
   });
 
-  it('takes back a claim that waited for too long, which Postgres would grant later to no sender', async () => {
+  it('withdraws a claim that waited for too long, which Postgres would grant after its sender has given up', async () => {
     const service = new ContractService();
     const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
       client: service.client,
@@ -263,7 +263,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(service.requestsFor(reference)).toHaveLength(1);
   });
 
-  it('leaves the pool whole after thousands of calls have given up waiting for a connection', async () => {
+  it('leaves the pool intact after thousands of calls have given up waiting for a connection', async () => {
     const service = new ContractService();
     const pool = openPool({ max: 2 });
     const outbox = postgresOutbox(pool, { client: service.client, acquireTimeoutMs: 100 });
@@ -349,7 +349,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(rows).toEqual([{ tries: 10 }]);
   });
 
-  it('asks Postgres for the transaction of a client that can not say whether one is open', async () => {
+  it('asks Postgres whether a transaction is open if the client does not know', async () => {
     const outbox = postgresOutbox<pg.PoolClient>(openPool(), { client: unusedClient });
     const client = await openPool().connect();
     // As in a pg before 8.18.
@@ -367,7 +367,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     client.release();
   });
 
-  it('keeps what the service says in a database that has no character for it', async () => {
+  it('keeps the record of the service in a database whose encoding lacks a character of it', async () => {
     const database = `${schema}_latin1`;
     await observer.query(
       `CREATE DATABASE ${database} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`,
@@ -400,7 +400,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect.assertions(4);
   });
 
-  it('says that its tables are those of an inbox with the same prefix', async () => {
+  it('explains that its tables are those of an inbox with the same prefix', async () => {
     const pool = openPool();
     await postgresInbox(pool, { prefix: 'shop_' }).setup();
     const outbox = postgresOutbox(pool, { client: unusedClient, prefix: 'shop_' });
@@ -420,7 +420,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     });
   });
 
-  it('lists and sends what was stored before its clock was set back', async () => {
+  it('lists and sends payments that were stored before the clock was set back', async () => {
     await expectToListWhatLiesAhead(
       (client) => postgresOutbox(observer, { client }),
       () =>

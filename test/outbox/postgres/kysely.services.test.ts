@@ -9,7 +9,7 @@ import { useSchema } from './server.js';
 describe.skipIf(!process.env['DATABASE_URL'])('postgresOutbox on Kysely', () => {
   const { openPool } = useSchema();
 
-  it('records in a transaction of db.transaction() too, and is undone with it', async () => {
+  it('records in a transaction of db.transaction() too, and is rolled back with it', async () => {
     const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: openPool() }) });
     const outbox = postgresOutbox(fromKysely(db), { client: unusedClient });
     const undone = db.transaction().execute(async (tx) => {

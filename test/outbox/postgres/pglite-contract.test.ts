@@ -24,7 +24,7 @@ describe('postgresOutbox on PGlite', () => {
     },
   });
 
-  it('takes the database itself for no transaction', async () => {
+  it('does not accept the database itself as a transaction', async () => {
     const outbox = postgresOutbox<Queryable>(database, { client: unusedClient });
     const recording = outbox.record(order('alone'), { tx: database as unknown as Queryable });
     await expect(recording).rejects.toMatchObject({

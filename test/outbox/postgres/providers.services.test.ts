@@ -45,7 +45,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     expect(await outbox.get('ours')).toMatchObject({ state: 'recorded' });
   });
 
-  it('refuses the database itself in the place of a transaction', async () => {
+  it('refuses the database itself instead of a transaction', async () => {
     const outbox = postgresOutbox(opened.provider, { client: unusedClient });
     const order = { merchantPaymentReference: 'none', amount: 100, currency: 'EUR' };
     const recording = outbox.record(order, { tx: opened.provider.database });
@@ -53,7 +53,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     expect(await outbox.get('none')).toBeUndefined();
   });
 
-  it('stores nothing by a transaction that has ended', async () => {
+  it('stores nothing through a transaction that has ended', async () => {
     const outbox = postgresOutbox(opened.provider, { client: unusedClient });
     const order = { merchantPaymentReference: 'late', amount: 100, currency: 'EUR' };
     let ended: unknown;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { postgresOutboxSchema } from '../../../src/outbox/postgres/schema.js';
 
 describe('the schema', () => {
-  it('is with the default prefix what schema.sql holds', () => {
+  it('equals schema.sql with the default prefix', () => {
     const file = new URL('../../../src/outbox/postgres/schema.sql', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(postgresOutboxSchema());
   });
@@ -15,7 +15,7 @@ describe('the schema', () => {
     expect(sql).not.toContain('payment_outbox');
   });
 
-  it('refuses a prefix that is no name', () => {
+  it('refuses a prefix that is not a name', () => {
     expect(() => postgresOutboxSchema({ prefix: 'a; DROP' })).toThrow(
       expect.objectContaining({ option: 'prefix' }),
     );

@@ -11,7 +11,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
   () => {
     const { observer, openPool, transaction } = useSchema();
 
-    it('settles in the transaction of the inbox, before onPayment, and again where that fails', async () => {
+    it('settles in the transaction of the inbox, before onPayment, and again if that fails', async () => {
       let shouldFail = true;
       const states: unknown[] = [];
       const pool = openPool();
@@ -55,7 +55,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
     });
 
-    it('settles by itself where the work is done and can not be committed', async () => {
+    it("settles in its own transaction if the transaction of the work can't be committed", async () => {
       const pool = openPool();
       await observer.query(
         `CREATE TABLE shipments (reference text REFERENCES orders DEFERRABLE INITIALLY DEFERRED)`,
@@ -75,7 +75,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await outbox.get('order-6')).toMatchObject({ state: 'created' });
     });
 
-    it('settles what is parked, as the service does not send it again', async () => {
+    it('settles a parked change, because the service does not send it again', async () => {
       const pool = openPool();
       const inbox = postgresInbox<pg.PoolClient>(pool);
       await using scene = await startScene<pg.PoolClient>({
@@ -105,7 +105,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await collect(outbox.unresolved())).toEqual([]);
     });
 
-    it('does not acknowledge what is parked and can not be settled', async () => {
+    it("does not acknowledge a parked change that can't be settled", async () => {
       const pool = openPool();
       const reports: unknown[] = [];
       await using scene = await startScene<pg.PoolClient>({
@@ -132,7 +132,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(reports.at(-1)).toMatchObject({ message: 'no database' });
     });
 
-    it('sends what it could store only when its lease had run out', async () => {
+    it('sends a payment that could be stored only after its lease had expired', async () => {
       const pool = openPool({ application_name: 'late_claim' });
       await using scene = await startScene({
         createOutbox: (client) => postgresOutbox(pool, { client, leaseMs: 2_000 }),
@@ -158,7 +158,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       expect(await creating).toMatchObject({ state: 'created', replayed: false });
     });
 
-    it('settles by itself, and before the inbox, where that has another pool', async () => {
+    it('settles in its own transaction, before the inbox, if that has another pool', async () => {
       await using scene = await startScene<pg.PoolClient>({
         createOutbox: (client) => postgresOutbox<pg.PoolClient>(openPool(), { client }),
         inbox: postgresInbox<pg.PoolClient>(openPool()),

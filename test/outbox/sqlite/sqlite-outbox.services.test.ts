@@ -47,7 +47,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     },
   });
 
-  it('records in a transaction of the same connection, and is undone with it', async () => {
+  it('records in a transaction of the same connection, and is rolled back with it', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     const begin = (reference: string) => {
       database.exec('BEGIN');
@@ -95,7 +95,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     });
   });
 
-  it('waits for a transaction that is open on the connection, and for another that locks the file', async () => {
+  it('waits for an open transaction on the connection, and for another connection that locks the file', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     for (const blocking of [database, openOther()]) {
       const reference = `order-3-${others.length}-${blocking === database}`;
@@ -138,7 +138,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(state('order-5')).toBe('created');
   });
 
-  it('does not say that it has recorded or settled what could not be committed', async () => {
+  it('does not resolve when it could not commit a record or a settlement', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     const reader = openOther();
     reader.exec('BEGIN');
@@ -159,7 +159,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     });
   });
 
-  it('settles in a transaction of the same connection, and is undone with it', async () => {
+  it('settles in a transaction of the same connection, and is rolled back with it', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     await outbox.record(order('order-settled'), { tx: undefined });
     const found = { merchantPaymentReference: 'order-settled', referenceNumber: 'PAY-1' };
@@ -169,7 +169,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(await outbox.get('order-settled')).toMatchObject({ state: 'recorded' });
   });
 
-  it('reads nothing of a transaction that is open on the connection', async () => {
+  it('does not read inside an open transaction on the connection', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
     database.exec('BEGIN');
     outbox.recordNow(order('order-open'));
@@ -200,7 +200,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(await outbox.get('order-blocked')).toBeUndefined();
   });
 
-  it('forgets thousands of payments, in several steps', async () => {
+  it('deletes thousands of payments, in several steps', async () => {
     const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'old_' });
     outbox.setup();
     database.exec(`WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 2000)
@@ -232,7 +232,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     });
   });
 
-  it('takes null for no row, as Bun gives it', async () => {
+  it('treats null as no row, as Bun returns it', async () => {
     const other = openOther();
     const giving = {
       exec: (sql: string) => other.exec(sql),
@@ -248,7 +248,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(await outbox.get('order-none')).toBeUndefined();
   });
 
-  it('says so when its tables are those of an inbox with the same prefix', () => {
+  it('explains when its tables are those of an inbox with the same prefix', () => {
     sqliteInbox(database, { prefix: 'shop_' }).setup();
     const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'shop_' });
     for (const step of [() => outbox.setup(), () => outbox.recordNow(order('order-7'))]) {
@@ -279,7 +279,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(() => empty.setup()).toThrow(expect.objectContaining(failed));
   });
 
-  it('lists and sends what was stored before its clock was set back', async () => {
+  it('lists and sends payments that were stored before the clock was set back', async () => {
     let nowMs = 7_200_000;
     await expectToListWhatLiesAhead(
       (client) => sqliteOutbox(database, { client, now: () => nowMs }),

@@ -73,7 +73,7 @@ describe('what a statement does to the transaction', () => {
     expect(commandIn(config)).toBeUndefined();
   });
 
-  it('is said without what an account is given', () => {
+  it('is described without the password of an account', () => {
     expect(commandIn("CREATE USER a IDENTIFIED BY 'secret'")?.words).toBe('CREATE USER');
   });
 });

@@ -34,7 +34,7 @@ async function sentWith(config: object | undefined): Promise<unknown> {
 }
 
 describe('a statement', () => {
-  it('is sent as it is where the pool reads texts as they are', async () => {
+  it('is sent without options if the pool returns texts unchanged', async () => {
     expect(await sentWith({ typeCast: true })).toBe('SELECT 1');
     expect(await sentWith({ typeCast: true, rowsAsArray: true })).toBe('SELECT 1');
   });
@@ -54,7 +54,7 @@ describe('a statement', () => {
     });
   });
 
-  it('by promises alone says so too, and rejects with what the driver rejects', async () => {
+  it("without callbacks sets the options too, and rejects with the driver's error", async () => {
     const failure = new Error('it failed');
     const tx: MysqlQueryable = {
       async query(options) {

@@ -53,18 +53,21 @@ describe.skipIf(!process.env['MYSQL_URL'])('mysqlRunner', () => {
   it.each([
     ['a write', insert('forgotten')],
     ['a read', "SELECT 'read'"],
-  ])('does nothing with %s in a transaction that somebody forgot to end', async (_, statement) => {
-    const pool = openPool({ connectionLimit: 1 });
-    const connection = await pool.getConnection();
-    await connection.query('START TRANSACTION');
-    connection.release();
-    const runner = runnerOn(pool);
-    await expect(runner.run(statement)).rejects.toThrow('on which a transaction is open');
-    expect(await written('forgotten')).toBe(0);
-    expect(await runner.run("SELECT 'read'")).toHaveLength(1);
-  });
+  ])(
+    'does nothing with %s in a transaction that other code forgot to end',
+    async (_, statement) => {
+      const pool = openPool({ connectionLimit: 1 });
+      const connection = await pool.getConnection();
+      await connection.query('START TRANSACTION');
+      connection.release();
+      const runner = runnerOn(pool);
+      await expect(runner.run(statement)).rejects.toThrow('with an open transaction');
+      expect(await written('forgotten')).toBe(0);
+      expect(await runner.run("SELECT 'read'")).toHaveLength(1);
+    },
+  );
 
-  it('writes in the transaction that it is given, and shows no statement in an error', async () => {
+  it('writes in the given transaction, and shows no statement in an error', async () => {
     const pool = openPool();
     const runner = runnerOn(pool);
     const connection = await pool.getConnection();
@@ -77,7 +80,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('mysqlRunner', () => {
     expect(await written('given')).toBe(0);
   });
 
-  it('refuses what is no transaction of its pool', async () => {
+  it('refuses anything but a transaction of its pool', async () => {
     const pool = openPool();
     const callbacks = mysqlCallbacks.createConnection({ host: '127.0.0.1', port: 1 });
     callbacks.on('error', () => undefined);

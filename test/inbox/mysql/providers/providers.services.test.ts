@@ -57,7 +57,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
     expect(await written('once')).toEqual(['paid']);
   });
 
-  it('undoes its write and ours when the work throws', async () => {
+  it('rolls back its write and ours when the work throws', async () => {
     const outOfStock = new Error('out of stock');
     const work: Work = async (db) => {
       await db.insert('thrown', 'paid');
@@ -180,7 +180,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
     expect(await isRecorded('nested')).toBe(true);
   });
 
-  it('never processes what goes on after a deadlock', async () => {
+  it('never processes work that continues after a deadlock', async () => {
     await query("INSERT INTO orders VALUES ('one', 'row'), ('other', 'row')");
     const other = await observer.getConnection();
     const touch = (reference: string) =>
@@ -211,7 +211,7 @@ describe.skipIf(!uri).each(Object.entries(providers))('an inbox on %s', (_, open
   });
 
   it.each(['COMMIT', 'ROLLBACK', 'CREATE TABLE side_effect (id int)'])(
-    'never processes what sends %s',
+    'never processes work that sends %s',
     async (end) => {
       const reference = `ended-by-${end.slice(0, 6)}`;
       const running = deliver(reference, (_db, { tx }) => opened.send(tx, end));

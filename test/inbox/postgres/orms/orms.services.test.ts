@@ -107,7 +107,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('work through an ORM on tx', () =>
       });
     });
 
-    it('is undone as a whole when it fails after a nested transaction, and runs again', async () => {
+    it('is rolled back completely when it fails after a nested transaction, and runs again', async () => {
       const delivered = await deliverTwice(async (db, put, run) => {
         await put(db, 'outer');
         await db.nested(async (inner) => void (await put(inner, 'inner')));

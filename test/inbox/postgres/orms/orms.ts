@@ -92,7 +92,7 @@ export const order = new EntitySchema<{ reference: string; status: string }>({
 });
 
 export const overTypeOrm = (manager: EntityManager, failing = 'SELECT 1/0'): OrmTransaction => ({
-  // Begins a transaction by itself.
+  // Begins its own transaction.
   insert: (reference, status) => manager.save(order, { reference, status }),
   fail: () => manager.query(failing),
   nested: (body) => manager.transaction((inner) => body(overTypeOrm(inner, failing))),
@@ -122,7 +122,7 @@ export const orms: readonly Orm[] = [
   { name: 'knex', on: (tx) => overKnex(knex, tx) },
 ];
 
-/** TypeORM, with a data source that is to be ended. */
+/** TypeORM, with a data source that the caller must close. */
 export async function openTypeOrm(url: string): Promise<Orm & { end(): Promise<void> }> {
   const dataSource = new DataSource({ type: 'postgres', url, entities: [order] });
   await dataSource.initialize();

@@ -70,7 +70,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     expect(await written('once')).toEqual(['paid']);
   });
 
-  it('undoes its write and ours when the work throws', async () => {
+  it('rolls back its write and ours when the work throws', async () => {
     const outOfStock = new Error('out of stock');
     const work: Work = async (db) => {
       await db.insert('thrown', 'paid');
@@ -149,7 +149,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     expect(await isRecorded('nested')).toBe(true);
   });
 
-  it('never processes what swallows a failed statement', async () => {
+  it('never processes work that swallows a failed statement', async () => {
     const running = deliver('swallowed', async (db) => {
       await db.insert('swallowed', 'paid');
       await db.fail().catch(() => undefined);
@@ -162,7 +162,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     expect(await isRecorded('swallowed')).toBe(false);
   });
 
-  it('never processes what a query that was not awaited has broken', async () => {
+  it('never processes work whose unawaited query has failed', async () => {
     const outcome = await deliver('dangling', async (db, { tx }) => {
       await db.insert('dangling', 'paid');
       // Fails when the record has been written and before COMMIT is sent, on most drivers.
@@ -180,7 +180,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     expect(await written('dangling')).toEqual(isThere ? ['paid'] : []);
   });
 
-  it.each(['COMMIT', 'ROLLBACK'])('never processes what sends %s', async (end) => {
+  it.each(['COMMIT', 'ROLLBACK'])('never processes work that sends %s', async (end) => {
     const reference = `ended-by-${end}`;
     const running = deliver(reference, (_db, { tx }) => opened.send(tx, end));
     await expect(running).rejects.toMatchObject({

@@ -117,7 +117,7 @@ export const providers: Readonly<Record<string, Open>> = {
       provider: fromDrizzle(drizzleOnPostgresJs(sql)),
       on: (tx) => overDrizzle(tx as NodePgDatabase),
       send: (tx, statement) => (tx as NodePgDatabase).execute(statement),
-      // Its end() waits for ever after a connection was lost under a statement.
+      // Its end() never settles after a connection was lost during a statement.
       close: () => sql.end({ timeout: 0 }),
     };
   },
@@ -168,7 +168,7 @@ export const providers: Readonly<Record<string, Open>> = {
       provider: fromPostgresJs(sql),
       on: (tx) => overPostgresJs(tx as TransactionSql),
       send: async (tx, statement) => await (tx as TransactionSql).unsafe(statement),
-      // Its end() waits for ever after a connection was lost under a statement.
+      // Its end() never settles after a connection was lost during a statement.
       close: () => sql.end({ timeout: 0 }),
     };
   },

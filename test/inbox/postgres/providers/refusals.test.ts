@@ -82,7 +82,7 @@ describe('a from… function', () => {
     expect(call).toThrow(message);
   });
 
-  it('gives nothing of another database to an inbox in Postgres', () => {
+  it('is refused by an inbox in Postgres if it uses another database', () => {
     const mysql = new DataSource({ type: 'mysql' });
     expect(() => postgresInbox(fromTypeOrm(mysql))).toThrow('received TypeORM on mysql');
     const knex = makeKnex({ client: 'mysql2' });

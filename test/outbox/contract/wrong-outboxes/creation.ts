@@ -18,7 +18,7 @@ const NOT_KNOWN =
 const OTHER = 'refuses another payment under the same reference, and sends nothing';
 const OTHER_RECORDED = 'refuses to record another payment under the same reference';
 
-/** A store that stores another end of a sending than the one that came. */
+/** A store that stores another result than the one it received. */
 function endingOtherwise(change: (result: Result) => Result): typeof RightStore {
   return class extends RightStore {
     override finish(key: string, owner: string, result: Result) {
