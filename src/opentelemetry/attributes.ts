@@ -1,10 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
 import { errorCodes } from '../errors.js';
 
-/** Of the semantic conventions that the names of attributes are from. */
+/** The semantic conventions that define the names in {@link HTTP}. */
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.45.0';
 
-/** Names of OpenTelemetry's semantic conventions for HTTP. */
+/** Attributes of OpenTelemetry's semantic conventions for HTTP. */
 export const HTTP = {
   method: 'http.request.method',
   resendCount: 'http.request.resend_count',
@@ -15,7 +15,7 @@ export const HTTP = {
   errorType: 'error.type',
 } as const;
 
-/** Names of this package's own. */
+/** Attributes that this package defines. */
 export const OWN = {
   operation: 'merchant_payments.operation',
   outcome: 'merchant_payments.outcome',
@@ -29,15 +29,15 @@ export const OWN = {
   parked: 'merchant_payments.parked',
 } as const;
 
-/** Without those that have no value, which some exporters would write as "undefined". */
+/** Drops attributes without a value, which some exporters would write as "undefined". */
 export function present(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-/** What the conventions have for a value that is not one of a known few. */
+/** The conventions' replacement for an unknown value. */
 const OTHER = '_OTHER';
 
-// The conventions know these. Another may be anything.
+// The methods that the conventions know. Any other may be arbitrary text.
 const METHODS = [
   'CONNECT',
   'DELETE',
@@ -55,20 +55,23 @@ export function knownMethod(method: string): string {
   return METHODS.includes(method) ? method : OTHER;
 }
 
-// A service's own codes are as many as it likes; each would be a time series for good.
-const MOST_CODES = 100;
+// A service may have any number of codes, and each would add a time series for the life of the process.
+const MAX_CODES = 100;
 
-/** Gives codes as labels of metrics: those of this package, and the first hundred of the service. */
+/**
+ * Returns a function that limits the codes used as metric labels: this package's codes and the first hundred
+ * others stay, any more become `_OTHER`.
+ */
 export function createCodeLabels(): (code: string | undefined) => string | undefined {
   const known = new Set<string>();
   return (code) => {
     if (code === undefined || (errorCodes as readonly string[]).includes(code)) return code;
-    if (known.size < MOST_CODES) known.add(code);
+    if (known.size < MAX_CODES) known.add(code);
     return known.has(code) ? code : OTHER;
   };
 }
 
-/** Boundaries in seconds that the conventions advise for the duration of requests. */
+/** The boundaries in seconds that the conventions recommend for request durations. */
 export const DURATION_BOUNDARIES = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];

@@ -19,7 +19,7 @@ import {
 } from './attributes.js';
 import { attempt, listen } from './subscription.js';
 
-/** Makes spans and metrics of the callbacks that receivers handle. */
+/** Records spans and metrics for the callbacks that receivers handle. */
 export function watchCallbacks(tracer: Tracer, meter: Meter): () => void {
   const spans = new WeakMap<CallbackTrace, Span>();
   const record = createCallbackRecorder(meter);
@@ -42,7 +42,7 @@ export function watchCallbacks(tracer: Tracer, meter: Meter): () => void {
   });
 }
 
-/** Whether something in this process has a span for the request already, as HTTP instrumentation has. */
+/** Whether this process already has a span for the request, such as one of HTTP instrumentation. */
 function hasServerSpan(): boolean {
   const active = traces.getActiveSpan()?.spanContext();
   return active !== undefined && active.isRemote !== true;
@@ -66,14 +66,14 @@ function endSpan(span: Span | undefined, callback: CallbackTrace): void {
 }
 
 function createCallbackRecorder(meter: Meter): (callback: CallbackTrace) => void {
-  // The error of a call in onPayment has the service's own code.
+  // A call in onPayment may fail with one of the service's own codes.
   const toLabel = createCodeLabels();
   const count = meter.createCounter('merchant_payments.callbacks', {
-    description: 'Requests to the callback endpoint that were answered',
+    description: 'Answered requests to the callback endpoint',
     unit: '{callback}',
   });
   const duration = meter.createHistogram('merchant_payments.callback.duration', {
-    description: 'Duration of callbacks, onPayment included',
+    description: 'Duration of callbacks, including onPayment',
     unit: 's',
     advice: { explicitBucketBoundaries: DURATION_BOUNDARIES },
   });

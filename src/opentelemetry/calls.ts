@@ -13,7 +13,7 @@ import { runWithin } from '../protocol/tracing.js';
 import { createCodeLabels, DURATION_BOUNDARIES, HTTP, OWN, present } from './attributes.js';
 import { attempt, listen } from './subscription.js';
 
-/** Makes spans and metrics of the client's calls. */
+/** Records spans and metrics for the client's calls. */
 export function watchCalls(tracer: Tracer, meter: Meter): () => void {
   const spans = new WeakMap<CallTrace, Span>();
   const record = createCallRecorder(meter);
@@ -46,7 +46,7 @@ export function watchCalls(tracer: Tracer, meter: Meter): () => void {
   };
 }
 
-// A path given to `request` may have identifiers in it, of which a name must have none.
+// A path passed to `request` may contain identifiers, which a span name must not.
 function nameOf({ operation, method, path }: CallTrace): string {
   return operation === 'request' ? method : `${method} ${path}`;
 }
@@ -82,7 +82,7 @@ function endSpan(span: Span | undefined, call: CallTrace): void {
   span?.end();
 }
 
-/** The status of an answer that is an error, or else the code of the error. */
+/** Returns the status of an error response, otherwise the code of the error. */
 function errorTypeOf({ status, code }: CallTrace): string | undefined {
   if (code === undefined) return undefined;
   return status === undefined || (status >= 200 && status < 300) ? code : String(status);
@@ -103,12 +103,12 @@ function createCallRecorder(meter: Meter) {
   const toLabel = createCodeLabels();
   const seconds = { unit: 's', advice: { explicitBucketBoundaries: DURATION_BOUNDARIES } };
   const count = meter.createCounter('merchant_payments.calls', {
-    description: 'Calls of the service that ended',
+    description: 'Finished calls to the service',
     unit: '{call}',
   });
   const callDuration = meter.createHistogram('merchant_payments.call.duration', {
     ...seconds,
-    description: 'Duration of calls of the service, retries included',
+    description: 'Duration of calls to the service, including retries',
   });
   const requestDuration = meter.createHistogram('merchant_payments.request.duration', {
     ...seconds,

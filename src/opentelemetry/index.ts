@@ -1,5 +1,5 @@
 /**
- * Spans and metrics of calls and callbacks, by OpenTelemetry.
+ * OpenTelemetry spans and metrics for calls and callbacks.
  *
  * @module merchant-payments/opentelemetry
  */

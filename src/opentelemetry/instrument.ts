@@ -12,18 +12,18 @@ import {
 } from './options.js';
 
 /**
- * Makes spans and metrics of all clients and receivers of the process, by OpenTelemetry, from the diagnostics
- * channels. Call it once, after the SDK was started. Attributes follow OpenTelemetry's semantic conventions
- * for HTTP, version 1.45.0.
+ * Records OpenTelemetry spans and metrics for all clients and receivers of the process, from their
+ * diagnostics channels. Call it once, after starting the SDK. Attributes follow OpenTelemetry's semantic
+ * conventions for HTTP, version 1.45.0.
  *
- * - A span of kind CLIENT for each call, under the caller's, with the number of its resends. It is active
- *   while the call runs.
- * - A span for each callback: INTERNAL below the span of the HTTP server where there is one, else SERVER. It
- *   is active while `onPayment` runs.
- * - Counters and histograms of both, by outcome and code.
- * - Gauges of unresolved payments, second payments and failed changes, where `outbox` and `inbox` are given.
+ * - A CLIENT span for each call, below the caller's span, with the number of resends. It is active while the
+ *   call runs.
+ * - A span for each callback: INTERNAL below the HTTP server's span if there is one, otherwise SERVER. It is
+ *   active while `onPayment` runs.
+ * - Counters and histograms for both, by outcome and code.
+ * - Gauges for unresolved payments, second payments and failed changes, if `outbox` and `inbox` are set.
  *
- * What fails in it, or in the SDK, changes no call and no callback.
+ * An error in the instrumentation or in the SDK affects no call and no callback.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *

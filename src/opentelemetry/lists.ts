@@ -3,15 +3,15 @@ import { within } from '../protocol/within.js';
 import { OWN } from './attributes.js';
 import type { ResolvedInstrumentation } from './options.js';
 
-/** More are not counted: a list is read at each collection, and beyond this the exact number changes nothing. */
-const MOST = 1_000;
+/** Where counting stops: each collection reads the list, and beyond this the exact number changes nothing. */
+const MAX_COUNT = 1_000;
 
-/** How long one collection waits for a list. Prometheus gives up a whole scrape after 10 seconds. */
-const PATIENCE_MS = 5_000;
+/** How long a collection waits for a list. Prometheus cancels a whole scrape after 10 seconds. */
+const READ_TIMEOUT_MS = 5_000;
 
 type Lists = Pick<ResolvedInstrumentation, 'outbox' | 'inbox'>;
 
-/** Makes gauges of what needs a person. */
+/** Records gauges for what needs a person's attention. */
 export function watchLists(meter: Meter, { outbox, inbox }: Lists): () => void {
   const stops: (() => void)[] = [];
   if (outbox !== undefined) stops.push(watchOutbox(meter, outbox));
@@ -23,7 +23,7 @@ export function watchLists(meter: Meter, { outbox, inbox }: Lists): () => void {
 
 function watchOutbox(meter: Meter, outbox: NonNullable<Lists['outbox']>): () => void {
   const unresolved = meter.createObservableGauge('merchant_payments.outbox.unresolved', {
-    description: `Payments that the service may or may not have: ${MOST} stands for ${MOST} or more`,
+    description: `Payments that the service may or may not have; ${MAX_COUNT} means ${MAX_COUNT} or more`,
     unit: '{payment}',
   });
   const age = meter.createObservableGauge('merchant_payments.outbox.unresolved.age', {
@@ -31,17 +31,17 @@ function watchOutbox(meter: Meter, outbox: NonNullable<Lists['outbox']>): () => 
     unit: 's',
   });
   const seconds = meter.createObservableGauge('merchant_payments.outbox.second_payments', {
-    description: `Payments that an order has beside its first: ${MOST} stands for ${MOST} or more`,
+    description: `Payments of an order beyond its first; ${MAX_COUNT} means ${MAX_COUNT} or more`,
     unit: '{payment}',
   });
   return observe(meter, [unresolved, age, seconds], async () => {
     let count = 0;
     let oldest: Date | undefined;
-    for await (const { sentAt } of outbox.unresolved({ limit: MOST })) {
+    for await (const { sentAt } of outbox.unresolved({ limit: MAX_COUNT })) {
       count += 1;
       oldest ??= sentAt;
     }
-    const second = await countAll(outbox.secondPayments({ limit: MOST }));
+    const second = await countAll(outbox.secondPayments({ limit: MAX_COUNT }));
     return (result) => {
       result.observe(unresolved, count);
       const ageMs = oldest === undefined ? 0 : Date.now() - oldest.getTime();
@@ -53,12 +53,12 @@ function watchOutbox(meter: Meter, outbox: NonNullable<Lists['outbox']>): () => 
 
 function watchInbox(meter: Meter, inbox: NonNullable<Lists['inbox']>): () => void {
   const failed = meter.createObservableGauge('merchant_payments.inbox.failed_changes', {
-    description: `Status changes whose work failed: ${MOST} in all stands for ${MOST} or more`,
+    description: `Status changes whose work failed; ${MAX_COUNT} in total means ${MAX_COUNT} or more`,
     unit: '{change}',
   });
   return observe(meter, [failed], async () => {
     const counts = { failing: 0, parked: 0 };
-    for await (const { parked } of inbox.failedChanges({ limit: MOST })) {
+    for await (const { parked } of inbox.failedChanges({ limit: MAX_COUNT })) {
       counts[parked ? 'parked' : 'failing'] += 1;
     }
     return (result) => {
@@ -78,19 +78,19 @@ type Gauge = ReturnType<Meter['createObservableGauge']>;
 type Write = (result: BatchObservableResult) => void;
 
 /**
- * Reads at each collection. What can't be read, or not in time, is not observed: an SDK would log the error
- * of a database with all that it says, and an old figure would pass for the present one.
+ * Calls `read` at each collection. A value that can't be read in time is not observed: the SDK would log a
+ * database's error in full, and an old value would look current.
  */
 function observe(meter: Meter, gauges: Gauge[], read: () => Promise<Write>): () => void {
   let reading: Promise<Write | undefined> | undefined;
   const collect = async (result: BatchObservableResult): Promise<void> => {
-    // One that hangs is not begun again.
+    // A read that hangs is not started again.
     reading ??= read()
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;
       });
-    (await within(PATIENCE_MS, reading, () => undefined))?.(result);
+    (await within(READ_TIMEOUT_MS, reading, () => undefined))?.(result);
   };
   meter.addBatchObservableCallback(collect, gauges);
   return () => meter.removeBatchObservableCallback(collect, gauges);

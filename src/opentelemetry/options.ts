@@ -12,23 +12,23 @@ import {
 /** Options of `instrumentMerchantPayments`. */
 export interface InstrumentationOptions {
   /**
-   * Makes the spans.
+   * Creates the spans.
    * @default the global one
    */
   tracerProvider?: TracerProvider | undefined;
   /**
-   * Makes the metrics.
-   * @default the global one, which the SDK must have set before
+   * Creates the metrics.
+   * @default the global one, which the SDK must have set by then
    */
   meterProvider?: MeterProvider | undefined;
   /**
-   * The outbox whose unresolved and second payments are counted, at each collection of metrics.
+   * The outbox whose unresolved and second payments are counted at each collection of metrics.
    * @default none
    */
   outbox?: Pick<PaymentOutbox, 'unresolved' | 'secondPayments'> | undefined;
   /**
-   * The inbox whose failed changes are counted, at each collection of metrics. One that keeps them: memory,
-   * Postgres, MySQL or SQLite.
+   * The inbox whose failed changes are counted at each collection of metrics. It must be one that keeps
+   * them: memory, Postgres, MySQL or SQLite.
    * @default none
    */
   inbox?: Pick<FailedChangeStore, 'failedChanges'> | undefined;
@@ -36,11 +36,10 @@ export interface InstrumentationOptions {
 
 /** What `instrumentMerchantPayments` returns. */
 export interface Instrumentation {
-  /** Stops making spans and metrics. Can be called more than once. */
+  /** Stops recording spans and metrics. Can be called more than once. */
   disable(): void;
 }
 
-/** One rule for each option. */
 export const instrumentationRules = {
   tracerProvider: optional(withMethods<TracerProvider>('a TracerProvider', 'getTracer')),
   meterProvider: optional(withMethods<MeterProvider>('a MeterProvider', 'getMeter')),
@@ -59,5 +58,4 @@ export const instrumentationRules = {
   ),
 } satisfies OptionRules<InstrumentationOptions>;
 
-/** What is watched by default, and what is made of it. */
 export type ResolvedInstrumentation = Resolved<typeof instrumentationRules>;

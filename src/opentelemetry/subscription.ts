@@ -1,15 +1,13 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 
-/** What is done at the two ends of what a channel tells of. */
+/** Called when the traced operation starts and when it ends. */
 interface Listeners<Trace> {
   start?(trace: Trace): void;
   end(trace: Trace): void;
 }
 
 /**
- * Listens to a tracing channel of this package.
- *
- * @returns stops it
+ * Listens to a tracing channel of this package. Returns a function that stops listening.
  */
 export function listen<Trace extends object>(
   channelName: string,
@@ -27,8 +25,8 @@ export function listen<Trace extends object>(
 }
 
 /**
- * Runs what an SDK is called in: a span processor, an exporter or a sampler may throw. Node would end the
- * process for an error in a subscriber.
+ * Runs code that calls an SDK, and ignores its errors: a span processor, an exporter or a sampler may throw,
+ * and Node ends the process for an error in a subscriber.
  */
 export function attempt(run: () => void): void {
   try {
