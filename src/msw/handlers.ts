@@ -7,18 +7,18 @@ import { operations } from '../protocol/operations.js';
 import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
 import { type BaseUrl, baseUrl } from '../protocol/url.js';
 
-/** Options of {@link paymentServiceHandlers}. Those of the service make one; `service` takes yours. */
+/** Options of {@link paymentServiceHandlers}: those of a new mock service, or `service` for your own. */
 export interface PaymentServiceHandlersOptions extends MockServiceOptions {
   /**
-   * The service's base address, http or https, with a path prefix if it has one. Every path below it
-   * is answered: an unknown one with 404.
-   * @default none: `/api/payments` is answered at every address, and nothing else
+   * The service's base address, http or https, with its path prefix if it has one. All paths below it
+   * are answered, unknown ones with 404.
+   * @default none: `/api/payments` is answered at every address, and no other path
    */
   baseUrl?: string | undefined;
   /**
-   * The service to answer from, to look at payments, set statuses and add faults. Not together
-   * with options of the service.
-   * @default a new one of the options given
+   * The service that answers, so that you can inspect payments, set statuses and add faults. Can't be
+   * combined with options of a new service.
+   * @default a new one with the given options
    */
   service?: MockService | undefined;
 }
@@ -33,9 +33,9 @@ const rules = {
  * The mock service as msw handlers (interface section 4.1), for msw 2 and 3.
  *
  * msw sees the global `fetch` and `node:http`, but not undici: give the client
- * `fetch: globalThis.fetch`, or its requests go to the real address. Callbacks of the service go
- * out over `node:http`, which msw sees too; when callbackUrl is set by then, one more handler passes
- * them on to your endpoint.
+ * `fetch: globalThis.fetch`, or its requests go to the real address. The service sends callbacks over
+ * `node:http`, which msw sees too: if `callbackUrl` is set before this call, an extra handler lets them
+ * through to your endpoint.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -80,8 +80,8 @@ function refuseServiceOptions(options: object): void {
   );
 }
 
-// Patterns of msw give a meaning to characters that a URL may hold; a regular expression does not,
-// once they are escaped.
+// In msw's patterns, some characters that a URL may contain have a meaning. In a regular expression they
+// can be escaped.
 function below({ href }: BaseUrl): RegExp {
   return new RegExp(`^${escapePattern(href)}/`);
 }
@@ -96,7 +96,7 @@ function escapePattern(text: string): string {
 
 interface Place {
   readonly pattern: RegExp | string;
-  /** The path of the service, without what stands before it. */
+  /** Returns the service's own path, without the prefix. */
   readonly toPath: (pathname: string) => string;
 }
 

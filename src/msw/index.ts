@@ -1,5 +1,5 @@
 /**
- * The mock of the service as request handlers for msw.
+ * The mock service as request handlers for msw.
  *
  * @module merchant-payments/msw
  */
