@@ -2,19 +2,19 @@ import type { Delivery, DeliveryAttempt, EditableDelivery } from '../callbacks/d
 import { faultCatalogue } from '../faults/fault-catalogue.js';
 
 /**
- * What people want to know of a callback, most urgent first.
+ * Groups of callbacks, the most urgent first.
  *
- * - `failed`: not acknowledged, or a forged one that was; also while a retry is due.
- * - `waiting`: being sent, held, or lost by a fault and due again.
+ * - `failed`: not acknowledged, even if a retry is due; or forged, yet acknowledged.
+ * - `waiting`: being sent, held, or due for a retry after a `drop` fault or a correct refusal.
  * - `not-sent`: there was no callbackUrl.
- * - `done`: acknowledged, by a later delivery of the same change too; or refused as it should be.
+ * - `done`: acknowledged, perhaps in a later delivery of the same change; or correctly refused.
  */
 export const callbackGroups = ['failed', 'waiting', 'not-sent', 'done'] as const;
 export type CallbackGroup = (typeof callbackGroups)[number];
 
 export type GroupedCallbacks = Readonly<Record<CallbackGroup, readonly EditableDelivery[]>>;
 
-/** The deliveries in their groups, each newest first. */
+/** Returns the deliveries of each group, newest first. */
 export function groupCallbacks(oldestFirst: readonly EditableDelivery[]): GroupedCallbacks {
   const groups: Record<CallbackGroup, EditableDelivery[]> = {
     failed: [],
@@ -23,8 +23,8 @@ export function groupCallbacks(oldestFirst: readonly EditableDelivery[]): Groupe
     done: [],
   };
   const settled = new Set<string>();
-  for (let place = oldestFirst.length - 1; place >= 0; place -= 1) {
-    const delivery = oldestFirst[place];
+  for (let index = oldestFirst.length - 1; index >= 0; index -= 1) {
+    const delivery = oldestFirst[index];
     if (delivery === undefined) continue;
     const group = settled.has(changeOf(delivery)) ? 'done' : groupOf(delivery);
     groups[group].push(delivery);
@@ -34,7 +34,7 @@ export function groupCallbacks(oldestFirst: readonly EditableDelivery[]): Groupe
   return groups;
 }
 
-/** Names the change of a payment, whatever delivers it: no two changes of one are at the same time. */
+/** Returns a key for a status change, equal for all its deliveries: a payment never changes twice at one instant. */
 export function changeOf({ referenceNumber, payment }: Delivery): string {
   return `${referenceNumber} ${payment.updatedAt}`;
 }
@@ -48,14 +48,14 @@ function groupOf(delivery: EditableDelivery): CallbackGroup {
   const last = delivery.attempts.at(-1);
   const refusal = refusalOf(delivery, last);
   const { status = 0 } = last?.response ?? {};
-  const isRefusedRightly = refusal !== undefined && status >= 400 && status < 500;
+  const isCorrectRefusal = refusal !== undefined && status >= 400 && status < 500;
   switch (delivery.state) {
     case 'acknowledged':
       return refusal === 'must' ? 'failed' : 'done';
     case 'given-up':
-      return isRefusedRightly ? 'done' : 'failed';
+      return isCorrectRefusal ? 'done' : 'failed';
     case 'retrying':
-      return last?.outcome === 'dropped' || isRefusedRightly ? 'waiting' : 'failed';
+      return last?.outcome === 'dropped' || isCorrectRefusal ? 'waiting' : 'failed';
     case 'sending':
     case 'held':
       return 'waiting';
@@ -64,7 +64,7 @@ function groupOf(delivery: EditableDelivery): CallbackGroup {
   }
 }
 
-/** Whether an endpoint must, or may, refuse the attempt. */
+/** Returns whether an endpoint must, or may, refuse the attempt. */
 function refusalOf(
   { edit }: EditableDelivery,
   attempt: DeliveryAttempt | undefined,

@@ -23,10 +23,10 @@ export interface ControlCall {
 
 type Handler = (call: ControlCall, id: string) => PlainAnswer | Promise<PlainAnswer>;
 
-/** A method, a path in which `:id` stands for an identifier, and what answers. */
+/** `:id` in the path stands for an identifier. */
 export type Route = readonly [method: string, path: string, handle: Handler];
 
-/** On every answer: other origins and caches get nothing, and JSON is never taken for a page. */
+/** Sent with every answer, so that other origins and caches get nothing and JSON is never shown as a page. */
 export const GUARD_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
@@ -51,7 +51,7 @@ interface FailureDetails {
   readonly option?: string;
 }
 
-/** Ends a call with an error of the control interface. */
+/** Thrown to answer a call with an error. */
 export class ControlFailure extends Error {
   override readonly name = 'ControlFailure';
   readonly code: keyof typeof statuses;
@@ -74,7 +74,7 @@ export function failureAnswer({ code, message, details }: ControlFailure): Plain
   return jsonAnswer(statuses[code], body, { ...GUARD_HEADERS, ...headers });
 }
 
-/** Answers a call by the route that it fits. Never rejects. */
+/** Answers a call by the matching route. Never rejects. */
 export async function answerCall(
   routes: readonly Route[],
   request: PlainRequest,
@@ -104,7 +104,7 @@ function toFailure(error: unknown): ControlFailure {
   return new ControlFailure('UNAVAILABLE', message);
 }
 
-/** @throws {ControlFailure} when the body is not what the interface takes */
+/** @throws {ControlFailure} when the body is too large or no JSON object */
 async function readControlCall(request: PlainRequest): Promise<ControlCall> {
   const { method, pathname, search, signal } = request;
   return {
@@ -117,11 +117,11 @@ async function readControlCall(request: PlainRequest): Promise<ControlCall> {
 }
 
 async function readFields(request: PlainRequest): Promise<Record<string, unknown>> {
-  // A page of another site can't send this type without being asked for permission.
+  // A page of another site can't send this type without a preflight, which is refused.
   if (!isJsonType(request.headers.get('content-type'))) {
     throw new ControlFailure(
       'UNSUPPORTED_MEDIA_TYPE',
-      'The content-type must be application/json, also when there is no body',
+      'The content-type must be application/json, even without a body',
     );
   }
   const body = await request.readBody();
@@ -144,14 +144,14 @@ export function readLimit(query: URLSearchParams): number {
   throw new ControlFailure('INVALID_REQUEST', 'limit must be a whole number from 1 to 1000');
 }
 
-/** @throws {ControlFailure} for a field that the call does not take */
+/** @throws {ControlFailure} for an unknown field */
 export function assertOnly(
   body: Readonly<Record<string, unknown>>,
   ...fields: readonly string[]
 ): void {
   const stray = Object.keys(body).find((field) => !fields.includes(field));
   if (stray === undefined) return;
-  const known = fields.length === 0 ? 'be empty' : `hold nothing but ${fields.join(', ')}`;
+  const known = fields.length === 0 ? 'be empty' : `contain only ${fields.join(', ')}`;
   throw new ControlFailure('INVALID_REQUEST', `The body must ${known}; received "${stray}"`);
 }
 
@@ -165,7 +165,7 @@ async function routeCall(routes: readonly Route[], call: ControlCall): Promise<P
     allowed.push(method);
   }
   if (allowed.length === 0) {
-    const message = 'There is nothing at this path of the control interface';
+    const message = 'The control interface has nothing at this path';
     throw new ControlFailure('NOT_FOUND', message);
   }
   throw new ControlFailure(

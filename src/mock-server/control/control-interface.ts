@@ -56,16 +56,16 @@ interface ControlInterfaceOptions {
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
   readonly faults: FaultList;
-  /** Answers with the dashboard. */
+  /** Returns the dashboard. */
   readonly page: () => Promise<PlainAnswer>;
 }
 
-/** Whether a path is the control interface's and not the service's own. */
+/** Whether a path belongs to the control interface, not to the service's own interface. */
 export function isControlPath(pathname: string): boolean {
   return pathname === '/_mock' || pathname.startsWith('/_mock/');
 }
 
-/** Controls a mock server for people and tools: JSON below `/_mock/`, and the dashboard's page. */
+/** Lets people and tools control a mock server: JSON below `/_mock/`, and the dashboard's page. */
 export class ControlInterface {
   readonly #options: ControlInterfaceOptions;
   readonly #streams: EventStreams;
@@ -107,7 +107,7 @@ export class ControlInterface {
     return answerCall(this.#routes, request);
   }
 
-  /** Ends the open event streams, and a check that is under way. */
+  /** Ends the open event streams and a running check. */
   close(): void {
     this.#check.cancel();
     this.#streams.close();
@@ -211,7 +211,7 @@ export class ControlInterface {
 
   async #resendEdited(body: ControlCall['body'], id: string): Promise<PlainAnswer> {
     if (body['fault'] !== undefined) {
-      throw new ControlFailure('INVALID_REQUEST', 'The body must hold fault or edit, not both', {
+      throw new ControlFailure('INVALID_REQUEST', 'The body must contain fault or edit, not both', {
         option: 'edit',
       });
     }
@@ -230,7 +230,7 @@ export class ControlInterface {
     const chosen = wanted === null ? callbackGroups : [toGroup(wanted, callbackGroups)];
     const found = chosen.flatMap((group) => {
       const all = groups[group];
-      const matching = search === '' ? all : all.filter((one) => isFound(one, search));
+      const matching = search === '' ? all : all.filter((one) => isMatch(one, search));
       return matching.map((delivery) => ({ delivery, group }));
     });
     const page: ControlCallbackPage = {
@@ -252,7 +252,7 @@ export class ControlInterface {
       );
     }
     if (this.#isResending) {
-      throw new ControlFailure('CONFLICT', 'Callbacks are being resent already; try again');
+      throw new ControlFailure('CONFLICT', 'Callbacks are already being resent; try again later');
     }
     this.#isResending = true;
     try {
@@ -273,7 +273,7 @@ export class ControlInterface {
         'There is no callbackUrl, so there is nothing to check; set it first',
       );
     }
-    // Only what can be written as JSON is taken, and the check itself refuses what is invalid.
+    // The check itself refuses invalid options.
     await this.#check.start(service.callbackUrl, {
       ...body,
       signingSecret: service.signingSecret,
@@ -332,15 +332,15 @@ export class ControlInterface {
     if (!isAdvanceable(clock)) {
       throw new ControlFailure(
         'CONFLICT',
-        "The clock of this service can't be moved: the one given as an option has no advance()",
+        "The clock of this service can't be moved: the one that was passed as an option has no advance()",
       );
     }
     if (this.#isAdvancing) {
-      throw new ControlFailure('CONFLICT', 'The clock is being advanced already; try again');
+      throw new ControlFailure('CONFLICT', 'The clock is already being advanced; try again later');
     }
     this.#isAdvancing = true;
     try {
-      // The retry of an attempt that is under way has no time yet.
+      // Only when an attempt has ended is its retry scheduled.
       await this.#options.dispatcher.settled();
       await clock.advance(body['ms'] as number);
     } finally {
@@ -382,7 +382,7 @@ export class ControlInterface {
   }
 }
 
-/** What `checkCallbackEndpoint` can be given from here. */
+/** Options of `checkCallbackEndpoint` that a call may set. */
 const CHECK_OPTIONS = ['countEffects', 'effectCounts', 'merchantPaymentReference'];
 const RESENDABLE = ['failed', 'not-sent'] as const;
 
@@ -401,7 +401,7 @@ function readEdit(value: unknown): CallbackEdit {
   if (typeof body !== 'string' || Object.keys(strays).length > 0) {
     throw new ControlFailure(
       'INVALID_REQUEST',
-      'edit must be an object with the body as text, and with signature',
+      'edit must be an object with body, a string, and optionally signature',
       { option: 'edit' },
     );
   }
@@ -413,17 +413,17 @@ function readEdit(value: unknown): CallbackEdit {
   );
 }
 
-function isFound({ payment, status, state }: Delivery, wanted: string): boolean {
+function isMatch({ payment, status, state }: Delivery, wanted: string): boolean {
   const { referenceNumber, merchantPaymentReference } = payment;
   return [referenceNumber, merchantPaymentReference, status, state].some((text) =>
     text.toLowerCase().includes(wanted),
   );
 }
 
-/** Payments whose callbacks are resent at a time. */
+/** How many payments have their callbacks resent at a time. */
 const RESENT_AT_ONCE = 8;
 
-/** Resends each change once: those of a payment in their order, several payments at a time. */
+/** Resends each change once: in order for one payment, several payments at a time. */
 async function resendChanges(
   newestFirst: readonly Delivery[],
   resend: (delivery: Delivery) => Promise<Delivery>,
@@ -449,10 +449,10 @@ async function resendChanges(
   return summary;
 }
 
-/** About how much an answer may hold; a caller who wants more asks for one payment at a time. */
+/** The approximate limit of an answer. A caller who needs more asks for one payment at a time. */
 const MAX_ANSWER_BYTES = 16_777_216;
 
-/** As many as fit into an answer, one in any case. */
+/** Returns as many as fit into an answer, but at least one. */
 function takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
   let bytes = 0;
   return items.filter((item, index) => {

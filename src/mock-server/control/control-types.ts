@@ -7,26 +7,26 @@ import type { Fault } from '../faults/fault.js';
 import type { MockStatusChange } from '../state/payments.js';
 import type { CallbackGroup } from './callback-groups.js';
 
-// What the control interface sends, for the dashboard and the command line. JSON: dates are ISO 8601
-// texts, and undefined fields are absent.
+// What the control interface sends to the dashboard and the command line, as JSON: dates are ISO 8601
+// strings, and undefined fields are absent.
 
-/** What a mock service is set to and how much it holds: `GET /_mock/state`. */
+/** `GET /_mock/state`: the settings of a mock service, and how much it holds. */
 export interface ControlState {
   url: string;
   /** Version of this package. */
   version: string;
-  /** The service's clock. */
+  /** The service's time. */
   now: string;
-  /** How far that is ahead of the system's clock, in milliseconds. */
+  /** How far `now` is ahead of the system's clock, in milliseconds. */
   aheadMs: number;
   /** Whether `POST /_mock/clock/advance` can move the clock. */
   canAdvanceClock: boolean;
-  /** Where callbacks are sent; `null` for nowhere. */
+  /** Where callbacks are sent; `null` when they are not. */
   callbackUrl: string | null;
   signatureEncoding: SignatureEncoding;
-  /** Milliseconds after a failed attempt until the next, one per retry. */
+  /** The delay before each retry, in milliseconds. */
   retryScheduleMs: readonly number[];
-  /** Of `requests`, `deliveries` (attempts) and `callbacks` (deliveries in groups), those that are kept. */
+  /** `requests`, `deliveries` (attempts) and `callbacks` (deliveries by group) count what is still kept. */
   counts: {
     payments: number;
     requests: number;
@@ -39,16 +39,16 @@ export interface ControlState {
 export interface ControlPayment extends PaymentStatusRecord {
   amount: number;
   currency: string;
-  /** Further fields of the creation. */
+  /** The other fields that it was created with. */
   extra: Record<string, unknown>;
-  /** The last 100 statuses it had, oldest first. That of its creation is `at` its `createdAt`. */
+  /** Its last 100 statuses, oldest first. The first one ever has `createdAt` as its `at`. */
   history: readonly MockStatusChange[];
 }
 
 /** `GET /_mock/payments`: newest first. */
 export interface ControlPaymentPage {
   payments: readonly ControlPayment[];
-  /** How many there are in all, or that match the search. */
+  /** The number of payments that match the search, or of all. */
   total: number;
   /** The `before` of the next page; absent on the last. */
   next?: string | undefined;
@@ -70,13 +70,13 @@ export interface ControlDelivery {
   /** The `updatedAt` of the change. */
   updatedAt: string;
   state: DeliveryState;
-  /** Its attempts that have ended, oldest first. */
+  /** Its finished attempts, oldest first. */
   attempts: readonly ControlAttempt[];
-  /** Whether its body was edited, and signed again. */
+  /** How its edited body was signed; absent when the body was not edited. */
   edited?: CallbackEdit['signature'] | undefined;
 }
 
-/** A delivery in the list of all: what its last attempt met, without bodies. */
+/** A delivery in the list of callbacks, with the outcome of its last attempt and without bodies. */
 export interface ControlCallback
   extends Pick<
     ControlDelivery,
@@ -84,7 +84,7 @@ export interface ControlCallback
   > {
   merchantPaymentReference: string;
   group: CallbackGroup;
-  /** The last attempt that has ended; absent before the first. */
+  /** The last finished attempt, if any. */
   last?:
     | (Pick<
         ControlAttempt,
@@ -98,25 +98,25 @@ export type CallbackCounts = Record<CallbackGroup, number>;
 /** `GET /_mock/callbacks`: failures first, then newest first. */
 export interface ControlCallbackPage {
   callbacks: readonly ControlCallback[];
-  /** How many there are in the group, or that match the search. */
+  /** The number of callbacks that match the group and the search. */
   total: number;
-  /** How many there are in each group, whatever is asked for. */
+  /** The number of all callbacks in each group. */
   counts: CallbackCounts;
 }
 
 /** `POST /_mock/callbacks/resend` */
 export interface ControlResendSummary {
-  /** Status changes whose callback was sent once more. */
+  /** The number of status changes whose callback was resent. */
   resent: number;
   acknowledged: number;
 }
 
-/** `GET`, `POST` and `DELETE /_mock/check`: the check of the endpoint that is under way, or the last one. */
+/** `GET`, `POST` and `DELETE /_mock/check`: the running check of the endpoint, or the last one. */
 export interface ControlCheck {
   isRunning: boolean;
-  /** Those that have ended. */
+  /** The finished ones. */
   checks: readonly EndpointCheck[];
-  /** When it has ended. */
+  /** Present once the run has ended. */
   report?: EndpointReport | undefined;
   /** Why it ended without a report. */
   failure?: string | undefined;
@@ -125,14 +125,14 @@ export interface ControlCheck {
 /** `GET /_mock/payments/{referenceNumber}` */
 export interface ControlPaymentDetail {
   payment: ControlPayment;
-  /** Oldest first: of the last 10,000 of the service, as many of the newest as fit into 16 MiB. */
+  /** Oldest first: those among the service's last 10,000, and of these the newest that fit into 16 MiB. */
   deliveries: readonly ControlDelivery[];
 }
 
-/** `GET /_mock/deliveries`: attempts that have ended, newest first; fewer than asked for beyond 16 MiB. */
+/** `GET /_mock/deliveries`: finished attempts, newest first; fewer than `limit` if they exceed 16 MiB. */
 export interface ControlAttemptPage {
   attempts: readonly ControlAttempt[];
-  /** How many are kept, or match. */
+  /** The number of kept attempts that match. */
   total: number;
 }
 
@@ -140,10 +140,10 @@ export interface ControlRequest extends Omit<RecordedRequest, 'at' | 'json'> {
   at: string;
 }
 
-/** `GET /_mock/requests`: newest first; fewer than asked for beyond 16 MiB. */
+/** `GET /_mock/requests`: newest first; fewer than `limit` if they exceed 16 MiB. */
 export interface ControlRequestPage {
   requests: readonly ControlRequest[];
-  /** How many are kept. */
+  /** The number of kept requests. */
   total: number;
 }
 
@@ -157,7 +157,7 @@ export type ControlFault = WithJsonTimes<Fault> & {
   id: string;
 };
 
-/** `GET /_mock/faults`, and the answer when they are changed: those that are not used up, oldest first. */
+/** `GET /_mock/faults`, and the answer to each change: the pending faults, oldest first. */
 export interface ControlFaults {
   faults: readonly ControlFault[];
 }
@@ -170,20 +170,20 @@ export interface ControlError {
   option?: string | undefined;
 }
 
-/** What `GET /_mock/events` sends: one server-sent event each, `event` being the type, `data` all of it. */
+/** What `GET /_mock/events` sends: in each server-sent event, `event` is the type and `data` the whole object. */
 export type ControlEvent =
   | { type: 'payment'; payment: ControlPayment }
-  /** A request arrived; again when it was answered or its connection broke. */
+  /** Sent when a request arrives, and again when it is answered or its connection breaks. */
   | { type: 'request'; request: ControlRequest }
   /** An attempt to deliver a callback ended. */
   | { type: 'attempt'; attempt: ControlAttempt }
-  /** A delivery changed its state. */
+  /** The state of a delivery changed. */
   | {
       type: 'delivery';
       delivery: Pick<ControlDelivery, 'id' | 'referenceNumber' | 'status' | 'state'> &
         Pick<ControlPayment, 'merchantPaymentReference'>;
     }
-  /** Faults were added, used up or cleared: those that are left. */
+  /** Faults were added, used up or cleared; the pending ones. */
   | { type: 'faults'; faults: readonly ControlFault[] }
-  /** `state`: a setting was changed, or the clock was moved. `reset`: everything was forgotten. */
+  /** `state`: a setting was changed, or the clock was moved. `reset`: the mock was reset. */
   | { type: 'state' | 'reset'; state: ControlState };

@@ -12,7 +12,7 @@ import type {
   ControlRequest,
 } from './control-types.js';
 
-// Each lists its fields, so that a field that is added to the service, perhaps a secret, is not sent.
+// Each view lists its fields, so that a field added later, perhaps a secret, is not sent.
 
 function pick<From, Field extends keyof From>(from: From, ...fields: readonly Field[]) {
   return Object.fromEntries(fields.map((field) => [field, from[field]])) as Pick<From, Field>;

@@ -3,10 +3,10 @@ import type { EndpointCheck, EndpointReport } from '../../testing/endpoint-check
 import { ControlFailure } from './control-call.js';
 import type { ControlCheck } from './control-types.js';
 
-/** `merchant-payments/testing`, loaded when it is first used: a mock that starts does not pay for it. */
+/** Loads `merchant-payments/testing` on first use, so that the mock starts without it. */
 export const loadTestingTools = () => import('merchant-payments/testing');
 
-/** The check of the merchant's endpoint that is under way, or the last one. */
+/** The running check of the merchant's endpoint, or the last one. */
 export class EndpointCheckRun {
   #checks: EndpointCheck[] = [];
   #report: EndpointReport | undefined;
@@ -23,17 +23,14 @@ export class EndpointCheckRun {
   }
 
   /**
-   * Settles when the check is under way.
+   * Resolves once the check is running.
    *
-   * @throws {ControlFailure} when another one is
+   * @throws {ControlFailure} when another check is running
    * @throws {InvalidOptionError} when an option is invalid
    */
   async start(url: string, options: CheckCallbackEndpointOptions): Promise<void> {
     if (this.#running !== undefined) {
-      throw new ControlFailure(
-        'CONFLICT',
-        'A check is under way already; wait for it, or cancel it',
-      );
+      throw new ControlFailure('CONFLICT', 'A check is already running; wait for it or cancel it');
     }
     const running = new AbortController();
     this.#running = running;
@@ -45,7 +42,7 @@ export class EndpointCheckRun {
         signal: running.signal,
         onCheck: (check) => checks.push(check),
       });
-      // Invalid options are refused before anything is sent.
+      // Invalid options reject at once, before anything is sent.
       await Promise.race([ended, new Promise((resolve) => setImmediate(resolve))]);
       this.#checks = checks;
       this.#report = undefined;

@@ -5,7 +5,7 @@ import type { ControlEvent } from './control-types.js';
 
 const MAX_STREAMS = 64;
 const HEARTBEAT_MS = 15_000;
-/** What may be queued for a slow reader; beyond it the stream ends, and the reader connects again. */
+/** What may be queued for a slow reader. Beyond it the stream ends, and the reader can reconnect. */
 const MAX_QUEUED_BYTES = 8_388_608;
 
 interface EventStreamsOptions {
@@ -45,16 +45,16 @@ export class EventStreams {
             else send(text);
           });
           const heartbeat = setInterval(() => send(': heartbeat\n\n'), HEARTBEAT_MS);
-          const leave = () => end();
+          const onAbort = () => end();
           end = (isCancelled = false) => {
             if (!this.#open.delete(end)) return;
             clearInterval(heartbeat);
             unsubscribe();
-            signal.removeEventListener('abort', leave);
+            signal.removeEventListener('abort', onAbort);
             if (!isCancelled) controller.close();
           };
           this.#open.add(end);
-          signal.addEventListener('abort', leave);
+          signal.addEventListener('abort', onAbort);
           send(': connected\n\n');
         },
         cancel: () => end(true),
@@ -68,7 +68,7 @@ export class EventStreams {
     };
   }
 
-  // An event that is too long for one text ends the stream; the reader connects again.
+  // An event too long for one string ends the stream; the reader can reconnect.
   #write(event: MockEvent): string | undefined {
     try {
       const view = this.#options.view(event);

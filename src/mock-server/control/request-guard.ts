@@ -21,9 +21,10 @@ interface GuardedRequest {
 }
 
 /**
- * Why a request must not reach the control interface, which asks for no credentials; `undefined` when
- * it may. A browser sends requests of any page to this machine: Origin and Sec-Fetch-Site reveal such
- * a page, and Host reveals one whose own name resolves to this machine (DNS rebinding).
+ * Returns why a request must not reach the control interface, or `undefined` when it may. The interface
+ * asks for no credentials, and a browser lets any page send requests to this machine: Origin and
+ * Sec-Fetch-Site reveal such a page, and Host reveals one whose domain resolves to this machine (DNS
+ * rebinding).
  */
 export function findIntrusion(request: GuardedRequest): string | undefined {
   const { headers, listens } = request;
@@ -50,7 +51,7 @@ function isExpectedHost(authority: string, { host, address }: ListenAddress): bo
   return name === host.toLowerCase();
 }
 
-// The port may be another than the one that is listened on: a tunnel or a container maps it.
+// The port may differ from the one listened on: a tunnel or a container may map it.
 function hostnameOf(authority: string): string | undefined {
   if (/[/?#@\\]/.test(authority) || !URL.canParse(`http://${authority}`)) return undefined;
   const { hostname } = new URL(`http://${authority}`);
@@ -61,7 +62,7 @@ function isOwnOrigin(origin: string, authority: string): boolean {
   return origin.toLowerCase() === `http://${authority.toLowerCase()}`;
 }
 
-/** A link from another site: it may open the page, which holds no data, and learns nothing. */
+/** A link on another site may open the page: the page holds no data, and the site can't read it. */
 function isVisit({ method, path, headers }: GuardedRequest): boolean {
   return method === 'GET' && PAGE_PATHS.includes(path) && headers['sec-fetch-mode'] === 'navigate';
 }

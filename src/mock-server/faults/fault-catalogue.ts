@@ -1,7 +1,7 @@
 import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
 
-/** A parameter of a fault. One without a default must be given; the first choice is the default. */
+/** A parameter of a fault, required if it has no default. The first of several choices is the default. */
 export type FaultParameter =
   | { readonly kind: 'text'; readonly label: string; readonly default: string }
   | { readonly kind: 'json'; readonly label: string; readonly default: unknown }
@@ -15,24 +15,24 @@ export type FaultParameter =
       readonly default?: number;
     };
 
-/** All that is known of a type of fault but its behaviour, which is in api/ or in callbacks/. */
+/** Everything about a type of fault except its behaviour, which is in api/ or callbacks/. */
 export type FaultEntry = {
-  /** What happens, in a few words that begin in lower case. */
+  /** What happens, in a few words, starting in lower case. */
   readonly text: string;
   readonly parameters?: Readonly<Record<string, FaultParameter>>;
 } & (
   | {
       readonly on: 'request';
-      /** Whether a payment is created all the same. */
+      /** Whether a payment is created nevertheless. */
       readonly creates: boolean;
     }
   | {
       readonly on: 'callback';
       /** What the merchant's endpoint should do. */
       readonly expects: string;
-      /** `must`: every endpoint has to refuse it, with any settings. `may`: it depends on them. */
+      /** `must`: every endpoint has to refuse it. `may`: it depends on the endpoint's settings. */
       readonly refusal?: 'must' | 'may';
-      /** Whether it needs no signing secret: a proxy can do it too. */
+      /** Whether it works without the signing secret, and so in a proxy too. */
       readonly isInTransit?: boolean;
     }
 );
@@ -45,7 +45,7 @@ type FaultOf<Type> = Fault extends infer Each
     : never
   : never;
 type OwnParameter<Type> = Exclude<keyof FaultOf<Type>, 'on' | 'type' | 'times' | 'match'>;
-/** An entry for each type, with each of its parameters; the compiler keeps them complete. */
+/** An entry for each type with all its parameters, which the compiler checks. */
 type Catalogue = {
   readonly [Type in Fault['type']]: FaultEntry & {
     readonly on: FaultOf<Type>['on'];
@@ -66,7 +66,7 @@ const delayMs = number('Delay in milliseconds', {
 
 // A century keeps every X-Timestamp within what a Date holds.
 const bySeconds: FaultParameter = {
-  ...number('By how many seconds', { min: 1, max: 3_155_760_000, unit: 'seconds' }),
+  ...number('Offset in seconds', { min: 1, max: 3_155_760_000, unit: 'seconds' }),
   default: 600,
 };
 
@@ -74,13 +74,13 @@ const bySeconds: FaultParameter = {
 export const faultCatalogue: Catalogue = {
   delay: {
     on: 'request',
-    text: 'waits, then creates and answers',
+    text: 'waits, then creates the payment and answers',
     creates: true,
     parameters: { delayMs },
   },
   'late-answer': {
     on: 'request',
-    text: 'creates at once, then waits and answers',
+    text: 'creates the payment at once, then waits and answers',
     creates: true,
     parameters: { delayMs },
   },
@@ -98,7 +98,7 @@ export const faultCatalogue: Catalogue = {
   },
   'client-error': {
     on: 'request',
-    text: 'answers 4xx with a body that you choose',
+    text: 'answers 4xx with a body of your choice',
     creates: false,
     parameters: {
       status: { ...number('HTTP status', { min: 400, max: 499 }), default: 409 },
@@ -126,7 +126,11 @@ export const faultCatalogue: Catalogue = {
     creates: true,
   },
   'reset-before-headers': { on: 'request', text: 'resets the connection', creates: false },
-  'lost-answer': { on: 'request', text: 'creates, then resets the connection', creates: true },
+  'lost-answer': {
+    on: 'request',
+    text: 'creates the payment, then resets the connection',
+    creates: true,
+  },
   hang: { on: 'request', text: 'never answers', creates: false },
   duplicate: {
     on: 'callback',
@@ -134,22 +138,22 @@ export const faultCatalogue: Catalogue = {
     expects: 'act once',
     isInTransit: true,
     parameters: {
-      mode: { kind: 'choice', label: 'In turn, or all at once', choices: ['in-turn', 'at-once'] },
+      mode: { kind: 'choice', label: 'In turn or all at once', choices: ['in-turn', 'at-once'] },
       copies: {
-        ...number('Copies beside the original', { min: 1, max: 100, unit: 'copies' }),
+        ...number('Extra copies', { min: 1, max: 100, unit: 'copies' }),
         default: 1,
       },
     },
   },
   reorder: {
     on: 'callback',
-    text: "held until the payment's next change was sent",
+    text: "held until the payment's next change has been sent",
     expects: 'keep the newer status, and still ship when the older one is paid',
     isInTransit: true,
   },
   drop: {
     on: 'callback',
-    text: 'lost on its way, then retried',
+    text: 'lost in transit, then retried',
     expects: 'act on the retry',
     isInTransit: true,
   },
@@ -207,13 +211,13 @@ export const faultCatalogue: Catalogue = {
   },
   'unknown-status': {
     on: 'callback',
-    text: 'sent with a status your code does not know',
-    expects: 'accept it, and decide nothing',
+    text: 'sent with a status that your code does not know',
+    expects: 'accept it without acting on it',
     parameters: { status: text('Status to send', 'mock_unknown_status') },
   },
   'extra-field': {
     on: 'callback',
-    text: 'sent with a field the interface does not show',
+    text: 'sent with a field that the interface does not document',
     expects: 'accept it',
     parameters: {
       field: text('Name of the field', 'mockExtraField'),
@@ -222,17 +226,17 @@ export const faultCatalogue: Catalogue = {
   },
 };
 
-/** What faults happen to. */
+/** What a fault can apply to. */
 export const faultTargets = ['request', 'callback'] as const;
 export type FaultTarget = (typeof faultTargets)[number];
 
-/** The types of fault of a target, in the order of the catalogue. */
+/** Returns the fault types of a target, in the order of the catalogue. */
 export function faultTypesOn(target: FaultTarget): Fault['type'][] {
   const types = Object.keys(faultCatalogue) as Fault['type'][];
   return types.filter((type) => faultCatalogue[type].on === target);
 }
 
-/** What the faults of a target are matched by; every one may be left out. */
+/** The fields that select what a fault applies to, all optional. */
 export const matchFields: {
   readonly request: Readonly<Record<keyof RequestFaultMatch, 'text' | 'number'>>;
   readonly callback: Readonly<Record<keyof CallbackFaultMatch, 'text' | 'number'>>;
@@ -246,7 +250,7 @@ export const matchFields: {
   },
 };
 
-/** What a parameter is when it is not given; `undefined` when it must be. */
+/** Returns the default of a parameter; `undefined` when it is required. */
 export function defaultOf(parameter: FaultParameter): unknown {
   return parameter.kind === 'choice' ? parameter.choices[0] : parameter.default;
 }

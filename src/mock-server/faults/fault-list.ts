@@ -3,28 +3,28 @@ import type { CallbackFaultMatch, Fault, RequestFaultMatch } from './fault.js';
 import type { FaultTarget } from './fault-catalogue.js';
 import { type CheckedCallbackFault, type CheckedRequestFault, checkFault } from './fault-rules.js';
 
-/** The faults of a mock service that are still to happen. */
+/** The pending faults of a mock service. */
 export interface MockFaults {
   /**
-   * Adds a fault after those that are pending.
+   * Adds a fault after the pending ones.
    *
    * @throws {InvalidOptionError} for an unknown `on` or `type`, an unknown field, or a value out of range
    */
   add(fault: Fault): void;
   /** Removes every fault. */
   clear(): void;
-  /** Copies of the faults that are not used up, oldest first; `times` is what is left. A test that ends with one has not tested what it should. */
+  /** Returns copies of the pending faults, oldest first; `times` is what is left. A test that ends with one has not tested what it should. */
   pending(): readonly Fault[];
 }
 
-/** What a request is matched by. */
+/** What a fault's `match` is compared with. */
 export type RequestFacts = { readonly [Key in keyof RequestFaultMatch]-?: string | undefined };
-/** What an attempt to deliver is matched by. */
+/** As {@link RequestFacts}, for an attempt to deliver a callback. */
 export type CallbackFacts = {
   readonly [Key in keyof CallbackFaultMatch]-?: Exclude<CallbackFaultMatch[Key], undefined>;
 };
 
-/** A pending fault, and the name by which it can be removed. */
+/** A pending fault, and the id for removing it. */
 export interface PendingFault {
   readonly id: string;
   readonly fault: Fault;
@@ -32,7 +32,7 @@ export interface PendingFault {
 
 interface Entry {
   readonly id: string;
-  /** As it was given. */
+  /** As it was added. */
   readonly fault: Fault;
   readonly checked: CheckedRequestFault | CheckedCallbackFault;
   left: number;
@@ -71,7 +71,7 @@ export class FaultList implements MockFaults {
     }));
   }
 
-  /** Whether there was one of that id. */
+  /** Returns whether there was one with that id. */
   remove(id: string): boolean {
     const found = this.#entries.find((entry) => entry.id === id);
     if (found === undefined) return false;
@@ -84,24 +84,24 @@ export class FaultList implements MockFaults {
     this.#onChange(this.pending());
   }
 
-  /** Uses up one time of the oldest fault that fits the request. */
+  /** Returns the oldest fault that matches the request, and counts down its `times`. */
   takeForRequest(facts: RequestFacts): CheckedRequestFault | undefined {
     return this.#take('request', facts) as CheckedRequestFault | undefined;
   }
 
   /**
-   * Uses up one time of the oldest fault that fits the attempt. With `canHold` false a `reorder`
-   * fault does not fit: only a first attempt can be held, and only once.
+   * Returns the oldest fault that matches the attempt, and counts down its `times`. Without `canHold`,
+   * `reorder` faults do not match: only a first attempt can be held, and only once.
    */
   takeForCallback(facts: CallbackFacts, canHold: boolean): CheckedCallbackFault | undefined {
-    const unfit = canHold ? undefined : 'reorder';
-    return this.#take('callback', facts, unfit) as CheckedCallbackFault | undefined;
+    const excluded = canHold ? undefined : 'reorder';
+    return this.#take('callback', facts, excluded) as CheckedCallbackFault | undefined;
   }
 
-  #take(on: FaultTarget, facts: RequestFacts | CallbackFacts, unfit?: Fault['type']) {
+  #take(on: FaultTarget, facts: RequestFacts | CallbackFacts, excluded?: Fault['type']) {
     const entry = this.#entries.find(
       ({ checked }) =>
-        checked.on === on && checked.type !== unfit && isMatching(checked.match ?? {}, facts),
+        checked.on === on && checked.type !== excluded && isMatching(checked.match ?? {}, facts),
     );
     if (entry === undefined) return undefined;
     entry.left -= 1;
@@ -111,7 +111,7 @@ export class FaultList implements MockFaults {
   }
 }
 
-/** Later changes to the caller's object do not reach the copy. */
+/** Later changes to the caller's object must not change a pending fault. */
 function copyFault(fault: Fault): Fault {
   const copy = { ...fault, match: fault.match === undefined ? undefined : { ...fault.match } };
   if (copy.type === 'extra-field') copy.value = copyJson(copy.value);

@@ -20,7 +20,7 @@ import {
   matchFields,
 } from './fault-catalogue.js';
 
-/** A fault that was checked, with the defaults of its parameters. */
+/** A valid fault, with the defaults of its parameters. */
 type Checked<AnyFault> = AnyFault extends unknown
   ? {
       readonly [Key in Exclude<keyof AnyFault, 'match'>]-?: Exclude<AnyFault[Key], undefined>;
@@ -34,7 +34,7 @@ const times: Rule<number> = (value, option) =>
     ? value
     : wholeNumber({ min: 1, unit: 'times' })(value, option);
 
-/** A copy, which later changes to the caller's object do not reach. */
+/** Copies the value, so that later changes to the caller's object have no effect. */
 export const json: Rule<unknown> = (value, option) => {
   try {
     return JSON.parse(JSON.stringify(value));
@@ -44,7 +44,7 @@ export const json: Rule<unknown> = (value, option) => {
 };
 
 /**
- * Checks a fault. A misspelt field would change what a test tests, so it is refused.
+ * Checks a fault. Unknown fields are refused: a misspelt one would change what a test tests.
  *
  * @throws {InvalidOptionError} naming the field that is invalid
  */
@@ -69,7 +69,7 @@ export function checkFault(fault: unknown): CheckedRequestFault | CheckedCallbac
   return resolveOptions(fault, rules, { owner: 'fault', holds }) as ReturnType<typeof checkFault>;
 }
 
-/** @throws {InvalidOptionError} when it is no fault to resend a callback with */
+/** @throws {InvalidOptionError} when a callback can't be resent with this fault */
 export function checkResendFault(fault: unknown): CheckedCallbackFault {
   const checked = checkFault(fault);
   if (checked.on !== 'callback') throw invalidOption('fault.on', "'callback'", checked.on);
@@ -77,7 +77,7 @@ export function checkResendFault(fault: unknown): CheckedCallbackFault {
     if ((fault as CallbackFault)[field] === undefined) continue;
     throw new InvalidOptionError(
       `fault.${field}`,
-      `fault.${field} must be left out: the fault is for the first attempt of this delivery`,
+      `fault.${field} must be left out: the fault applies to the first attempt of this delivery`,
     );
   }
   return checked;

@@ -1,24 +1,24 @@
 /**
- * Something that goes wrong: with a request of the merchant (`on: 'request'`) or with an attempt to
- * deliver a callback (`on: 'callback'`). Each takes at most one fault, the oldest that fits. The
- * guide "Test your integration" says what each `type` does and what your code should do then.
+ * Something that goes wrong with a request of the merchant (`on: 'request'`) or with an attempt to
+ * deliver a callback (`on: 'callback'`). At most one fault applies to each: the oldest that matches.
+ * The guide "Test your integration" says what each `type` does and how your code should react.
  */
 export type Fault = RequestFault | CallbackFault;
 
 /** Something that goes wrong with a request of the merchant. */
 export type RequestFault = {
-  /** That it happens to requests. */
+  /** Applies to requests. */
   on: 'request';
   /**
    * How often it happens before it is used up: a whole number from 1, or `Infinity`.
    * @default 1
    */
   times?: number | undefined;
-  /** Which requests it is for. */
+  /** Which requests it applies to. */
   match?: RequestFaultMatch | undefined;
 } & (
   | {
-      /** What happens. These have no parameter. */
+      /** What happens. These types have no parameters. */
       type:
         | 'unauthorized'
         | 'html-error'
@@ -31,13 +31,13 @@ export type RequestFault = {
         | 'lost-answer';
     }
   | {
-      /** The answer is late; the payment is created with it, or at once with `late-answer`. */
+      /** The answer is late. `delay` creates the payment just before it, `late-answer` at once. */
       type: 'delay' | 'late-answer';
-      /** Milliseconds of the service's clock, from 0 to 2147483647. */
+      /** How late, in milliseconds of the service's clock, from 0 to 2147483647. */
       delayMs: number;
     }
   | {
-      /** 429. The interface shows no limits: the mock's own choice. */
+      /** 429. The interface documents no rate limit, so this one is the mock's own. */
       type: 'rate-limit';
       /**
        * The value of `Retry-After`: whole seconds from 0.
@@ -46,7 +46,7 @@ export type RequestFault = {
       retryAfterSeconds?: number | undefined;
     }
   | {
-      /** A 4xx. The interface shows the 401 alone. */
+      /** A 4xx. The interface documents only the 401. */
       type: 'client-error';
       /**
        * The status, from 400 to 499.
@@ -54,8 +54,8 @@ export type RequestFault = {
        */
       status?: number | undefined;
       /**
-       * The body: anything JSON can carry. An object gets a `requestId`, as in interface section
-       * 2.3, unless it has one; a text is sent as it is.
+       * The body: any JSON value. An object without a `requestId` gets one, as in interface section
+       * 2.3; a string is sent as it is.
        * @default { code: 'REFUSED', message: 'The service refused the request.' }
        */
       body?: unknown;
@@ -73,33 +73,33 @@ export type RequestFault = {
 
 /** Something that goes wrong with an attempt to deliver a callback. */
 export type CallbackFault = {
-  /** That it happens to callbacks. */
+  /** Applies to callbacks. */
   on: 'callback';
   /**
    * How often it happens before it is used up: a whole number from 1, or `Infinity`.
    * @default 1
    */
   times?: number | undefined;
-  /** Which attempts it is for. */
+  /** Which attempts it applies to. */
   match?: CallbackFaultMatch | undefined;
 } & (
   | {
       /**
-       * What happens. These have no parameter. After `reorder`, `setStatus` does not wait for the
-       * attempt; several that are held follow newest first.
+       * What happens. These types have no parameters. With `reorder`, `setStatus` does not wait for
+       * the attempt; several held attempts are sent newest first.
        */
       type: 'reorder' | 'drop' | 'tampered-body' | 'wrong-secret' | 'reserialized-body';
     }
   | {
-      /** The attempt is sent more than once. The copies take no fault themselves. */
+      /** The attempt is sent more than once. No fault applies to the copies. */
       type: 'duplicate';
       /**
-       * `in-turn`: each after the one before was answered. `at-once`: all at the same time.
+       * `in-turn`: each once the previous one was answered. `at-once`: all at the same time.
        * @default 'in-turn'
        */
       mode?: 'in-turn' | 'at-once' | undefined;
       /**
-       * How many copies are sent beside the attempt itself: from 1 to 100.
+       * The number of extra copies, from 1 to 100.
        * @default 1
        */
       copies?: number | undefined;
@@ -108,13 +108,13 @@ export type CallbackFault = {
       /** The attempt is late. `setStatus` does not wait for it. */
       type: 'late-callback';
       /**
-       * Milliseconds of the service's clock, from 0 to 2147483647.
+       * How late, in milliseconds of the service's clock, from 0 to 2147483647.
        * @default 1_000
        */
       delayMs?: number | undefined;
     }
   | {
-      /** X-Timestamp is in the past or in the future; the signature is right. */
+      /** X-Timestamp is in the past or in the future; the signature is valid. */
       type: 'stale-timestamp' | 'future-timestamp';
       /**
        * How far, in whole seconds from 1 to 3155760000.
@@ -126,22 +126,22 @@ export type CallbackFault = {
       /** A header is missing. */
       type: 'missing-header';
       /**
-       * Which one.
+       * The header to leave out.
        * @default 'x-signature'
        */
       header?: 'x-timestamp' | 'x-signature' | 'content-type' | undefined;
     }
   | {
-      /** The status is one that the merchant does not know. The payment's own status stays. */
+      /** The callback has a status that the merchant does not know. The payment keeps its status. */
       type: 'unknown-status';
       /**
-       * The status that is sent.
+       * The status to send.
        * @default 'mock_unknown_status'
        */
       status?: string | undefined;
     }
   | {
-      /** The record has a field that the interface does not show. */
+      /** The record has a field that the interface does not document. */
       type: 'extra-field';
       /**
        * Name of the field.
@@ -149,14 +149,14 @@ export type CallbackFault = {
        */
       field?: string | undefined;
       /**
-       * Its value: anything JSON can carry.
+       * Its value: any JSON value.
        * @default 'added by the mock service'
        */
       value?: unknown;
     }
 );
 
-/** Which requests a fault is for: every field given must be equal. Without any it fits all. */
+/** Which requests a fault applies to: those that match every given field, or all if there is none. */
 export interface RequestFaultMatch {
   /** The `merchantPaymentReference` in the request's body. */
   merchantPaymentReference?: string | undefined;
@@ -166,11 +166,11 @@ export interface RequestFaultMatch {
   path?: string | undefined;
 }
 
-/** Which attempts a fault is for: every field given must be equal. Without any it fits all. */
+/** Which attempts a fault applies to: those that match every given field, or all if there is none. */
 export interface CallbackFaultMatch {
-  /** The payment. */
+  /** The payment's reference number. */
   referenceNumber?: string | undefined;
-  /** The merchant's own reference of the payment. */
+  /** The merchant's reference for the payment. */
   merchantPaymentReference?: string | undefined;
   /** The status the payment was set to. */
   status?: string | undefined;

@@ -49,13 +49,13 @@ export interface FaultProxyOptions {
    */
   forwardCallbacksTo?: string | URL | undefined;
   /**
-   * The port for the merchant's requests, 0 to 65535; 0 takes a free one.
+   * The port for the merchant's requests, 0 to 65535; 0 picks a free one.
    * @default 0
    */
   port?: number | undefined;
   /**
-   * The port for callbacks, 0 to 65535; 0 takes a free one. Another one, so that only this one need be
-   * reached by the service.
+   * The port for callbacks, 0 to 65535; 0 picks a free one. It is separate, so that the service needs
+   * to reach no other.
    * @default 0
    */
   callbackPort?: number | undefined;
@@ -65,17 +65,17 @@ export interface FaultProxyOptions {
    */
   host?: string | undefined;
   /**
-   * How long a whole answer may take, in milliseconds: a whole number from 1 to 2147483647.
+   * How long a complete answer may take, in milliseconds: a whole number from 1 to 2147483647.
    * @default 30_000
    */
   timeoutMs?: number | undefined;
-  /** Called with each exchange that has ended. */
+  /** Called when an exchange has ended. */
   onExchange?: ((exchange: ProxiedExchange) => void) | undefined;
 }
 
-/** What went through a proxy, without headers and bodies. */
+/** An exchange that went through a proxy, without headers and bodies. */
 export interface ProxiedExchange {
-  /** `request`: of the merchant to the service. `callback`: of the service to the merchant. */
+  /** `request`: from the merchant to the service. `callback`: from the service to the merchant. */
   readonly kind: 'request' | 'callback';
   /** The method. */
   readonly method: string;
@@ -87,24 +87,24 @@ export interface ProxiedExchange {
   readonly status: number | undefined;
   /** The fault that was applied. */
   readonly fault: Fault['type'] | undefined;
-  /** Why there was no answer of the other side. */
+  /** Why the other side did not answer. */
   readonly failure: string | undefined;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A proxy before a real service, with the faults of the mock. */
+/** A proxy in front of a real service, with the faults of the mock. */
 export interface FaultProxy extends AsyncDisposable {
   /** The base address for the merchant's client. */
   readonly url: string;
   /** The callback URL for the service; `undefined` without `forwardCallbacksTo`. */
   readonly callbackUrl: string | undefined;
   /**
-   * The faults that are still to happen. `add` refuses those on callbacks that need the signing secret:
-   * a proxy can do `duplicate`, `reorder`, `drop` and `late-callback`.
+   * The pending faults. `add` refuses faults on callbacks that need the signing secret: a proxy can do
+   * `duplicate`, `reorder`, `drop` and `late-callback`.
    */
   readonly faults: MockFaults;
-  /** Ends everything that is under way. May be called twice. */
+  /** Closes the ports and breaks every open connection. Can be called more than once. */
   close(): Promise<void>;
 }
 
@@ -132,9 +132,9 @@ const proxyRules = {
 } satisfies OptionRules<FaultProxyOptions>;
 
 /**
- * Starts a proxy on this machine before a real service, such as a sandbox: requests and callbacks pass
- * through it byte for byte, but for the faults that are added. It also answers `/_mock/faults`, as the mock
- * does. It keeps and logs no credentials.
+ * Starts a proxy on this machine in front of a real service, such as a sandbox. Requests and callbacks
+ * pass through it byte for byte, except for the faults that you add. It also answers `/_mock/faults`, as
+ * the mock does. It neither keeps nor logs credentials.
  *
  * @throws {InvalidOptionError} when an option is invalid
  * @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` when it can't listen
@@ -159,7 +159,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   return proxy;
 }
 
-/** Refuses what a proxy can't do. */
+/** Refuses the faults that a proxy can't do. */
 class TransitFaults extends FaultList {
   override add(fault: Fault): void {
     const entry: FaultEntry | undefined = faultCatalogue[fault?.type];
@@ -173,7 +173,7 @@ class TransitFaults extends FaultList {
   }
 }
 
-/** An answer, and what is reported of it. */
+/** How a request is answered, and what `onExchange` reports about it. */
 interface Handled {
   readonly answer: () => Promise<PlainAnswer>;
   readonly merchantPaymentReference: string | undefined;
@@ -239,7 +239,7 @@ class ListeningProxy implements FaultProxy {
   ): Promise<void> {
     const request = createRequest(incoming, outgoing, 'http://proxy.invalid');
     const target = incoming.url ?? '';
-    // A target such as //host is another one to a URL, but not to the service.
+    // The raw target, not a URL made from it: there, //host would be another host.
     if (request === undefined || !target.startsWith('/')) {
       outgoing.writeHead(400).end();
       return;
@@ -265,7 +265,7 @@ class ListeningProxy implements FaultProxy {
     return answerCall(faultRoutes(this.faults), request);
   }
 
-  /** @throws {ConnectionLoss} when the connection is to be broken */
+  /** @throws {ConnectionLoss} when a fault breaks the connection */
   async #pass(
     kind: ProxiedExchange['kind'],
     request: PlainRequest,
@@ -331,7 +331,7 @@ class ListeningProxy implements FaultProxy {
     };
   }
 
-  // Not ended when the client leaves: the service may go on all the same, as without a proxy.
+  // Goes on when the client disconnects: without a proxy, the service might do so too.
   #forward(
     kind: ProxiedExchange['kind'],
     { method, headers }: PlainRequest,

@@ -4,28 +4,26 @@ import { urlToHttpOptions } from 'node:url';
 import { JoinedSignal } from '../../protocol/joined-signal.js';
 import type { PlainAnswer } from '../api/http-messages.js';
 
-/** A request that is sent on. */
+/** A request to forward. */
 export interface ForwardedRequest {
-  /** Where to. */
   readonly origin: string;
-  /** Path and query, as they were received. */
+  /** Path and query, as received. */
   readonly path: string;
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array;
-  /** Ends it. */
   readonly signal: AbortSignal;
-  /** How long the whole answer may take. */
+  /** How long the complete answer may take. */
   readonly timeoutMs: number;
 }
 
-/** No whole answer was received. The message names no address and nothing that was sent. */
+/** No complete answer was received. The message contains no address and nothing that was sent. */
 export class ForwardFailure extends Error {
   override readonly name = 'ForwardFailure';
 }
 
-// They belong to one connection (RFC 9110, section 7.6.1). Node writes host and content-length itself;
-// a compressed body could not be damaged by a fault.
+// Headers of one connection (RFC 9110, section 7.6.1); host and content-length, which are written anew; and
+// accept-encoding, as a fault can't damage a compressed body.
 const NOT_FORWARDED = [
   'connection',
   'keep-alive',
@@ -44,13 +42,13 @@ const NOT_FORWARDED = [
 
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/** There is no body with these, and no length of it. */
+/** Statuses with neither a body nor a content-length. */
 const WITHOUT_BODY = [204, 205, 304];
 
 /**
- * Sends a request on, its body byte for byte, over a new connection, and follows no redirect.
+ * Forwards a request, with its body byte for byte, over a new connection. Follows no redirect.
  *
- * @throws {ForwardFailure} without a whole answer of at most 1 MiB
+ * @throws {ForwardFailure} when there is no complete answer of at most 1 MiB
  */
 export async function forward(request: ForwardedRequest): Promise<PlainAnswer> {
   using deadline = new JoinedSignal([request.signal], request.timeoutMs);
@@ -66,7 +64,7 @@ export async function forward(request: ForwardedRequest): Promise<PlainAnswer> {
     );
     const isEmpty = WITHOUT_BODY.includes(statusCode) || request.method === 'HEAD';
     if (!isEmpty) kept.set('content-length', String(body.byteLength));
-    // A record made of entries would hold one Set-Cookie.
+    // Object.fromEntries keeps only one Set-Cookie.
     const cookies = kept.getSetCookie();
     return {
       status: statusCode,
@@ -79,7 +77,7 @@ export async function forward(request: ForwardedRequest): Promise<PlainAnswer> {
   } catch (error) {
     if (error instanceof ForwardFailure) throw error;
     if (deadline.isOver) {
-      throw new ForwardFailure(`There was no whole answer within ${request.timeoutMs} ms`);
+      throw new ForwardFailure(`There was no complete answer within ${request.timeoutMs} ms`);
     }
     const { code, name } = error as NodeJS.ErrnoException;
     throw new ForwardFailure(`The connection failed with ${code ?? name}`);
@@ -107,7 +105,7 @@ function exchange(
       .once('response', resolve)
       .once('upgrade', (_answer, socket) => {
         socket.destroy();
-        reject(new ForwardFailure('The answer was 101, which is not passed on'));
+        reject(new ForwardFailure('The answer was 101, which is not forwarded'));
       })
       .end(body);
   });
@@ -131,7 +129,7 @@ async function readBody(answer: http.IncomingMessage): Promise<Uint8Array<ArrayB
   let size = 0;
   for await (const chunk of answer) {
     size += chunk.byteLength;
-    // The loop ends the connection.
+    // Leaving the loop closes the connection.
     if (size > MAX_ANSWER_BYTES) throw new ForwardFailure('The answer is over 1 MiB');
     chunks.push(chunk);
   }

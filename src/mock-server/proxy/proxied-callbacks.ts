@@ -5,22 +5,22 @@ import { ConnectionLoss, type WaitingRequests } from '../api/waiting-requests.js
 import type { CallbackFacts } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 
-/** Deliveries whose attempts are counted. */
+/** How many deliveries have their attempts counted. */
 const MAX_COUNTED = 10_000;
 
-/** What faults do to callbacks on their way through a proxy. */
+/** Applies faults to callbacks that pass through a proxy. */
 export class ProxiedCallbacks {
   readonly #waiting: WaitingRequests;
-  /** Emits the referenceNumber of each callback that was sent on. */
+  /** Emits `sent <referenceNumber>` for each forwarded callback. */
   readonly #sent = new EventEmitter().setMaxListeners(0);
-  /** Attempts by a digest of the body, which retries have in common. */
+  /** Attempts by digest of the body, which retries share. */
   readonly #attempts = new Map<string, number>();
 
   constructor(waiting: WaitingRequests) {
     this.#waiting = waiting;
   }
 
-  /** What a callback is matched by. Nothing of it is verified. */
+  /** Returns what faults are matched against. Verifies nothing. */
   toFacts(body: Uint8Array): CallbackFacts {
     const digest = createHash('sha256').update(body).digest('base64');
     const attempt = (this.#attempts.get(digest) ?? 0) + 1;
@@ -38,10 +38,10 @@ export class ProxiedCallbacks {
   }
 
   /**
-   * Sends a callback on in the way its fault says.
+   * Forwards a callback as its fault says.
    *
    * @param send - may be called several times, or never
-   * @throws {ConnectionLoss} when it is dropped, or the service left while it waited
+   * @throws {ConnectionLoss} when the callback is dropped, or the service disconnects while it is held
    */
   async send(
     fault: CheckedCallbackFault | undefined,
@@ -55,7 +55,7 @@ export class ProxiedCallbacks {
     if (fault?.type === 'late-callback') await this.#waiting.delay(signal, fault.delayMs);
     if (fault?.type === 'reorder') {
       await once(this.#sent, event, { signal }).catch(() => {
-        throw new ConnectionLoss('reset', 'The service left');
+        throw new ConnectionLoss('reset', 'The service disconnected');
       });
     }
     const answers =

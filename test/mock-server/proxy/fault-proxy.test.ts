@@ -167,7 +167,7 @@ describe('requests', () => {
       },
       'The answer is over 1 MiB',
     ],
-    ['is silent', () => undefined, 'There was no whole answer within 50 ms'],
+    ['is silent', () => undefined, 'There was no complete answer within 50 ms'],
     [
       'stops in the middle',
       (_request, response) => {
@@ -179,7 +179,7 @@ describe('requests', () => {
     [
       'changes the protocol',
       ({ socket }) => socket.write('HTTP/1.1 101 Go\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-      'The answer was 101, which is not passed on',
+      'The answer was 101, which is not forwarded',
     ],
   ])('an upstream that %s is answered 502', async (what, listener, message) => {
     const upstream = await startUpstream(listener);
@@ -200,7 +200,7 @@ describe('requests', () => {
     await using proxy = await startFaultProxy({ upstream, timeoutMs: 200 });
     const response = await fetch(`${proxy.url}/api/payments`, { method: 'POST', body: '{}' });
     expect(await response.json()).toMatchObject({
-      message: 'There was no whole answer within 200 ms',
+      message: 'There was no complete answer within 200 ms',
     });
   });
 
