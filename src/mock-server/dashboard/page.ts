@@ -15,7 +15,7 @@ const thisFile = typeof __filename === 'string' ? __filename : import.meta.url;
 let page: Promise<Page> | undefined;
 
 /**
- * The dashboard's page, read from its one file when it is first asked for.
+ * Returns the dashboard's page, which is read from its file on first use.
  *
  * @throws {ControlFailure} when the file is missing
  */
@@ -25,7 +25,7 @@ export async function dashboardAnswer(): Promise<PlainAnswer> {
     page = undefined;
     throw new ControlFailure(
       'UNAVAILABLE',
-      'The dashboard is missing from this copy of the package, as in a bundle; install the package unbundled. The rest of the control interface works without it',
+      'The dashboard is missing from this copy of the package, which may have been bundled; install the package unbundled. The rest of the control interface works without it',
     );
   });
   return textAnswer(200, html, {
@@ -38,15 +38,15 @@ export async function dashboardAnswer(): Promise<PlainAnswer> {
 }
 
 async function readPage(): Promise<Page> {
-  // By the package's name it is the same file from every chunk of the build and from the sources.
+  // Resolved by the package's name, which works from every chunk of the build and from the sources.
   const file = createRequire(thisFile).resolve('merchant-payments/mock-server/dashboard.html');
   const html = await readFile(file, 'utf8');
   return { html, policy: createPolicy(html) };
 }
 
 /**
- * Allows the page's own script and style, by their digests, and nothing else; connections to the
- * page's origin; and no text that becomes markup.
+ * Allows the page's own script and style, by their digests, and connections to the page's origin. Allows
+ * nothing else, and no text to become markup.
  */
 function createPolicy(html: string): string {
   return [

@@ -52,7 +52,7 @@ describeInBrowser('accessibility of the dashboard', () => {
         expect(await findViolations(page), `${view}, ${name}`).toEqual([]);
         expect(await overflowOf(page), `${view}, ${name}`).toBe(0);
       });
-    await page.getByText('Make the first payment').waitFor();
+    await page.getByText('Create the first payment').waitFor();
     await check('empty');
 
     server.callbackUrl = merchant.url;
@@ -116,9 +116,9 @@ describeInBrowser('accessibility of the dashboard', () => {
     });
     const { page } = scene;
     const { keyboard } = page;
-    await page.getByText('No payment yet.').waitFor();
+    await page.getByText('No payments yet.').waitFor();
     await keyboard.press('Tab');
-    await eventually(() => focused(page)).toBe('Skip to the content');
+    await eventually(() => focused(page)).toBe('Skip to content');
     await keyboard.press('Enter');
     await tabTo(page, 'Merchant reference');
     await keyboard.press('Control+a');
@@ -131,7 +131,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     await eventually(() => focused(page)).toBe('Set to paid');
     await tabTo(page, 'Attempt 1');
     await keyboard.press('Enter');
-    await page.getByText('String that was signed').waitFor();
+    await page.getByText('Signed string').waitFor();
     await keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await eventually(() => focused(page)).toContain('by-keyboard');

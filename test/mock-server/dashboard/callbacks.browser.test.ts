@@ -50,7 +50,7 @@ describeInBrowser('callbacks in the dashboard', () => {
       'three',
       'one',
     ]);
-    const filters = page.getByRole('navigation', { name: 'Filter the callbacks' });
+    const filters = page.getByRole('navigation', { name: 'Filter callbacks' });
     await eventually(() => filters.getByRole('link').allTextContents()).toEqual([
       'All 3',
       'Failed 1',
@@ -64,7 +64,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['two']);
     await rowsOf(page).getByText('HTTP 500').waitFor();
     await filters.getByRole('link', { name: 'Waiting' }).click();
-    await page.getByText('No callback is like that.').waitFor();
+    await page.getByText('No callbacks match.').waitFor();
     await filters.getByRole('link', { name: 'All' }).click();
     await page.getByLabel('Search by reference or status').fill('THR');
     await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['three']);
@@ -83,7 +83,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     isDown = false;
     await page.getByRole('button', { name: 'Resend all failed' }).click();
     await page.getByText('Resent 3, 3 acknowledged.').waitFor();
-    await page.getByText('No callback is like that.').waitFor();
+    await page.getByText('No callbacks match.').waitFor();
     await page.getByRole('button', { name: 'Resend all failed' }).waitFor({ state: 'detached' });
     expect(endpoint.received).toHaveLength(6);
   });
@@ -163,7 +163,7 @@ describeInBrowser('callbacks in the dashboard', () => {
 }`);
     await page.getByRole('button', { name: 'Raw' }).first().click();
     await eventually(() => body.textContent()).toBe(sent);
-    const signed = page.getByRole('group', { name: 'String that was signed' });
+    const signed = page.getByRole('group', { name: 'Signed string' });
     expect(await signed.textContent()).toBe(server.deliveries[0]?.signedString);
     expect(await signed.locator('mark').textContent()).toBe(`${server.deliveries[0]?.timestamp}.`);
   });

@@ -34,7 +34,7 @@ describeInBrowser('the clock in the dashboard', () => {
     const before = clock.now();
     await scene.page.getByLabel('Seconds').fill('90.5');
     await scene.page.getByRole('button', { name, exact: true }).click();
-    await scene.page.getByText(/^Advanced by .*\. Everything that was due is done\.$/).waitFor();
+    await scene.page.getByText(/^Advanced by .*\. Everything due has been done\.$/).waitFor();
     expect(clock.now() - before).toBe(ms);
   });
 

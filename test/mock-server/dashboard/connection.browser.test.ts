@@ -22,7 +22,7 @@ describeInBrowser('the dashboard’s connection', () => {
 
     await using successor = await startMockServer({ port });
     await page.getByText('Live', { exact: true }).waitFor();
-    await page.getByText('No payment yet.').waitFor();
+    await page.getByText('No payments yet.').waitFor();
     await createPayment(successor, {
       merchantPaymentReference: 'after-restart',
       amount: 1,
@@ -43,7 +43,7 @@ describeInBrowser('the dashboard’s connection', () => {
         Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));
       `);
-    await page.getByText('No payment yet.').waitFor();
+    await page.getByText('No payments yet.').waitFor();
     const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
     await show(true);
     await left;

@@ -42,9 +42,9 @@ describeInBrowser('the endpoint in the dashboard', () => {
       server: { signingSecret, callbackUrl: endpoint.url },
     });
     const { page } = scene;
-    expect(await page.getByLabel('It counts').count()).toBe(0);
+    expect(await page.getByLabel('What it counts').count()).toBe(0);
     await page.getByLabel('Effect URL').fill(endpoint.url);
-    await page.getByLabel('It counts').selectOption('paid');
+    await page.getByLabel('What it counts').selectOption('paid');
     const request = page.waitForRequest(
       (one) => one.method() === 'POST' && one.url().endsWith('/check'),
     );
@@ -95,7 +95,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.locator('.attempts .row-details > summary').click();
     await page.locator('summary', { hasText: 'Diagnose' }).click();
     await page.getByRole('button', { name: 'Diagnose' }).click();
-    await page.getByText('It is right as it was sent.').waitFor();
+    await page.getByText('The callback was valid when it was sent.').waitFor();
     await page.getByLabel('Signing secret of your endpoint').fill(` ${signingSecret}`);
     await page.getByRole('button', { name: 'Diagnose' }).click();
     await page.locator('.finding').getByText('secret-edge-space').waitFor();

@@ -8,7 +8,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
   test('a fault on requests is added, taken by one and shown as used up', async () => {
     await using scene = await openDashboard({ hash: '#/faults' });
     const { page, server } = scene;
-    await page.getByText('None: everything works.').waitFor();
+    await page.getByText('No faults: everything works.').waitFor();
     await page.getByLabel('Type').selectOption('server-error');
     await page.getByLabel('HTTP status').fill('503');
     await page.getByLabel('How often').fill('2');
@@ -27,7 +27,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
     expect((await postPayment(server)).status).toBe(503);
     await page.getByText('once', { exact: true }).waitFor();
     expect((await postPayment(server)).status).toBe(503);
-    await page.getByText('None: everything works.').waitFor();
+    await page.getByText('No faults: everything works.').waitFor();
   });
 
   test('a fault on callbacks lasts until it is cleared', async () => {
@@ -46,7 +46,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
     await server.setStatus(await createPayment(server), 'paid');
     expect(JSON.parse(String(endpoint.received[0]?.rawBody)).mockExtraField).toEqual({ deep: [1] });
     await page.getByRole('button', { name: 'Clear all' }).click();
-    await page.getByText('None: everything works.').waitFor();
+    await page.getByText('No faults: everything works.').waitFor();
     expect(server.faults.pending()).toEqual([]);
   });
 
@@ -62,7 +62,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
   });
 
   test.each([
-    ['Requests of your client', 14],
+    ['Requests from your client', 14],
     ['Callbacks to your endpoint', 12],
   ])('each type for %s can be added as the form proposes it', async (target, count) => {
     await using scene = await openDashboard({ hash: '#/faults' });

@@ -234,7 +234,7 @@ describeInBrowser('payments in the dashboard', () => {
     await search.fill('ORDER-04');
     await page.getByText('10 payments, newest first', { exact: true }).waitFor();
     await search.fill('nothing like it');
-    await page.getByText('No payment has that').waitFor();
+    await page.getByText('No payments match.').waitFor();
     await server.setStatus(server.payments.list()[0]?.referenceNumber ?? '', 'disputed');
     await search.fill('disputed');
     await page.getByText('1 payment, newest first', { exact: true }).waitFor();

@@ -154,11 +154,11 @@ describeInBrowser('the page', () => {
     const { page, server } = scene;
     await create(scene, 'order-1');
     await page.getByRole('button', { name: 'Reset the mock' }).click();
-    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     expect(server.payments.list()).toHaveLength(1);
     await page.getByRole('button', { name: 'Reset the mock' }).click();
-    await page.getByRole('button', { name: 'Yes, forget everything' }).click();
-    await page.getByText('Everything was forgotten.').waitFor();
+    await page.getByRole('button', { name: 'Yes, delete everything' }).click();
+    await page.getByText('Everything was deleted').waitFor();
     expect(server.payments.list()).toEqual([]);
   });
 

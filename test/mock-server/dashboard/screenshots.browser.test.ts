@@ -35,7 +35,7 @@ describeInBrowser('screenshots for people to look at', () => {
         expect(await overflowOf(page), `${view}, ${name}`).toBe(0);
       });
 
-    await page.getByRole('heading', { name: 'Make the first payment' }).waitFor();
+    await page.getByRole('heading', { name: 'Create the first payment' }).waitFor();
     await shoot('empty');
 
     server.callbackUrl = merchant.url;

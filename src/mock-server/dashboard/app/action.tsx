@@ -8,15 +8,15 @@ interface Outcome {
   readonly error?: string | undefined;
 }
 
-/** What the user started, and its outcome. */
+/** An action of the user, and its outcome. */
 export interface Action extends Outcome {
-  /** Runs `work`, which returns the sentence to show; does nothing while the last one is running. */
+  /** Runs `work`, which returns the sentence to show; does nothing while the previous run goes on. */
   run(work: () => Promise<string>): Promise<boolean>;
 }
 
 export function useAction(): Action {
   const [outcome, setOutcome] = useState<Outcome>({ isRunning: false });
-  // The state lags behind by a rendering; a second click must not.
+  // The state is updated only with the next rendering, too late for a second click.
   const isRunning = useRef(false);
 
   async function run(work: () => Promise<string>): Promise<boolean> {
@@ -39,7 +39,7 @@ export function useAction(): Action {
   return { ...outcome, run };
 }
 
-/** Both regions are there from the start: a screen reader says nothing of one that is added filled. */
+/** Both regions are always present: a screen reader ignores one that is added with its text. */
 export function ActionStatus({ action }: { action: Action }) {
   return (
     <div class="action-status">
@@ -53,9 +53,9 @@ export function ActionStatus({ action }: { action: Action }) {
 
 interface ButtonProps {
   readonly children: ComponentChildren;
-  /** What it works for: while that runs, the button does nothing but keeps the focus. */
+  /** While this action runs, the button does nothing, but keeps the focus. */
   readonly action?: Action | undefined;
-  /** Submits its form without one. */
+  /** Without it, the button submits its form. */
   readonly onClick?: (() => void) | undefined;
   readonly kind?: 'primary' | 'plain' | 'danger' | undefined;
   readonly isDisabled?: boolean | undefined;

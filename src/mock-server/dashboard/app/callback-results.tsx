@@ -43,7 +43,7 @@ export function ResendOne({ callback }: { callback: ControlCallback }) {
   );
 }
 
-/** Where a callback stands: failures are red, whatever comes next. */
+/** The state of a callback. Failures are red, even if a retry is due. */
 export function CallbackState({ callback: { state, group } }: { callback: ControlCallback }) {
   const { label, sign, tone } = deliveryStates[state];
   const shown: Tone = group === 'failed' ? 'bad' : tone;
@@ -52,7 +52,7 @@ export function CallbackState({ callback: { state, group } }: { callback: Contro
   );
 }
 
-/** What the last attempt met, in a few words. */
+/** Describes the outcome of the last attempt in a few words. */
 export function describeLast({ last, group, state }: ControlCallback): string {
   if (last === undefined) return '';
   const { outcome, response, errorCode } = last;

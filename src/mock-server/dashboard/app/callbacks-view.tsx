@@ -51,7 +51,7 @@ function Filters({ counts, group }: { counts: CallbackCounts; group: CallbackGro
     })),
   ];
   return (
-    <nav class="filters" aria-label="Filter the callbacks">
+    <nav class="filters" aria-label="Filter callbacks">
       <ul>
         {filters.map(({ name, label, count }) => (
           <li key={label}>
@@ -74,7 +74,7 @@ function List({ callbacks, isNarrowed }: { callbacks: CallbackRows; isNarrowed: 
   if (rows.length === 0) {
     return (
       <p class="empty">
-        {isNarrowed ? 'No callback is like that.' : 'No callback yet: set the status of a payment.'}
+        {isNarrowed ? 'No callbacks match.' : 'No callback yet: set the status of a payment.'}
       </p>
     );
   }
@@ -126,7 +126,7 @@ function List({ callbacks, isNarrowed }: { callbacks: CallbackRows; isNarrowed: 
 function Row({ callback }: { callback: ControlCallback }) {
   const { referenceNumber, merchantPaymentReference, status, last, group, edited } = callback;
   const answer = describeLast(callback);
-  // As for payments: a hundred rows, and few of them have changed.
+  // As for payments: of a hundred rows, few change at a time.
   return useMemo(
     () => (
       <tr>

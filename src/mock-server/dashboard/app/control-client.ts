@@ -20,7 +20,7 @@ import type {
 /** The base of the control interface, which this page is served from. */
 const CONTROL_BASE = '/_mock/';
 
-/** The mock answered with an error, whose message this is. */
+/** The mock answered with an error; the message is the mock's. */
 export class ControlFailure extends Error {
   readonly status: number;
 
@@ -30,10 +30,10 @@ export class ControlFailure extends Error {
   }
 }
 
-/** There was no answer at all. */
+/** The mock did not answer. */
 export class MockUnreachable extends Error {}
 
-/** The content of a form. The mock checks it, and its message says what is wrong. */
+/** The content of a form, which the mock validates. */
 export type Draft = Readonly<Record<string, unknown>>;
 
 interface PaymentQuery {
@@ -112,18 +112,18 @@ async function call<Answer>(method: string, path: string, body?: Draft): Promise
 }
 
 interface EventStreamOptions {
-  /** The stream is open: what was shown before may be old. */
+  /** The stream is open: what the page shows may be out of date. */
   readonly onOpen: () => void;
   readonly onEvent: (event: ControlEvent) => void;
-  /** The stream broke; it is opened again. */
+  /** The stream broke, and will be reopened. */
   readonly onLost: () => void;
 }
 
 const RECONNECT_MS = 1_000;
 
 /**
- * Follows the mock's events for as long as the page is open. A hidden page closes its connection: a
- * browser has six for one origin, and six forgotten tabs would stop the seventh.
+ * Follows the mock's events as long as the page is open. A hidden page closes its connection: a browser
+ * allows six per origin, and six forgotten tabs would block the seventh.
  */
 export function followEvents(
   types: readonly string[],
@@ -143,7 +143,7 @@ export function followEvents(
     const opened = new EventSource(`${CONTROL_BASE}events`);
     source = opened;
     opened.addEventListener('open', onOpen);
-    // Its own reconnecting ends at the first answer that is no stream, such as that of a proxy.
+    // EventSource itself stops reconnecting after an answer that is no stream, such as a proxy's.
     opened.addEventListener('error', () => {
       close();
       onLost();

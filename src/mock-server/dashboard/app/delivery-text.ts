@@ -26,9 +26,9 @@ export const deliveryStates: Readonly<Record<DeliveryState, StateText>> = {
     label: 'Held',
     sign: '‖',
     tone: 'waiting',
-    sentence: 'A reorder fault holds it until the payment’s next change was delivered.',
+    sentence: 'A reorder fault holds it until the payment’s next change has been delivered.',
   },
-  sending: { label: 'Sending', sign: '→', tone: 'waiting', sentence: 'An attempt is under way.' },
+  sending: { label: 'Sending', sign: '→', tone: 'waiting', sentence: 'An attempt is in progress.' },
   retrying: {
     label: 'Retrying',
     sign: '↻',
@@ -51,7 +51,7 @@ export const deliveryStates: Readonly<Record<DeliveryState, StateText>> = {
     label: 'Cancelled',
     sign: '∅',
     tone: 'neutral',
-    sentence: 'The mock was reset or closed before the end.',
+    sentence: 'The mock was reset or closed before it was delivered.',
   },
 };
 
@@ -70,7 +70,7 @@ const NETWORK_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host could not be looked up',
 };
 
-/** How an attempt ended, as a sentence. */
+/** Describes how an attempt ended. */
 export function describeOutcome({ outcome, response, errorCode }: ControlAttempt): string {
   if (response !== undefined) {
     const verb = outcome === 'acknowledged' ? 'acknowledged' : 'refused';
@@ -83,7 +83,7 @@ export function describeOutcome({ outcome, response, errorCode }: ControlAttempt
   return `no complete answer: ${code}${meaning === undefined ? '' : `, ${meaning}`}`;
 }
 
-/** The result of an action that sends a callback. */
+/** Describes the result of an action that sends a callback. */
 export function describeResult({ status, state, attempts }: ControlDelivery): string {
   const last = attempts.at(-1);
   if (last === undefined) return `${status}: ${deliveryStates[state].sentence}`;
@@ -91,12 +91,12 @@ export function describeResult({ status, state, attempts }: ControlDelivery): st
   return `${status}: ${describeOutcome(last)}${times}.`;
 }
 
-/** Whether what was sent is what was signed: timestamp, full stop, body. */
+/** Returns whether what was sent is what was signed: timestamp, full stop, body. */
 export function isAsSigned({ timestamp, rawBody, signedString }: ControlAttempt): boolean {
   return `${timestamp}.${rawBody}` === signedString;
 }
 
-/** Whether the endpoint's answer to a forged callback is right. */
+/** Judges the endpoint's answer to a forged callback; `undefined` for any other. */
 export function judgeAnswer(attempt: ControlAttempt): { tone: Tone; text: string } | undefined {
   if (attempt.response === undefined || !isForged(attempt)) return undefined;
   return attempt.outcome === 'acknowledged'
@@ -107,14 +107,13 @@ export function judgeAnswer(attempt: ControlAttempt): { tone: Tone; text: string
 // Whether a stale timestamp must be refused depends on the endpoint's window, so it is not judged.
 function isForged(attempt: ControlAttempt): boolean {
   const { fault, headers } = attempt;
-  // Edited by hand, and sent with the signature of another body.
+  // Edited by hand, and sent with the signature of the original body.
   if (fault === undefined) return !isAsSigned(attempt);
   if (fault === 'missing-header') return !('x-timestamp' in headers && 'x-signature' in headers);
   const entry = fault && faultCatalogue[fault];
   return entry?.on === 'callback' && entry.refusal === 'must';
 }
 
-/** When the next attempt is made. */
 export function describeNextRetry(nextRetryAt: string, nowMs: number): string {
   const leftMs = Date.parse(nextRetryAt) - nowMs;
   return leftMs > 0 ? `Next attempt in ${writeDuration(leftMs)}.` : 'Next attempt is due now.';
@@ -135,11 +134,11 @@ export function mergeTimeline(
 ): TimelineEntry[] {
   const changes = history.map((change) => ({
     atMs: Date.parse(change.at),
-    // Not the first in the list: of many changes the oldest are not kept.
+    // Not the first of the list: the oldest of many changes are not kept.
     entry: { kind: 'change', change, isFirst: change.at === createdAt } as TimelineEntry,
   }));
-  // A resend carries the time of the change it repeats. It was not made before the delivery that
-  // stands before it, nor after its own first attempt.
+  // A resend has the time of the change that it repeats. It was made no earlier than the delivery before
+  // it, and no later than its own first attempt.
   let latestMs = 0;
   const changesSeen = new Set<string>();
   const sent = deliveries.map((delivery) => {
@@ -157,20 +156,20 @@ export function mergeTimeline(
 
 const CONTENT_TYPE = 'content-type';
 
-/** A command for a POSIX shell that sends the same bytes with the same headers again. */
+/** Returns a command for a POSIX shell that sends the same bytes and headers again. */
 export function writeCurlCommand({ url, headers, rawBody }: ControlAttempt): string {
   const lines = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
-  // Without one, curl sends that of a form; a colon alone makes it send none.
+  // By default curl sends a form's content type; a name with only a colon makes it send none.
   if (!(CONTENT_TYPE in headers)) lines.push(`-H ${quote(`${CONTENT_TYPE}:`)}`);
   return [
-    // Brackets in a URL are patterns to curl otherwise.
+    // Otherwise curl takes brackets in a URL for patterns.
     `curl --globoff -i -X POST ${quote(url)}`,
     ...lines,
     `--data-raw ${quote(rawBody)}`,
   ].join(' \\\n  ');
 }
 
-// Nothing is special within single quotes but the quote itself.
+// Within single quotes, only the quote itself is special.
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -15,7 +15,7 @@ export function Diagnose({ attempt }: { attempt: ControlAttempt }) {
     <Details class="tool" summary="Diagnose">
       <DiagnosisForm
         toDraft={() => ({ attemptId: attempt.id, ...(secret !== '' && { signingSecret: secret }) })}
-        whenVerified="It is right as it was sent. If your endpoint refused it, compare what your endpoint received: a secret, a clock, or a body that was parsed and written again."
+        whenVerified="The callback was valid when it was sent. If your endpoint refused it, look there: for another secret, a wrong clock, or a body that was parsed and serialised again."
       >
         <SecretField value={secret} onValue={setSecret} />
       </DiagnosisForm>
@@ -31,8 +31,8 @@ export function CapturedDiagnosis() {
   return (
     <Card title="Diagnose a callback">
       <p class="muted">
-        Paste what your endpoint received and refused: it is compared with the signing secret of
-        this mock.
+        Paste a callback that your endpoint refused. It is checked with the signing secret of this
+        mock.
       </p>
       <DiagnosisForm
         toDraft={() => ({
@@ -40,7 +40,7 @@ export function CapturedDiagnosis() {
           body,
           ...(secret !== '' && { signingSecret: secret }),
         })}
-        whenVerified="The callback is right: verifyCallback accepts it."
+        whenVerified="The callback is valid: verifyCallback accepts it."
       >
         <div class="form-grid">
           <TextArea
@@ -58,7 +58,7 @@ export function CapturedDiagnosis() {
 }
 
 function SecretField(props: { value: string; onValue: (value: string) => void }) {
-  return <TextField label="Signing secret of your endpoint (empty: that of the mock)" {...props} />;
+  return <TextField label="Signing secret of your endpoint (default: the mock’s)" {...props} />;
 }
 
 interface DiagnosisFormProps {
@@ -74,7 +74,7 @@ function DiagnosisForm({ toDraft, whenVerified, children }: DiagnosisFormProps) 
     void action.run(async () => {
       const found = await control.diagnose(toDraft());
       setDiagnosis(found);
-      if (found.verified) return 'Nothing is wrong with it.';
+      if (found.verified) return 'No findings.';
       return found.findings.length === 1 ? 'One finding.' : `${found.findings.length} findings.`;
     });
   return (
@@ -101,7 +101,7 @@ function DiagnosisForm({ toDraft, whenVerified, children }: DiagnosisFormProps) 
   );
 }
 
-/** `name: value` per line; a header that is there twice has two values. */
+/** Reads one `name: value` per line; a repeated header has several values. */
 function readHeaders(text: string): Record<string, string | string[]> {
   const headers = new Map<string, string[]>();
   for (const line of text.split('\n')) {

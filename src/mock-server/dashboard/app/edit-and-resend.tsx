@@ -6,7 +6,7 @@ import { describeResult } from './delivery-text.js';
 import { TextArea } from './field.js';
 import { Details } from './text.js';
 
-/** Sends a callback once more with a body that is written here. */
+/** Resends a callback with a body that is edited here. */
 export function EditAndResend({ attempt }: { attempt: ControlAttempt }) {
   const [body, setBody] = useState(attempt.rawBody);
   const [isSigned, setSigned] = useState(true);
@@ -27,8 +27,8 @@ export function EditAndResend({ attempt }: { attempt: ControlAttempt }) {
             checked={isSigned}
             onChange={({ currentTarget }) => setSigned(currentTarget.checked)}
           />
-          Sign the edited body (otherwise the signature is that of the original, and your endpoint
-          must refuse it)
+          Sign the edited body (otherwise it keeps the original signature, and your endpoint must
+          refuse it)
         </label>
         <div class="form-row">
           <Button kind="primary" action={action}>

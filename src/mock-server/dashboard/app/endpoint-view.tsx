@@ -11,7 +11,7 @@ import { Card, Page } from './section.js';
 import type { Tone } from './status-kind.js';
 import { Badge } from './text.js';
 
-/** The merchant's endpoint: what it does wrong, and why it refuses a callback. */
+/** Checks the merchant's endpoint, and diagnoses a callback that it refused. */
 export function EndpointView({ service }: { service: ControlState | undefined }) {
   return (
     <Page title="Endpoint">
@@ -23,18 +23,18 @@ export function EndpointView({ service }: { service: ControlState | undefined })
 
 const POLL_MS = 300;
 
-/** The check as the mock has it: it goes on when this view is left, and other pages see it too. */
+/** Follows the mock's check, which continues when this view is left, and which other pages see too. */
 function useCheck(): [ControlCheck | undefined, (check: ControlCheck) => void] {
   const [check, setCheck] = useState<ControlCheck | undefined>(undefined);
   const isRunning = check?.isRunning ?? true;
   useEffect(() => {
     if (!isRunning) return;
-    // A mock that is gone is said to be so at the top of the page; the next look may find it again.
-    const look = () => {
+    // The alert at the top of the page reports a mock that is gone; the next poll may find it again.
+    const poll = () => {
       if (!document.hidden) void control.getCheck().then(setCheck, () => undefined);
     };
-    look();
-    const timer = window.setInterval(look, POLL_MS);
+    poll();
+    const timer = window.setInterval(poll, POLL_MS);
     return () => window.clearInterval(timer);
   }, [isRunning]);
   return [check, setCheck];
@@ -82,7 +82,7 @@ function Check({ callbackUrl }: { callbackUrl: string | null }) {
             />
             {effectUrl && (
               <SelectField
-                label="It counts"
+                label="What it counts"
                 value={effectCounts}
                 onValue={setEffectCounts}
                 choices={['', 'paid', 'changes']}
@@ -126,17 +126,17 @@ function CheckResult({ check }: { check: ControlCheck | undefined }) {
       <p role="status">{check === undefined ? '' : describeCheck(check)}</p>
       {check?.failure !== undefined && <p class="bad-text">{check.failure}</p>}
       {names.map((outcome) => {
-        const those = causeFirst(checks, check?.report?.cause).filter(
+        const found = causeFirst(checks, check?.report?.cause).filter(
           (one) => one.outcome === outcome,
         );
-        if (those.length === 0) return null;
+        if (found.length === 0) return null;
         return (
           <details key={outcome} class="checks" open={outcome === 'failed'}>
             <summary>
-              <Badge text={`${those.length} ${outcome}`} {...outcomes[outcome]} />
+              <Badge text={`${found.length} ${outcome}`} {...outcomes[outcome]} />
             </summary>
             <ul class="findings">
-              {those.map((one) => (
+              {found.map((one) => (
                 <Finding key={one.id} check={one} isCause={one.id === check?.report?.cause} />
               ))}
             </ul>

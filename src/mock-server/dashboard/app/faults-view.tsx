@@ -15,15 +15,14 @@ import { SelectField, TextField } from './field.js';
 import { Card, Page } from './section.js';
 import { Badge } from './text.js';
 
-/** What happens with a fault of this type, and what should follow from it. */
+/** Describes what a fault of this type does, and what should follow. */
 export function describeFault(type: Fault['type']): string {
   const entry = faultCatalogue[type];
   const text = `${entry.text.charAt(0).toUpperCase()}${entry.text.slice(1)}.`;
   if (entry.on === 'callback') return `${text} Your endpoint should ${entry.expects}.`;
-  return `${text} ${entry.creates ? 'The payment is created.' : 'Nothing is created.'}`;
+  return `${text} ${entry.creates ? 'The payment is created.' : 'No payment is created.'}`;
 }
 
-/** The faults that are pending, and a form to add one. */
 export function FaultsView({ faults }: { faults: readonly ControlFault[] | undefined }) {
   const action = useAction();
   const remove = ({ id, type }: ControlFault) =>
@@ -40,8 +39,8 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
   return (
     <Page title="Faults">
       <p class="muted">
-        Each request, and each attempt to deliver a callback, takes at most one fault: the oldest
-        that fits.
+        At most one fault applies to each request and to each attempt to deliver a callback: the
+        oldest that matches.
       </p>
       <Card
         title="Pending"
@@ -73,7 +72,7 @@ interface PendingProps {
 }
 
 function Pending({ faults, action, onRemove }: PendingProps) {
-  if (faults.length === 0) return <p class="empty">None: everything works.</p>;
+  if (faults.length === 0) return <p class="empty">No faults: everything works.</p>;
   return (
     <ol class="rows">
       {faults.map((fault) => (
@@ -128,7 +127,7 @@ function describeTimes(times: number | 'unlimited' | undefined): string {
 }
 
 const targetLabels: Readonly<Record<FaultTarget, string>> = {
-  request: 'Requests of your client',
+  request: 'Requests from your client',
   callback: 'Callbacks to your endpoint',
 };
 
@@ -240,13 +239,13 @@ interface ParameterProps {
 
 function Parameter({ parameter, value, onValue }: ParameterProps) {
   const { label, kind } = parameter;
-  const standard = defaultOf(parameter);
+  const defaultValue = defaultOf(parameter);
   if (kind === 'choice') {
     const { choices } = parameter;
     return (
       <SelectField
         label={label}
-        value={value ?? String(standard)}
+        value={value ?? String(defaultValue)}
         choices={choices}
         onValue={onValue}
       />
@@ -254,11 +253,11 @@ function Parameter({ parameter, value, onValue }: ParameterProps) {
   }
   return (
     <TextField
-      label={standard === undefined ? label : `${label} (${asText(standard)} if empty)`}
+      label={defaultValue === undefined ? label : `${label} (default: ${asText(defaultValue)})`}
       type={kind === 'number' ? 'number' : 'text'}
       value={value ?? ''}
       onValue={onValue}
-      isRequired={standard === undefined}
+      isRequired={defaultValue === undefined}
     />
   );
 }

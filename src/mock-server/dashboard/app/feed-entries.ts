@@ -28,14 +28,14 @@ const signs = {
   neutral: '·',
 } as const;
 
-/** What an event adds to the feed, if anything: a request that succeeded is seen by the payment it made. */
+/** Returns the entry for an event, if any. A successful request has none: the payment that it created does. */
 export function toFeedEntry(event: ControlEvent): FeedEntry | undefined {
   if (event.type === 'payment') return entryOfPayment(event.payment).at(-1);
   if (event.type === 'attempt') return entryOfAttempt(event.attempt);
   return event.type === 'request' ? entryOfRequest(event.request) : undefined;
 }
 
-/** One for each status it had. */
+/** Returns an entry for each status of the payment. */
 export function entryOfPayment(payment: ControlPayment): FeedEntry[] {
   const { referenceNumber, merchantPaymentReference, createdAt, history } = payment;
   return history.map(({ status, at }) => ({
@@ -77,10 +77,10 @@ export function entryOfRequest(request: ControlRequest): FeedEntry | undefined {
   };
 }
 
-/** As many lines as anybody reads. */
+/** More than anybody reads. */
 const MAX_ENTRIES = 60;
 
-/** The newest entries, each once. */
+/** Returns the newest entries, each once. */
 export function mergeFeed(
   feed: readonly FeedEntry[],
   added: readonly FeedEntry[],

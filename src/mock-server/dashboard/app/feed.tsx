@@ -3,7 +3,7 @@ import { toHash } from './route.js';
 import { Card } from './section.js';
 import { Time } from './time.js';
 
-/** What happens, as it happens. Not a live region: the page says the callbacks already. */
+/** Events as they happen. Not a live region: the page announces callbacks already. */
 export function Feed({ entries }: { entries: readonly FeedEntry[] }) {
   return (
     <Card title="Live feed" class="feed">

@@ -1,4 +1,4 @@
-// Money and time as the reader's browser writes them.
+// Money and time in the format of the reader's browser.
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -21,7 +21,7 @@ function writeUnit(value: number, unit: Unit, unitDisplay: 'short' | 'narrow' = 
 
 /** A length of time in its two largest units: `42 sec`, `3 min 5 sec`, `2 hr 10 min`, `4 days 3 hr`. */
 export function writeDuration(ms: number): string {
-  // Rounded up, so that a countdown ends at 1 s, not with a second of 0 s.
+  // Rounded up, so that a countdown ends at 1 s instead of showing 0 s for a second.
   const seconds = Math.ceil(ms / SECOND) * SECOND;
   if (seconds < MINUTE) return writeUnit(seconds / SECOND, 'second');
   if (seconds < HOUR) return join(seconds, [MINUTE, 'minute'], [SECOND, 'second']);
@@ -62,7 +62,7 @@ const dateTimeFormat = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 
-/** On the reader's own clock: `Jan 31, 2026, 14:03:22`. */
+/** In the reader's time zone: `Jan 31, 2026, 14:03:22`. */
 export function writeDateTime(at: number | string): string {
   return dateTimeFormat.format(new Date(at));
 }
@@ -72,7 +72,7 @@ export function writeTime(at: number | string): string {
   return timeFormat.format(new Date(at));
 }
 
-/** As {@link writeDateTime}, without the day when it is that of `nowMs`. */
+/** As {@link writeDateTime}, without the day if it is that of `nowMs`. */
 export function writeTimeNear(at: string, nowMs: number): string {
   const isToday = new Date(at).toDateString() === new Date(nowMs).toDateString();
   return isToday ? writeTime(at) : writeDateTime(at);
@@ -82,8 +82,8 @@ const moneyFormats = new Map<string, Intl.NumberFormat>();
 const MAX_MONEY_FORMATS = 50;
 
 /**
- * An amount with its currency: `EUR 2,500.00`. Every digit is shown, as the interface does not give the
- * unit of an amount: what is more precise than the currency is not rounded.
+ * An amount with its currency: `EUR 2,500.00`. Nothing is rounded to the currency's precision, as the
+ * interface does not define the unit of an amount.
  */
 export function writeMoney(amount: number, currency: string): string {
   try {
@@ -104,5 +104,5 @@ export function writeMoney(amount: number, currency: string): string {
   }
 }
 
-/** A count: `12,034`. */
+/** `12,034` */
 export const writeCount = (count: number): string => count.toLocaleString();

@@ -1,4 +1,4 @@
-/** The rows of a list, and how many newer ones are not shown yet. */
+/** The rows of a list, and how many new ones are not shown yet. */
 export interface HeldRows<Row> {
   readonly rows: readonly Row[];
   readonly unseen: number;
@@ -7,12 +7,12 @@ export interface HeldRows<Row> {
 interface HoldOptions<Row> {
   readonly shown: readonly Row[];
   readonly fetched: readonly Row[];
-  /** Whether somebody reads the list: its rows stay where they are. */
+  /** Whether somebody reads the list, so that its rows stay in place. */
   readonly isHeld: boolean;
   readonly keyOf: (row: Row) => string;
 }
 
-/** Rows that are shown stay in their places with their newest content; others wait until the list is let go. */
+/** In a held list, shown rows are updated in place; new ones wait until the list is released. */
 export function holdRows<Row>({ shown, fetched, isHeld, keyOf }: HoldOptions<Row>): HeldRows<Row> {
   if (!isHeld || shown.length === 0) return { rows: fetched, unseen: 0 };
   const newest = new Map(fetched.map((row) => [keyOf(row), row]));

@@ -10,8 +10,8 @@ interface HeldListProps {
 }
 
 /**
- * A list whose rows stay where they are while somebody points at it, has scrolled it, moves in it by keyboard,
- * or has one of its rows open.
+ * A list whose rows stay in place while somebody points at it, has scrolled it, uses it by keyboard, or has
+ * one of its rows open.
  */
 export function HeldList({ children, hasSelection }: HeldListProps) {
   const list = useRef<HTMLDivElement>(null);
@@ -43,7 +43,7 @@ export function HeldList({ children, hasSelection }: HeldListProps) {
   );
 }
 
-/** Leads to the rows that are held back. */
+/** Shows the rows that are held back. */
 export function UnseenRows({ count, what }: { count: number; what: string }) {
   if (count === 0) return null;
   return (

@@ -1,17 +1,17 @@
-/** A piece of JSON for the eye. */
+/** A piece of JSON with its colour. */
 export interface JsonToken {
   readonly kind: 'key' | 'string' | 'number' | 'word' | 'mark';
   readonly text: string;
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** Longer texts are shown as they are: laying them out would hold up the page. */
+/** Longer texts are shown as they are: laying them out would block the page. */
 const MAX_LENGTH = 32_768;
 const MAX_INDENT = 40;
 
 /**
- * JSON on lines of its own, indented; `undefined` for a text that is no JSON or too long. Every number and
- * string stays as it is written: reading `1.10` or a long number and writing it again would change it.
+ * Lays out JSON with line breaks and indents; returns `undefined` for a text that is no JSON or too long.
+ * Numbers and strings stay as written: parsing and serialising `1.10` or a long number would change it.
  */
 export function layOutJson(text: string): readonly JsonToken[] | undefined {
   if (text.length > MAX_LENGTH || !isJson(text)) return undefined;

@@ -26,69 +26,68 @@ import { serviceClock } from './time.js';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
 
-/** What is shown, as it was last fetched. */
+/** The data of the page, as last fetched. */
 export interface Snapshot {
   readonly connection: Connection;
   readonly service?: ControlState | undefined;
   readonly payments?: PaymentRows | undefined;
-  /** The payment that is open; `missing` when the mock does not have it. */
+  /** The open payment; `missing` when the mock does not have it. */
   readonly detail?: ControlPaymentDetail | 'missing' | undefined;
-  /** Those of the view of callbacks. */
+  /** For the Callbacks view. */
   readonly callbacks?: CallbackRows | undefined;
-  /** The callbacks that failed, as many as are worth showing beside the payments. */
+  /** Failed callbacks, for the Payments view. */
   readonly failures?: readonly ControlCallback[] | undefined;
   readonly requests?: RequestRows | undefined;
   readonly faults?: readonly ControlFault[] | undefined;
-  /** What happened, newest first. */
+  /** Newest first. */
   readonly feed: readonly FeedEntry[];
   /** The mock's message when it refused a call. */
   readonly failure?: string | undefined;
   readonly search: string;
-  /** The search of the view of callbacks. */
   readonly callbackSearch: string;
 }
 
 interface Rows<Row> {
   readonly rows: readonly Row[];
-  /** How many there are, or match. */
+  /** How many match in all. */
   readonly total: number;
-  /** How many newer ones wait until the list is let go. */
+  /** How many new ones wait until the list is released. */
   readonly unseen: number;
 }
 
 export interface PaymentRows extends Rows<ControlPayment> {
   readonly next?: string | undefined;
-  /** The search they are the result of. */
+  /** The search that they match. */
   readonly search: string;
 }
 
 export interface CallbackRows extends Rows<ControlCallback> {
   readonly counts: CallbackCounts;
-  /** What they are the result of. */
+  /** The group and the search that they match. */
   readonly query: string;
 }
 
 export type RequestRows = Rows<ControlRequest>;
 
-/** What is fetched in one call. */
+/** Data fetched in one call. */
 type Part = 'service' | 'payments' | 'detail' | 'callbacks' | 'failures' | 'requests' | 'faults';
 
 const PAGE_ROWS = 50;
 /** The most that the mock lists in one answer. */
 const MAX_LIMIT = 1_000;
-/** More rows than this are not kept; older payments are found by a search. */
+/** How many rows are kept; older payments are found by searching. */
 export const MAX_PAYMENT_ROWS = 500;
 export const MAX_CALLBACK_ROWS = 100;
 export const MAX_FAILURES = 100;
 export const MAX_REQUEST_ROWS = 200;
 export const MAX_DELIVERIES = 200;
-/** What the feed begins with. */
+/** How many entries of each kind the feed starts with. */
 const FEED_START = 30;
 /** Pause between two fetches of the same part, so that a burst of events does not load the mock. */
 const REFETCH_PAUSE_MS = 200;
-/** Pause between two drawings of the feed. */
+/** Pause between two updates of the feed. */
 const FEED_PAUSE_MS = 250;
-/** After this a second reading of the service's time shows whether its clock runs. */
+/** Delay of the second reading of the service's time, which shows whether its clock runs. */
 const SECOND_LOOK_MS = 600;
 
 const ALL_PARTS: readonly Part[] = [
@@ -112,9 +111,9 @@ const STALE_AFTER: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
 };
 
 /**
- * What the page knows of the mock. Events say what is stale; each animation frame fetches what is
- * stale and shown, each part once at a time. So a burst of a thousand events costs a handful of
- * calls, nothing grows, and no answer is older than the event it is fetched for.
+ * The page's copy of the mock's data. Events mark parts of it as stale; an animation frame fetches those
+ * that are stale and shown, never one part twice at a time. So a burst of a thousand events costs a handful
+ * of calls, nothing piles up, and no answer is older than the event that it was fetched for.
  */
 class LiveData {
   #snapshot: Snapshot = { connection: 'connecting', feed: [], search: '', callbackSearch: '' };
@@ -125,9 +124,9 @@ class LiveData {
   #frame: number | undefined;
   #isHeld = false;
   #hasMissedEvents = false;
-  /** Changed while the list is held, and perhaps no longer among the newest, which are fetched. */
+  /** Payments that changed while the list is held. They may not be among the newest, which are fetched. */
   readonly #changedPayments = new Map<string, ControlPayment>();
-  /** New payments are counted from here while the list is held. */
+  /** The total when the list was last not held: payments beyond it are new. */
   #paymentsSeen = 0;
   #newEntries: FeedEntry[] = [];
   #feedTimer: number | undefined;
@@ -155,7 +154,7 @@ class LiveData {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Fetches what this view shows. */
+  /** Switches to a view and fetches its data. */
   show(route: Route): void {
     const before = this.#route;
     this.#route = route;
@@ -174,14 +173,14 @@ class LiveData {
     this.#markStale('callbacks');
   }
 
-  /** Whether somebody reads the list: then its rows stay, and new ones are counted. */
+  /** Holds the list while somebody reads it: its rows stay, and new ones are counted. */
   hold(isHeld: boolean): void {
     if (this.#isHeld === isHeld) return;
     this.#isHeld = isHeld;
     if (!isHeld) this.refresh();
   }
 
-  /** Shows the rows that were held back, once. */
+  /** Shows the rows held back so far. */
   async showNewest(): Promise<void> {
     const isHeld = this.#isHeld;
     this.#isHeld = false;
@@ -192,7 +191,7 @@ class LiveData {
     }
   }
 
-  /** Fetches what is shown: after an action, which is answered before its events are sent. */
+  /** Fetches everything shown. For after an action, which is answered before its events are sent. */
   refresh(): void {
     this.#markStale(...ALL_PARTS);
   }
@@ -241,7 +240,7 @@ class LiveData {
     }, FEED_PAUSE_MS);
   }
 
-  /** Nothing is replayed, so the feed begins with what is kept. */
+  /** The event stream replays nothing, so the feed starts with what the mock has kept. */
   async #startFeed(): Promise<void> {
     try {
       const [{ attempts }, { requests }, { payments }] = await Promise.all([
@@ -264,7 +263,7 @@ class LiveData {
     for (const part of parts) this.#stale.add(part);
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
-      // A hidden page follows no events either; all is fetched when it is shown and they are back.
+      // A hidden page follows no events either. When it is shown, it reconnects and fetches everything.
       if (document.hidden) return;
       for (const part of [...this.#stale]) this.#fetch(part);
     });
@@ -374,7 +373,7 @@ class LiveData {
   }
 
   #fail(error: unknown): void {
-    // The stream shows that the mock is gone, and everything is fetched when it is back.
+    // The event stream notices that the mock is gone, and everything is fetched when it is back.
     if (error instanceof MockUnreachable) return;
     this.#update({ failure: error instanceof Error ? error.message : String(error) });
   }
@@ -402,15 +401,15 @@ export function useLiveData(): Snapshot {
   return snapshot;
 }
 
-/** Time for a screen reader to say one sentence before the next; what happens meanwhile is summed up. */
+/** Time for a screen reader to finish a sentence; what happens meanwhile is summarised in the next one. */
 const PAUSE_MS = 1_000;
 
 const announcementListeners = new Set<(text: string) => void>();
-// One sentence needs the last attempt only: a burst must not pile up.
+// Only the last attempt is kept, so that a burst does not pile up.
 let lastAttempt: ControlAttempt | undefined;
 let attemptCount = 0;
 
-/** Says in the page's live region that an attempt to deliver a callback has ended. */
+/** Announces in the page's live region that an attempt to deliver a callback has ended. */
 function announce(attempt: ControlAttempt): void {
   lastAttempt = attempt;
   attemptCount += 1;

@@ -41,7 +41,7 @@ function App() {
   const hash = toHash(route);
   useEffect(() => liveData.show(route), [hash]);
   useEffect(() => {
-    // A tab in the background shows it too.
+    // A background tab shows it too.
     const failed = data.service?.counts.callbacks.failed ?? 0;
     const prefix = failed > 0 ? `(${writeCount(failed)} failed) ` : '';
     document.title = `${prefix}${titleOf(route, data)} · ${NAME}`;
@@ -51,7 +51,7 @@ function App() {
     <>
       {/* Not a link: the hash names the view. */}
       <button type="button" class="skip-link" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <Header route={route} data={data} />
       <Alerts data={data} showsUrlForm={route.view !== 'service'} />
@@ -116,12 +116,12 @@ function Header({ route, data }: { route: Route; data: Snapshot }) {
   );
 }
 
-/** How much a view holds; of the callbacks, first of all those that failed. */
+/** How many entries a view has. For callbacks, the failed ones if there are any. */
 function Count({ view, service }: { view: ViewName; service: Snapshot['service'] }) {
   if (service === undefined || view === 'endpoint' || view === 'service') return null;
   const { counts } = service;
   if (view !== 'callbacks') {
-    // Every fault that is pending makes something fail.
+    // Every pending fault makes something fail.
     const isWarning = view === 'faults' && counts.faults > 0;
     return <span class={isWarning ? 'count waiting' : 'count'}>{writeCount(counts[view])}</span>;
   }
@@ -131,9 +131,9 @@ function Count({ view, service }: { view: ViewName; service: Snapshot['service']
   return <span class="count">{writeCount(total)}</span>;
 }
 
-/** A clock that differs from the reader's explains what else looks wrong. */
+/** Shown when the clock was moved, as that explains what else looks wrong. */
 function Moved({ service }: { service: Snapshot['service'] }) {
-  // Whether it stands still shows with time.
+  // Only later readings show whether the clock stands still.
   useClockText(writeTime);
   const moved = service && describeMove(service);
   if (moved === undefined) return null;
@@ -144,7 +144,7 @@ function Moved({ service }: { service: Snapshot['service'] }) {
   );
 }
 
-// Separate components, so that a tick of the clock or an announcement draws nothing else.
+// Separate components, so that a tick of the clock or an announcement redraws nothing else.
 function ServiceTime() {
   return <span title="The service’s time">{useClockText(writeTime)}</span>;
 }

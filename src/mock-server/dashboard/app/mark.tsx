@@ -1,4 +1,4 @@
-/** The mark: a receipt that leaves a till, checked. The icon in page.html is the same. */
+/** A checked receipt leaving a till. The icon in page.html is the same. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">

@@ -5,7 +5,7 @@ import { callbackGroupLabels, groupNames, toHash } from './route.js';
 import { Card } from './section.js';
 import { StatusBadge } from './text.js';
 
-/** As many as are seen without scrolling. */
+/** As many as fit without scrolling. */
 const SHOWN_FAILURES = 6;
 
 interface OverviewProps {
@@ -13,7 +13,7 @@ interface OverviewProps {
   readonly failures: readonly ControlCallback[] | undefined;
 }
 
-/** What stands where a payment would be open: what failed, and how many of each. */
+/** Shown while no payment is open: how many callbacks each group has, and those that failed. */
 export function Overview({ service, failures = [] }: OverviewProps) {
   const { callbacks } = service.counts;
   return (
@@ -56,7 +56,7 @@ export function Overview({ service, failures = [] }: OverviewProps) {
           </ul>
           {callbacks.failed > SHOWN_FAILURES && (
             <a href={toHash({ view: 'callbacks', group: 'failed' })}>
-              All {writeCount(callbacks.failed)} that failed
+              All {writeCount(callbacks.failed)} failed callbacks
             </a>
           )}
         </Card>

@@ -96,7 +96,7 @@ function SetStatus({ referenceNumber }: { referenceNumber: string }) {
   );
 }
 
-/** Those without a button. */
+/** The faults without a button of their own. */
 const menuFaults = faultTypesOn('callback').filter(
   (type) => type !== 'duplicate' && type !== 'tampered-body',
 );
@@ -177,7 +177,7 @@ function Record({ payment }: { payment: ControlPayment }) {
         </dd>
       </dl>
       {Object.keys(extra).length > 0 && (
-        <RawText label="Further fields of the creation" text={JSON.stringify(extra, null, 2)} />
+        <RawText label="Other fields of the payment" text={JSON.stringify(extra, null, 2)} />
       )}
     </Card>
   );

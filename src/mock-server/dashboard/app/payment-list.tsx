@@ -14,11 +14,11 @@ interface PaymentListProps {
   readonly selected: string | undefined;
   /** Payments that have a failed callback. */
   readonly failed: ReadonlySet<string>;
-  /** The selected one was chosen again. */
+  /** Called when the selected payment is chosen again. */
   readonly onOpenAgain: () => void;
 }
 
-/** The id of a payment's row. */
+/** Returns the element id of a payment's row. */
 export function rowId(referenceNumber: string): string {
   return `payment-${referenceNumber}`;
 }
@@ -29,7 +29,7 @@ export function PaymentList({ payments, selected, failed, onOpenAgain }: Payment
   const action = useAction();
   const focusFrom = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
-    // The button may be gone with the last page: the focus moves to the first of the new rows.
+    // The button disappears with the last page, so the focus moves to the first new row.
     const index = focusFrom.current;
     if (index === undefined || rows.length <= index) return;
     focusFrom.current = undefined;
@@ -47,7 +47,7 @@ export function PaymentList({ payments, selected, failed, onOpenAgain }: Payment
   return (
     <>
       <div class="list-head">
-        {/* A screen reader says the result of a search, but not every payment that is added. */}
+        {/* A screen reader announces the result of a search, but not every new payment. */}
         <p class="muted list-count" role={search === '' ? undefined : 'status'}>
           {rows.length < total && `${writeCount(rows.length)} of `}
           {writeCount(total)} {total === 1 ? 'payment' : 'payments'}, newest first
@@ -92,7 +92,7 @@ export function PaymentList({ payments, selected, failed, onOpenAgain }: Payment
 interface RowProps {
   readonly payment: ControlPayment;
   readonly hasFailed: boolean;
-  /** Given for the selected one: its link changes nothing, as the page is there already. */
+  /** Only for the selected payment: its link leads nowhere, as it is open already. */
   readonly onOpenAgain: (() => void) | undefined;
 }
 
@@ -100,7 +100,7 @@ function Row({ payment, hasFailed, onOpenAgain }: RowProps) {
   const { referenceNumber, merchantPaymentReference, status, amount, currency, createdAt } =
     payment;
   const isOpen = onOpenAgain !== undefined;
-  // Hundreds of rows are drawn with every change, and few of them have changed.
+  // Every change draws hundreds of rows, of which few have changed.
   return useMemo(
     () => (
       <li>
@@ -114,7 +114,7 @@ function Row({ payment, hasFailed, onOpenAgain }: RowProps) {
         >
           <span class="reference">
             {hasFailed && (
-              <span class="bad-text" title="A callback of it failed">
+              <span class="bad-text" title="A callback failed">
                 <span aria-hidden="true">✕ </span>
                 <span class="visually-hidden">Callback failed: </span>
               </span>

@@ -10,7 +10,7 @@ import { PaymentList, rowId } from './payment-list.js';
 import { goTo } from './route.js';
 import { SearchBox } from './search-box.js';
 import { Card } from './section.js';
-import { takeStaysInList } from './shortcuts.js';
+import { takeOpenedByStep } from './shortcuts.js';
 import { CopyButton, RawText } from './text.js';
 
 interface PaymentsViewProps {
@@ -18,7 +18,7 @@ interface PaymentsViewProps {
   readonly referenceNumber: string | undefined;
 }
 
-/** The list of payments, and beside it the one that is open. On a narrow page, one of the two. */
+/** The list of payments with the open one beside it; on a narrow page, one or the other. */
 export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
   const detail = useRef<HTMLElement>(null);
   useFocusFollowing(referenceNumber, detail);
@@ -54,7 +54,7 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
           tabIndex={-1}
           aria-labelledby="payment-title"
           onKeyDown={({ key, target }) => {
-            // In a menu it closes the menu.
+            // In a menu, Escape closes the menu.
             if (key !== 'Escape' || target instanceof HTMLSelectElement) return;
             goTo({ view: 'payments' });
           }}
@@ -87,13 +87,13 @@ function List({ payments, ...props }: ListProps) {
   const isSearch = payments.search !== '';
   return (
     <p class="empty" role="status">
-      {isSearch ? 'No payment has that in its reference or status.' : 'No payment yet.'}
+      {isSearch ? 'No payments match.' : 'No payments yet.'}
     </p>
   );
 }
 
-// The keyboard focus moves to the payment that is opened, and back to its row. Before the page is
-// drawn, so that no key is pressed in between.
+// Moves the keyboard focus to a payment that is opened, and back to its row when it is closed. Before the
+// page is drawn, so that no key press falls in between.
 function useFocusFollowing(
   referenceNumber: string | undefined,
   detail: { readonly current: HTMLElement | null },
@@ -102,7 +102,7 @@ function useFocusFollowing(
   useLayoutEffect(() => {
     const left = before.current;
     before.current = referenceNumber;
-    if (left === referenceNumber || takeStaysInList()) return;
+    if (left === referenceNumber || takeOpenedByStep()) return;
     if (referenceNumber !== undefined) detail.current?.focus();
     else if (left !== undefined) document.getElementById(rowId(left))?.focus();
   }, [referenceNumber]);
@@ -111,7 +111,7 @@ function useFocusFollowing(
 interface CreatePaymentFormProps {
   /** There is no payment yet: the form is open from the start. */
   readonly isFirst: boolean;
-  /** The proposed reference follows from it. */
+  /** For the suggested reference. */
   readonly paymentCount: number;
 }
 
@@ -158,7 +158,6 @@ function CreatePaymentForm({ isFirst, paymentCount }: CreatePaymentFormProps) {
   );
 }
 
-/** What to do when there is no payment yet. */
 function FirstPayment() {
   const snippet = `import { PaymentClient } from 'merchant-payments';
 
@@ -172,10 +171,10 @@ const { payment } = await client.payments.create({
 console.log(payment.referenceNumber, payment.status);
 `;
   return (
-    <Card title="Make the first payment" class="first">
+    <Card title="Create the first payment" class="first">
       <p>
-        Create one with the form on this page, or from your code with the client; it appears here.
-        Then set it to <strong>paid</strong>, and watch the signed callback reach your endpoint.
+        Use the form on this page, or the client in your code: the payment appears here. Then set it
+        to <strong>paid</strong>, and watch the signed callback reach your endpoint.
       </p>
       <RawText label="With the client" text={snippet} />
       <CopyButton label="Copy snippet" text={snippet} />

@@ -4,7 +4,6 @@ import { Page } from './section.js';
 import { Badge, Body, Details, Headers } from './text.js';
 import { Time } from './time.js';
 
-/** What the merchant's code sent. */
 export function RequestsView({ requests }: { requests: RequestRows | undefined }) {
   return (
     <Page title="Requests">
@@ -81,7 +80,7 @@ function Row({ request }: { request: ControlRequest }) {
   );
 }
 
-/** What distinguishes one creation from another. */
+/** Returns the merchant reference of a creation. */
 function readReference(body: string): string | undefined {
   try {
     const { merchantPaymentReference } = JSON.parse(body) ?? {};

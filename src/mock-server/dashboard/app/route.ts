@@ -3,13 +3,13 @@ import type { CallbackGroup } from '../../control/callback-groups.js';
 
 export type ViewName = 'payments' | 'callbacks' | 'requests' | 'faults' | 'endpoint' | 'service';
 
-/** The view that is shown; it is in the URL's hash, so that reload and back work. */
+/** The current view, kept in the URL's hash so that reload and back work. */
 export type Route =
   | { readonly view: 'payments'; readonly referenceNumber?: string | undefined }
   | { readonly view: 'callbacks'; readonly group?: CallbackGroup | undefined }
   | { readonly view: 'requests' | 'faults' | 'endpoint' | 'service' };
 
-/** In the order of the tabs of the view. */
+/** In the order of the tabs. */
 export const callbackGroupLabels: Readonly<Record<CallbackGroup, string>> = {
   failed: 'Failed',
   waiting: 'Waiting',

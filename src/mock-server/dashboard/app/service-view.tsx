@@ -25,8 +25,8 @@ export function ServiceView({ service }: { service: ControlState | undefined }) 
           <ClockPanel service={service} />
           <Card title="Callbacks">
             <p class="muted">
-              Where your code receives the callbacks. A change applies to callbacks that start after
-              it; retries keep their address.
+              Where your code receives callbacks. A new URL applies to new callbacks; retries keep
+              theirs.
             </p>
             <CallbackUrlForm callbackUrl={service.callbackUrl} />
           </Card>
@@ -47,7 +47,7 @@ function ClockPanel({ service }: { service: ControlState }) {
   const advance = (ms: number) =>
     void action.run(async () => {
       await control.advanceClock(ms);
-      return `Advanced by ${writeDuration(ms)}. Everything that was due is done.`;
+      return `Advanced by ${writeDuration(ms)}. Everything due has been done.`;
     });
 
   return (
@@ -57,7 +57,7 @@ function ClockPanel({ service }: { service: ControlState }) {
       <p class="muted" id="clock-hint">
         {canAdvance
           ? 'Retries and delays that are due by then happen at once.'
-          : 'This clock can’t be moved from here: the mock was started with another clock. Leave its clock option out, or give createManualClock().'}
+          : 'This clock can’t be moved from here: the mock was started with a custom clock. Omit the clock option, or pass createManualClock().'}
       </p>
       <div class="form-row">
         {STEPS.map(({ label, ms }) => (
@@ -92,7 +92,6 @@ function ClockPanel({ service }: { service: ControlState }) {
   );
 }
 
-/** Where callbacks go; empty for nowhere. */
 export function CallbackUrlForm({ callbackUrl }: { callbackUrl: string | null }) {
   const [url, setUrl] = useState(callbackUrl ?? '');
   const action = useAction();
@@ -129,7 +128,7 @@ export function CallbackUrlForm({ callbackUrl }: { callbackUrl: string | null })
   );
 }
 
-/** How the service's clock differs from the system's; `undefined` when it does not. */
+/** Describes how the service's clock differs from the system's; `undefined` when it does not. */
 export function describeMove({ aheadMs }: ControlState): string | undefined {
   const still = serviceClock.runs ? undefined : 'standing still';
   if (Math.abs(aheadMs) < NOTICED_MS) return still;
@@ -137,34 +136,34 @@ export function describeMove({ aheadMs }: ControlState): string | undefined {
   return still === undefined ? moved : `${moved}, ${still}`;
 }
 
-/** Less than this is how long an answer takes. */
+/** A smaller difference may be the time that an answer takes. */
 const NOTICED_MS = 1_000;
 
 function Reset() {
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const action = useAction();
   const reset = () =>
     void action.run(async () => {
-      setAsked(false);
+      setConfirming(false);
       await control.reset();
-      return 'Everything was forgotten. Settings and the clock stay.';
+      return 'Everything was deleted, except settings and the clock.';
     });
   return (
     <Card title="Reset">
       <p class="muted">
-        Forgets payments, requests, callbacks and faults, and cancels retries. Settings and the
-        clock stay.
+        Deletes payments, requests, callbacks and faults, and cancels retries. Settings and the
+        clock stay as they are.
       </p>
       <div class="form-row">
-        {isAsked ? (
+        {isConfirming ? (
           <>
             <Button kind="danger" action={action} onClick={reset}>
-              Yes, forget everything
+              Yes, delete everything
             </Button>
-            <Button onClick={() => setAsked(false)}>Keep it</Button>
+            <Button onClick={() => setConfirming(false)}>Cancel</Button>
           </>
         ) : (
-          <Button kind="danger" action={action} onClick={() => setAsked(true)}>
+          <Button kind="danger" action={action} onClick={() => setConfirming(true)}>
             Reset the mock
           </Button>
         )}
@@ -184,7 +183,7 @@ function Facts({ service }: { service: ControlState }) {
         <dd>
           <code>{url}</code> <CopyButton label="Copy base URL" text={url} />
         </dd>
-        <dt>Retries of a callback</dt>
+        <dt>Callback retries</dt>
         <dd>{schedule === '' ? 'none' : `after ${schedule}`}</dd>
         <dt>Signature encoding</dt>
         <dd>{signatureEncoding}</dd>

@@ -5,18 +5,18 @@ const keys = [
   ['j', 'Next row'],
   ['k', 'Previous row'],
   ['Enter', 'Open the row'],
-  ['r', 'Resend the callback of the payment or row'],
+  ['r', 'Resend the callback of the row or the open payment'],
   ['Esc', 'Back to the list'],
   ['?', 'Show these shortcuts'],
 ] as const;
 
-/** The links of a list's rows that can be seen. */
+/** Returns the visible rows of a list: their links. */
 export function rowsIn(root: ParentNode | null): HTMLElement[] {
   const rows = root?.querySelectorAll<HTMLElement>('[data-row]') ?? [];
   return [...rows].filter((row) => row.offsetParent !== null);
 }
 
-/** Moves the focus in a list by so many rows; the row it moved to. */
+/** Moves the focus in a list by `by` rows, and returns the row it moved to. */
 export function moveFocus(root: ParentNode | null, by: number): HTMLElement | undefined {
   const rows = rowsIn(root);
   const focused = rows.findIndex((row) => row.matches(':focus'));
@@ -26,25 +26,25 @@ export function moveFocus(root: ParentNode | null, by: number): HTMLElement | un
   return next;
 }
 
-let staysInList = false;
+let wasOpenedByStep = false;
 
-/** Whether the row that was just opened was opened by moving through the list; asked once. */
-export function takeStaysInList(): boolean {
-  const stays = staysInList;
-  staysInList = false;
-  return stays;
+/** Returns, once, whether the open payment was opened by moving through the list. */
+export function takeOpenedByStep(): boolean {
+  const answer = wasOpenedByStep;
+  wasOpenedByStep = false;
+  return answer;
 }
 
-// With a payment open, the next one is opened, as in a mail program.
+// While a payment is open, moving opens the next one, as in a mail program.
 function step(by: number): void {
   const isOpen = document.querySelector('[data-row][aria-current]') !== null;
   const row = moveFocus(document.querySelector('main'), by);
   if (row === undefined || !isOpen || row.hasAttribute('aria-current')) return;
-  staysInList = true;
+  wasOpenedByStep = true;
   row.click();
 }
 
-/** Of the row that has the focus, else of the payment that is open. */
+/** Resends for the focused row, otherwise for the open payment. */
 function resend(): void {
   const row = document.activeElement?.closest('tr, .failures li');
   (row ?? document.querySelector('.actions'))
@@ -70,14 +70,14 @@ function store(isOn: boolean): void {
   try {
     localStorage.setItem(STORED, isOn ? 'on' : 'off');
   } catch {
-    // Where nothing may be kept it holds until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
 
-/** Keys for those who work with the page all day, and the button and the dialog that name them. */
+/** Keyboard shortcuts, with the button and the dialog that explain them. */
 export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isOn, setOn] = useState(readStored);

@@ -1,4 +1,4 @@
-/** The meaning of a colour, which is never without a word that says the same. */
+/** The meaning of a colour. A word beside it always says the same. */
 export type Tone = 'good' | 'waiting' | 'bad' | 'info' | 'returned' | 'neutral';
 
 interface Kind {
@@ -7,8 +7,8 @@ interface Kind {
   readonly words: RegExp;
 }
 
-// The interface names `paid` alone, so the others go by the words that payment services use. The first
-// that fits counts: "partially refunded" is money that went back.
+// The interface names only `paid`, so other statuses are recognised by the words that payment services use.
+// The first match counts: "partially refunded" is money returned.
 const kinds: readonly Kind[] = [
   { tone: 'returned', sign: '↩', words: /refund|revers|charge.?back|disput/i },
   { tone: 'bad', sign: '✕', words: /fail|declin|reject|refus|error|fraud|den(y|ied)/i },
@@ -20,7 +20,7 @@ const kinds: readonly Kind[] = [
 
 const OTHER = { tone: 'neutral', sign: '◇' } as const;
 
-/** The kind of a status, which can be any text: money that came, went back, is awaited, or never comes. */
+/** Returns the kind of a status, which can be any text: money received, returned, expected or lost. */
 export function kindOfStatus(status: string): Omit<Kind, 'words'> {
   return kinds.find(({ words }) => words.test(status)) ?? OTHER;
 }

@@ -9,7 +9,7 @@ interface BadgeProps {
   readonly sign?: string | undefined;
 }
 
-/** A word in a coloured box. The word says everything; the sign and the colour help to find it. */
+/** A coloured label. The text says everything; the sign and the colour only help to find it. */
 export function Badge({ text, tone = 'neutral', sign }: BadgeProps) {
   return (
     <span class={`badge ${tone}`}>
@@ -30,7 +30,7 @@ interface DetailsProps {
   readonly children: ComponentChildren;
 }
 
-/** What is drawn when it is opened: a page of hundreds holds their lines alone. */
+/** Draws its content only while it is open: a page may have hundreds. */
 export function Details({ class: className, summary, children }: DetailsProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -46,20 +46,20 @@ interface TextProps {
   readonly text: string;
 }
 
-/** Copies a text; where the browser does not allow it, shows the text for copying by hand. */
+/** Copies a text. If the browser does not allow it, shows the text to copy by hand. */
 export function CopyButton({ label, text }: TextProps) {
   const [said, setSaid] = useState('');
   const [isShown, setShown] = useState(false);
 
   async function copy(): Promise<void> {
     try {
-      // Missing on a page that was loaded by plain http from another machine.
+      // A page loaded over http from another machine has no clipboard.
       await navigator.clipboard.writeText(text);
       setShown(false);
       setSaid('Copied.');
     } catch {
       setShown(true);
-      setSaid('The browser does not allow it here; copy the text below.');
+      setSaid('The browser does not allow this here; copy the text below.');
     }
   }
 
@@ -77,15 +77,15 @@ export function CopyButton({ label, text }: TextProps) {
 }
 
 interface RawTextProps extends TextProps {
-  /** How much of its beginning is marked. */
+  /** How many characters at the start are marked. */
   readonly markedLength?: number | undefined;
   /** Beside the label. */
   readonly children?: ComponentChildren;
-  /** Laid out as JSON, where it is JSON. */
+  /** Whether JSON is laid out. */
   readonly isPretty?: boolean | undefined;
 }
 
-/** A text exactly as it was sent, unless it is to be pretty. */
+/** A text exactly as it was sent, unless `isPretty`. */
 export function RawText({ label, text, markedLength = 0, isPretty, children }: RawTextProps) {
   const id = useId();
   return (
@@ -128,7 +128,7 @@ function PrettyJson({ text }: { text: string }) {
   );
 }
 
-// One choice for every body on the page.
+// The last choice, for every body that is shown next.
 let prefersRaw = false;
 
 /** A body, laid out or byte for byte. */
@@ -140,7 +140,7 @@ export function Body({ label, text }: TextProps) {
   };
   const toggle = (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
-    <div class="form-row" role="group" aria-label={`How the ${label.toLowerCase()} is shown`}>
+    <div class="form-row" role="group" aria-label={`Format of the ${label.toLowerCase()}`}>
       {[false, true].map((value) => (
         <button
           key={String(value)}
@@ -161,7 +161,6 @@ export function Body({ label, text }: TextProps) {
   );
 }
 
-/** Headers, one per line. */
 export function Headers({ headers }: { headers: Readonly<Record<string, string>> }) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return <RawText label="Headers" text={lines.join('\n')} />;

@@ -3,15 +3,15 @@ import { writeAge, writeTimeNear } from './format.js';
 
 interface Reading {
   readonly nowMs: number;
-  /** Of this page's monotonic clock. */
+  /** On this page's monotonic clock. */
   readonly takenAtMs: number;
 }
 
-/** Two readings closer than this do not show whether the clock runs. */
-const TELLING_MS = 400;
+/** Readings closer together than this do not show whether the clock runs. */
+const MIN_GAP_MS = 400;
 const TOLERANCE_MS = 250;
 
-/** The service's time between two readings of it. A manual clock stands still, any other runs. */
+/** Estimates the service's time between two readings. A manual clock stands still, any other runs. */
 class ServiceClock {
   #reading: Reading | undefined;
   #runs = true;
@@ -33,7 +33,7 @@ class ServiceClock {
     return this.#runs;
   }
 
-  /** Takes the service's time as it says it is. */
+  /** Records the time that the service reports. */
   read(now: string): void {
     const reading = { nowMs: Date.parse(now), takenAtMs: performance.now() };
     if (this.#reading !== undefined) this.#learn(this.#reading, reading);
@@ -46,12 +46,12 @@ class ServiceClock {
     return () => this.#listeners.delete(listener);
   }
 
-  // The interface does not say which kind of clock it is. One that was advanced between the two
-  // readings has moved as well, so a move alone does not show that it runs.
+  // The control interface does not report the kind of clock. A manual clock may have been advanced
+  // between the two readings, so movement alone does not show that the clock runs.
   #learn(before: Reading, after: Reading): void {
     const elapsedMs = after.takenAtMs - before.takenAtMs;
     const movedMs = after.nowMs - before.nowMs;
-    if (elapsedMs < TELLING_MS) return;
+    if (elapsedMs < MIN_GAP_MS) return;
     if (movedMs === 0) this.#runs = false;
     else if (Math.abs(movedMs - elapsedMs) < TOLERANCE_MS) this.#runs = true;
   }
@@ -63,7 +63,7 @@ class ServiceClock {
 
 export const serviceClock = new ServiceClock();
 
-/** A text that depends on the service's time, updated each second. */
+/** Returns a text that depends on the service's time, updated each second. */
 export function useClockText(write: (nowMs: number) => string): string {
   const [, setText] = useState('');
   useEffect(() => serviceClock.onTick(() => setText(write(serviceClock.now()))), [write]);
@@ -71,9 +71,9 @@ export function useClockText(write: (nowMs: number) => string): string {
 }
 
 interface TimeProps {
-  /** As the service wrote it; stands in the title. */
+  /** As the service wrote it; shown in the title. */
   readonly at: string;
-  /** How it is shown, updated with the service's clock. */
+  /** Writes the text, again with each second of the service's clock. */
   readonly write?: (at: string, nowMs: number) => string;
 }
 

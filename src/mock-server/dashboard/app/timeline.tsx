@@ -61,7 +61,7 @@ export function Timeline({ payment, deliveries, canAdvanceClock }: TimelineProps
 
 interface DeliveryProps {
   readonly delivery: ControlDelivery;
-  /** Whether an earlier delivery was of the same change. */
+  /** Whether an earlier delivery was for the same change. */
   readonly isResend: boolean;
   readonly canAdvanceClock: boolean;
 }
@@ -126,7 +126,7 @@ function Delivery({ delivery, isResend, canAdvanceClock }: DeliveryProps) {
 
 const signs: Readonly<Partial<Record<Tone, string>>> = { good: '✓', bad: '✕' };
 
-/** One POST to the merchant's endpoint: a line, and behind it what was sent and answered. */
+/** One POST to the merchant's endpoint: a line that opens to show what was sent and answered. */
 function Attempt({ attempt }: { attempt: ControlAttempt }) {
   const { attempt: number, copy, fault, latencyMs, sentAt, outcome, response } = attempt;
   const verdict = judgeAnswer(attempt);
@@ -170,21 +170,21 @@ function Attempt({ attempt }: { attempt: ControlAttempt }) {
   );
 }
 
-/** The signed prefix is marked: what most endpoints that refuse everything have left out. */
+/** Marks the signed prefix: an endpoint that refuses everything has usually left it out. */
 function SignedString({ attempt }: { attempt: ControlAttempt }) {
   const { timestamp, signedString } = attempt;
   const prefix = `${timestamp}.`;
   return (
     <>
-      <RawText label="String that was signed" text={signedString} markedLength={prefix.length} />
+      <RawText label="Signed string" text={signedString} markedLength={prefix.length} />
       {isAsSigned(attempt) ? (
         <p class="muted">
-          The signature covers the marked prefix, X-Timestamp and a full stop, and then the body,
-          byte for byte.
+          The signature covers the marked prefix (X-Timestamp and a full stop), then the body byte
+          for byte.
         </p>
       ) : (
         <p class="waiting-text">
-          What was sent is not what was signed, because of the fault or the edit.
+          What was sent differs from what was signed, because of the fault or the edit.
         </p>
       )}
     </>
