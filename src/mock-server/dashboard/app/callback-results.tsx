@@ -32,7 +32,7 @@ export function ResendOne({ callback }: { callback: ControlCallback }) {
   const resend = () =>
     void action.run(async () => describeResult(await control.resendDelivery(callback.id)));
   return (
-    <span data-resend class="resend-one">
+    <span data-resend>
       <Button isSmall action={action} onClick={resend}>
         Resend<span class="visually-hidden"> {callback.merchantPaymentReference}</span>
       </Button>

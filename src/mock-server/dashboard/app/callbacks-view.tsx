@@ -2,34 +2,31 @@ import { useMemo } from 'preact/hooks';
 import type { CallbackGroup } from '../../control/callback-groups.js';
 import type { CallbackCounts, ControlCallback } from '../../control/control-types.js';
 import { CallbackState, describeLast, ResendGroup, ResendOne } from './callback-results.js';
+import { SearchBox } from './field.js';
 import { writeCount, writeLatency } from './format.js';
-import { HeldList, UnseenRows } from './hold.js';
-import { type CallbackRows, liveData } from './live-data.js';
+import { HeldList, ListHead } from './held-list.js';
+import { type CallbackRows, liveData, type Snapshot } from './live-data.js';
 import { callbackGroupLabels, groupNames, toHash } from './route.js';
-import { SearchBox } from './search-box.js';
 import { Badge, StatusBadge } from './text.js';
 import { Time } from './time.js';
 
 interface CallbacksViewProps {
-  readonly callbacks: CallbackRows | undefined;
-  readonly counts: CallbackCounts | undefined;
+  readonly data: Snapshot;
   readonly group: CallbackGroup | undefined;
-  readonly search: string;
 }
 
 /** Every callback, failures first. */
-export function CallbacksView({ callbacks, counts, group, search }: CallbacksViewProps) {
+export function CallbacksView({ data, group }: CallbacksViewProps) {
+  const { callbacks, callbackSearch: search } = data;
+  const counts = data.service?.counts.callbacks;
+  const resendable = group === 'not-sent' ? group : 'failed';
   return (
     <section class="page wide fill" aria-labelledby="callbacks-title">
       <div class="page-head">
         <h2 id="callbacks-title">Callbacks</h2>
         {counts !== undefined && <Filters counts={counts} group={group} />}
         <SearchBox search={search} onSearch={(text) => liveData.searchCallbacks(text)} />
-        <ResendGroup
-          key={group}
-          group={group === 'not-sent' ? group : 'failed'}
-          count={counts?.[group === 'not-sent' ? group : 'failed'] ?? 0}
-        />
+        <ResendGroup key={group} group={resendable} count={counts?.[resendable] ?? 0} />
       </div>
       {callbacks === undefined ? (
         <p>Loading…</p>
@@ -70,7 +67,7 @@ function Filters({ counts, group }: { counts: CallbackCounts; group: CallbackGro
 }
 
 function List({ callbacks, isNarrowed }: { callbacks: CallbackRows; isNarrowed: boolean }) {
-  const { rows, total, unseen } = callbacks;
+  const { rows } = callbacks;
   if (rows.length === 0) {
     return (
       <p class="empty">
@@ -80,13 +77,12 @@ function List({ callbacks, isNarrowed }: { callbacks: CallbackRows; isNarrowed: 
   }
   return (
     <>
-      <div class="list-head">
-        <p class="muted list-count" role={isNarrowed ? 'status' : undefined}>
-          {rows.length < total && `${writeCount(rows.length)} of `}
-          {writeCount(total)} {total === 1 ? 'callback' : 'callbacks'}, failures first
-        </p>
-        <UnseenRows count={unseen} what={unseen === 1 ? 'callback' : 'callbacks'} />
-      </div>
+      <ListHead
+        list={callbacks}
+        nouns={['callback', 'callbacks']}
+        order="failures first"
+        isSearch={isNarrowed}
+      />
       <HeldList hasSelection={false}>
         <table class="callbacks">
           <thead>

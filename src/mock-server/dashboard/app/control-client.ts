@@ -53,12 +53,8 @@ export const control = {
   getState: () => call<ControlState>('GET', 'state'),
   setCallbackUrl: (callbackUrl: string | null) =>
     call<ControlState>('PATCH', 'settings', { callbackUrl }),
-  listPayments: ({ limit, search, before }: PaymentQuery) => {
-    const query = new URLSearchParams({ limit: String(limit) });
-    if (search !== '') query.set('search', search);
-    if (before !== undefined) query.set('before', before);
-    return call<ControlPaymentPage>('GET', `payments?${query}`);
-  },
+  listPayments: (query: PaymentQuery) =>
+    call<ControlPaymentPage>('GET', `payments?${writeQuery({ ...query })}`),
   createPayment: (payment: Draft) => call<ControlPayment>('POST', 'payments', payment),
   getPayment: (referenceNumber: string) =>
     call<ControlPaymentDetail>('GET', pathOf(referenceNumber)),
@@ -71,12 +67,8 @@ export const control = {
   resendEdited: (id: string, edit: CallbackEdit) =>
     call<ControlDelivery>('POST', `deliveries/${encodeURIComponent(id)}/resend`, { edit }),
   listAttempts: (limit: number) => call<ControlAttemptPage>('GET', `deliveries?limit=${limit}`),
-  listCallbacks: ({ limit, group, search }: CallbackQuery) => {
-    const query = new URLSearchParams({ limit: String(limit) });
-    if (group !== undefined) query.set('group', group);
-    if (search !== '') query.set('search', search);
-    return call<ControlCallbackPage>('GET', `callbacks?${query}`);
-  },
+  listCallbacks: (query: CallbackQuery) =>
+    call<ControlCallbackPage>('GET', `callbacks?${writeQuery({ ...query })}`),
   resendGroup: (group: CallbackGroup) =>
     call<ControlResendSummary>('POST', 'callbacks/resend', { group }),
   getCheck: () => call<ControlCheck>('GET', 'check'),
@@ -91,6 +83,14 @@ export const control = {
   advanceClock: (ms: number) => call<ControlState>('POST', 'clock/advance', { ms }),
   reset: () => call<ControlState>('POST', 'reset', {}),
 };
+
+function writeQuery(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  return query.toString();
+}
 
 function pathOf(referenceNumber: string): string {
   return `payments/${encodeURIComponent(referenceNumber)}`;

@@ -55,13 +55,13 @@ export const deliveryStates: Readonly<Record<DeliveryState, StateText>> = {
   },
 };
 
-export const outcomeTones: Readonly<Record<DeliveryOutcome, Tone>> = {
+export const outcomeTones = {
   acknowledged: 'good',
   refused: 'bad',
   failed: 'bad',
   'timed-out': 'bad',
   dropped: 'waiting',
-};
+} as const satisfies Readonly<Record<DeliveryOutcome, Tone>>;
 
 const NETWORK_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at that address',
@@ -110,7 +110,7 @@ function isForged(attempt: ControlAttempt): boolean {
   // Edited by hand, and sent with the signature of the original body.
   if (fault === undefined) return !isAsSigned(attempt);
   if (fault === 'missing-header') return !('x-timestamp' in headers && 'x-signature' in headers);
-  const entry = fault && faultCatalogue[fault];
+  const entry = faultCatalogue[fault];
   return entry?.on === 'callback' && entry.refusal === 'must';
 }
 

@@ -117,18 +117,17 @@ const outcomes: Readonly<Record<EndpointCheck['outcome'], { tone: Tone; sign: st
   skipped: { tone: 'waiting', sign: '–' },
   passed: { tone: 'good', sign: '✓' },
 };
+const outcomeNames = Object.keys(outcomes) as readonly EndpointCheck['outcome'][];
 
 function CheckResult({ check }: { check: ControlCheck | undefined }) {
-  const checks = check?.checks ?? [];
-  const names = ['failed', 'skipped', 'passed'] as const;
+  const cause = check?.report?.cause;
+  const checks = causeFirst(check?.checks ?? [], cause);
   return (
     <>
       <p role="status">{check === undefined ? '' : describeCheck(check)}</p>
       {check?.failure !== undefined && <p class="bad-text">{check.failure}</p>}
-      {names.map((outcome) => {
-        const found = causeFirst(checks, check?.report?.cause).filter(
-          (one) => one.outcome === outcome,
-        );
+      {outcomeNames.map((outcome) => {
+        const found = checks.filter((one) => one.outcome === outcome);
         if (found.length === 0) return null;
         return (
           <details key={outcome} class="checks" open={outcome === 'failed'}>
@@ -137,7 +136,7 @@ function CheckResult({ check }: { check: ControlCheck | undefined }) {
             </summary>
             <ul class="findings">
               {found.map((one) => (
-                <Finding key={one.id} check={one} isCause={one.id === check?.report?.cause} />
+                <Finding key={one.id} check={one} isCause={one.id === cause} />
               ))}
             </ul>
           </details>

@@ -9,9 +9,9 @@ import {
   faultTargets,
   faultTypesOn,
 } from '../../faults/fault-catalogue.js';
-import { type Action, ActionStatus, Button, Form, useAction } from './action.js';
+import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control, type Draft } from './control-client.js';
-import { SelectField, TextField } from './field.js';
+import { Checkbox, SelectField, TextField } from './field.js';
 import { Card, Page } from './section.js';
 import { Badge } from './text.js';
 
@@ -25,6 +25,7 @@ export function describeFault(type: Fault['type']): string {
 
 export function FaultsView({ faults }: { faults: readonly ControlFault[] | undefined }) {
   const action = useAction();
+  const hasFaults = faults !== undefined && faults.length > 0;
   const remove = ({ id, type }: ControlFault) =>
     void action.run(async () => {
       await control.removeFault(id);
@@ -45,45 +46,31 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
       <Card
         title="Pending"
         beside={
-          faults !== undefined &&
-          faults.length > 0 && (
+          hasFaults && (
             <Button kind="danger" action={action} onClick={clear}>
               Clear all
             </Button>
           )
         }
       >
-        {faults === undefined ? (
-          <p>Loading…</p>
-        ) : (
-          <Pending faults={faults} action={action} onRemove={remove} />
+        {faults === undefined && <p>Loading…</p>}
+        {faults?.length === 0 && <p class="empty">No faults: everything works.</p>}
+        {hasFaults && (
+          <ol class="rows">
+            {faults.map((fault) => (
+              <li key={fault.id} class="fault">
+                <PendingFault fault={fault} />
+                <Button isSmall action={action} onClick={() => remove(fault)}>
+                  Remove<span class="visually-hidden"> {fault.type}</span>
+                </Button>
+              </li>
+            ))}
+          </ol>
         )}
         <ActionStatus action={action} />
       </Card>
       <FaultForm />
     </Page>
-  );
-}
-
-interface PendingProps {
-  readonly faults: readonly ControlFault[];
-  readonly action: Action;
-  readonly onRemove: (fault: ControlFault) => void;
-}
-
-function Pending({ faults, action, onRemove }: PendingProps) {
-  if (faults.length === 0) return <p class="empty">No faults: everything works.</p>;
-  return (
-    <ol class="rows">
-      {faults.map((fault) => (
-        <li key={fault.id} class="fault">
-          <PendingFault fault={fault} />
-          <Button isSmall action={action} onClick={() => onRemove(fault)}>
-            Remove<span class="visually-hidden"> {fault.type}</span>
-          </Button>
-        </li>
-      ))}
-    </ol>
   );
 }
 
@@ -96,7 +83,7 @@ function PendingFault({
     <div>
       <p>
         <Badge text={`on ${on}`} tone={on === 'request' ? 'info' : 'returned'} />{' '}
-        <strong>{type}</strong> <span class="left">{describeTimes(times)}</span>
+        <strong>{type}</strong> <span>{describeTimes(times)}</span>
       </p>
       <p class="muted">{describeFault(type)}</p>
       <Fields title="With" fields={own} />
@@ -213,14 +200,9 @@ function FaultForm() {
             isRequired={!isUnlimited}
             isDisabled={isUnlimited}
           />
-          <label class="choice">
-            <input
-              type="checkbox"
-              checked={isUnlimited}
-              onChange={({ currentTarget }) => setUnlimited(currentTarget.checked)}
-            />
+          <Checkbox isChecked={isUnlimited} onCheck={setUnlimited}>
             Unlimited, until cleared
-          </label>
+          </Checkbox>
         </div>
       </div>
       <Button kind="primary" action={action}>

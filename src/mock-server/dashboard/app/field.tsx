@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 interface FieldProps {
   readonly label: string;
@@ -96,5 +96,53 @@ export function TextArea({ label, value, onValue, placeholder }: TextAreaProps) 
         onInput={({ currentTarget }) => onValue(currentTarget.value)}
       />
     </div>
+  );
+}
+
+interface CheckboxProps {
+  readonly isChecked: boolean;
+  readonly onCheck: (isChecked: boolean) => void;
+  /** The label. */
+  readonly children: ComponentChildren;
+}
+
+export function Checkbox({ isChecked, onCheck, children }: CheckboxProps) {
+  return (
+    <label class="choice">
+      <input
+        type="checkbox"
+        checked={isChecked}
+        onChange={({ currentTarget }) => onCheck(currentTarget.checked)}
+      />
+      {children}
+    </label>
+  );
+}
+
+const DEBOUNCE_MS = 200;
+
+interface SearchBoxProps {
+  readonly search: string;
+  readonly onSearch: (search: string) => void;
+}
+
+export function SearchBox({ search, onSearch }: SearchBoxProps) {
+  const [text, setText] = useState(search);
+  const timer = useRef<number | undefined>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+
+  return (
+    <search>
+      <TextField
+        label="Search by reference or status"
+        type="search"
+        value={text}
+        onValue={(value) => {
+          setText(value);
+          window.clearTimeout(timer.current);
+          timer.current = window.setTimeout(() => onSearch(value.trim()), DEBOUNCE_MS);
+        }}
+      />
+    </search>
   );
 }

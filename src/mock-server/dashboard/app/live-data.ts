@@ -1,17 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { CallbackGroup } from '../../control/callback-groups.js';
 import type {
-  CallbackCounts,
-  ControlAttempt,
   ControlCallback,
   ControlEvent,
   ControlFault,
   ControlPayment,
   ControlPaymentDetail,
-  ControlRequest,
+  ControlRequestPage,
   ControlState,
 } from '../../control/control-types.js';
+import { announce } from './announcement.js';
 import { ControlFailure, control, followEvents, MockUnreachable } from './control-client.js';
-import { describeOutcome } from './delivery-text.js';
 import {
   entryOfAttempt,
   entryOfPayment,
@@ -19,8 +18,7 @@ import {
   type FeedEntry,
   mergeFeed,
   toFeedEntry,
-} from './feed-entries.js';
-import { holdRows } from './held-rows.js';
+} from './feed.js';
 import type { Route } from './route.js';
 import { serviceClock } from './time.js';
 
@@ -37,7 +35,7 @@ export interface Snapshot {
   readonly callbacks?: CallbackRows | undefined;
   /** Failed callbacks, for the Payments view. */
   readonly failures?: readonly ControlCallback[] | undefined;
-  readonly requests?: RequestRows | undefined;
+  readonly requests?: ControlRequestPage | undefined;
   readonly faults?: readonly ControlFault[] | undefined;
   /** Newest first. */
   readonly feed: readonly FeedEntry[];
@@ -47,7 +45,8 @@ export interface Snapshot {
   readonly callbackSearch: string;
 }
 
-interface Rows<Row> {
+/** The rows of a list. */
+export interface Rows<Row> {
   readonly rows: readonly Row[];
   /** How many match in all. */
   readonly total: number;
@@ -62,24 +61,18 @@ export interface PaymentRows extends Rows<ControlPayment> {
 }
 
 export interface CallbackRows extends Rows<ControlCallback> {
-  readonly counts: CallbackCounts;
   /** The group and the search that they match. */
   readonly query: string;
 }
-
-export type RequestRows = Rows<ControlRequest>;
-
-/** Data fetched in one call. */
-type Part = 'service' | 'payments' | 'detail' | 'callbacks' | 'failures' | 'requests' | 'faults';
 
 const PAGE_ROWS = 50;
 /** The most that the mock lists in one answer. */
 const MAX_LIMIT = 1_000;
 /** How many rows are kept; older payments are found by searching. */
 export const MAX_PAYMENT_ROWS = 500;
-export const MAX_CALLBACK_ROWS = 100;
-export const MAX_FAILURES = 100;
-export const MAX_REQUEST_ROWS = 200;
+const MAX_CALLBACK_ROWS = 100;
+const MAX_FAILURES = 100;
+const MAX_REQUEST_ROWS = 200;
 export const MAX_DELIVERIES = 200;
 /** How many entries of each kind the feed starts with. */
 const FEED_START = 30;
@@ -90,7 +83,7 @@ const FEED_PAUSE_MS = 250;
 /** Delay of the second reading of the service's time, which shows whether its clock runs. */
 const SECOND_LOOK_MS = 600;
 
-const ALL_PARTS: readonly Part[] = [
+const ALL_PARTS = [
   'service',
   'payments',
   'detail',
@@ -98,7 +91,9 @@ const ALL_PARTS: readonly Part[] = [
   'failures',
   'requests',
   'faults',
-];
+] as const;
+/** Data fetched in one call. */
+type Part = (typeof ALL_PARTS)[number];
 
 const STALE_AFTER: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
   payment: ['service', 'payments', 'detail'],
@@ -215,6 +210,11 @@ class LiveData {
     for (const listener of this.#listeners) listener(this.#snapshot);
   }
 
+  /** Shows what the mock answered. */
+  #receive(change: Partial<Snapshot>): void {
+    this.#update({ ...change, failure: undefined });
+  }
+
   #take(event: ControlEvent): void {
     if (event.type === 'attempt') announce(event.attempt);
     if (event.type === 'payment' && this.#isHeld) {
@@ -301,7 +301,7 @@ class LiveData {
     if (part === 'service') {
       const service = await control.getState();
       serviceClock.read(service.now);
-      this.#update({ service, failure: undefined });
+      this.#receive({ service });
     }
     if (part === 'payments') await this.#loadPayments();
     if (part === 'detail') await this.#loadDetail();
@@ -309,67 +309,65 @@ class LiveData {
     if (part === 'failures') {
       const query = { limit: MAX_FAILURES, group: 'failed', search: '' } as const;
       const { callbacks } = await control.listCallbacks(query);
-      this.#update({ failures: callbacks, failure: undefined });
+      this.#receive({ failures: callbacks });
     }
     if (part === 'requests') {
-      const { requests, total } = await control.listRequests(MAX_REQUEST_ROWS);
-      this.#update({ requests: { rows: requests, total, unseen: 0 }, failure: undefined });
+      this.#receive({ requests: await control.listRequests(MAX_REQUEST_ROWS) });
     }
-    if (part === 'faults') this.#update({ ...(await control.listFaults()), failure: undefined });
+    if (part === 'faults') this.#receive(await control.listFaults());
   }
 
   async #loadPayments(): Promise<void> {
     const { search, payments } = this.#snapshot;
-    const known = payments?.search === search ? payments : undefined;
-    const loaded = Math.max(PAGE_ROWS, known?.rows.length ?? 0);
+    const known = payments?.search === search ? payments.rows.length : 0;
+    const loaded = Math.max(PAGE_ROWS, known);
     const limit = this.#hasMissedEvents && this.#isHeld ? MAX_LIMIT : loaded;
     this.#hasMissedEvents = false;
     const page = await control.listPayments({ limit, search });
     if (search !== this.#snapshot.search) return;
     const shown = this.#snapshot.payments?.search === search ? this.#snapshot.payments : undefined;
-    const isHeld = this.#isHeld && shown !== undefined && shown.rows.length > 0;
     const changed = [...this.#changedPayments.values()];
     this.#changedPayments.clear();
+    const { total, next } = page;
+    if (!this.#isHeld || shown === undefined || shown.rows.length === 0) {
+      this.#paymentsSeen = total;
+      const rows = page.payments.slice(0, loaded);
+      this.#receive({ payments: { rows, total, next, search, unseen: 0 } });
+      return;
+    }
     const { rows } = holdRows({
-      shown: shown?.rows ?? [],
-      fetched: isHeld ? [...page.payments, ...changed] : page.payments.slice(0, loaded),
-      isHeld,
+      shown: shown.rows,
+      fetched: [...page.payments, ...changed],
       keyOf: ({ referenceNumber }) => referenceNumber,
     });
-    if (!isHeld) this.#paymentsSeen = page.total;
-    const { total } = page;
-    const next = isHeld ? shown.next : page.next;
     const unseen = Math.max(0, total - this.#paymentsSeen);
-    this.#update({ payments: { rows, total, next, search, unseen }, failure: undefined });
+    this.#receive({ payments: { ...shown, rows, total, unseen } });
   }
 
   async #loadCallbacks(): Promise<void> {
-    const query = this.#callbackQuery();
-    const { group } = this.#route as { group?: undefined };
-    const search = this.#snapshot.callbackSearch;
+    const { group, search, query } = this.#callbackQuery();
     const page = await control.listCallbacks({ limit: MAX_CALLBACK_ROWS, group, search });
-    if (query !== this.#callbackQuery()) return;
+    if (query !== this.#callbackQuery().query) return;
     const { callbacks } = this.#snapshot;
-    const held = holdRows({
-      shown: callbacks?.query === query ? callbacks.rows : [],
-      fetched: page.callbacks,
-      isHeld: this.#isHeld,
-      keyOf: ({ id }) => id,
-    });
-    const { total, counts } = page;
-    this.#update({ callbacks: { ...held, total, counts, query }, failure: undefined });
+    const shown = callbacks?.query === query ? callbacks.rows : [];
+    const held =
+      this.#isHeld && shown.length > 0
+        ? holdRows({ shown, fetched: page.callbacks, keyOf: ({ id }) => id })
+        : { rows: page.callbacks, unseen: 0 };
+    this.#receive({ callbacks: { ...held, total: page.total, query } });
   }
 
-  #callbackQuery(): string {
-    const group = this.#route.view === 'callbacks' ? (this.#route.group ?? '') : '';
-    return `${group} ${this.#snapshot.callbackSearch}`;
+  #callbackQuery(): { group: CallbackGroup | undefined; search: string; query: string } {
+    const group = this.#route.view === 'callbacks' ? this.#route.group : undefined;
+    const search = this.#snapshot.callbackSearch;
+    return { group, search, query: `${group ?? ''} ${search}` };
   }
 
   async #loadDetail(): Promise<void> {
     const referenceNumber = toReference(this.#route);
     if (referenceNumber === undefined) return;
     const detail = await fetchDetail(referenceNumber);
-    if (referenceNumber === toReference(this.#route)) this.#update({ detail, failure: undefined });
+    if (referenceNumber === toReference(this.#route)) this.#receive({ detail });
   }
 
   #fail(error: unknown): void {
@@ -389,6 +387,20 @@ async function fetchDetail(referenceNumber: string): Promise<ControlPaymentDetai
   }
 }
 
+interface HoldOptions<Row> {
+  readonly shown: readonly Row[];
+  readonly fetched: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+/** Updates the shown rows in place, and counts the new ones. */
+function holdRows<Row>({ shown, fetched, keyOf }: HoldOptions<Row>) {
+  const newest = new Map(fetched.map((row) => [keyOf(row), row]));
+  const rows = shown.map((row) => newest.get(keyOf(row)) ?? row);
+  for (const row of shown) newest.delete(keyOf(row));
+  return { rows, unseen: newest.size };
+}
+
 function toReference(route: Route): string | undefined {
   return route.view === 'payments' ? route.referenceNumber : undefined;
 }
@@ -399,39 +411,4 @@ export function useLiveData(): Snapshot {
   const [snapshot, setSnapshot] = useState(liveData.snapshot);
   useEffect(() => liveData.subscribe(setSnapshot), []);
   return snapshot;
-}
-
-/** Time for a screen reader to finish a sentence; what happens meanwhile is summarised in the next one. */
-const PAUSE_MS = 1_000;
-
-const announcementListeners = new Set<(text: string) => void>();
-// Only the last attempt is kept, so that a burst does not pile up.
-let lastAttempt: ControlAttempt | undefined;
-let attemptCount = 0;
-
-/** Announces in the page's live region that an attempt to deliver a callback has ended. */
-function announce(attempt: ControlAttempt): void {
-  lastAttempt = attempt;
-  attemptCount += 1;
-  if (attemptCount === 1) window.setTimeout(speak, PAUSE_MS);
-}
-
-function speak(): void {
-  if (lastAttempt === undefined) return;
-  const { status, merchantPaymentReference } = lastAttempt;
-  const text = `Callback ${status} of ${merchantPaymentReference}: ${describeOutcome(lastAttempt)}`;
-  const summary =
-    attemptCount > 1 ? `${attemptCount} callback attempts. The last one: ${text}` : text;
-  lastAttempt = undefined;
-  attemptCount = 0;
-  for (const listener of announcementListeners) listener(summary);
-}
-
-export function useAnnouncement(): string {
-  const [text, setText] = useState('');
-  useEffect(() => {
-    announcementListeners.add(setText);
-    return () => void announcementListeners.delete(setText);
-  }, []);
-  return text;
 }

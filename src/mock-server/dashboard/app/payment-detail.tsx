@@ -65,7 +65,7 @@ function Loaded(props: { detail: ControlPaymentDetail; canAdvanceClock: boolean 
         <Resend referenceNumber={payment.referenceNumber} />
       </Card>
       <Timeline payment={payment} deliveries={deliveries} canAdvanceClock={props.canAdvanceClock} />
-      <Record payment={payment} />
+      <PaymentRecord payment={payment} />
     </>
   );
 }
@@ -139,7 +139,7 @@ function Resend({ referenceNumber }: { referenceNumber: string }) {
   );
 }
 
-function Record({ payment }: { payment: ControlPayment }) {
+function PaymentRecord({ payment }: { payment: ControlPayment }) {
   const { referenceNumber, merchantPaymentReference, providerReference, extra, history } = payment;
   return (
     <Card title="Record">

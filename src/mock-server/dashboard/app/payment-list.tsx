@@ -1,16 +1,16 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ControlPayment } from '../../control/control-types.js';
 import { ActionStatus, Button, useAction } from './action.js';
-import { writeCount, writeMoney } from './format.js';
-import { HeldList, UnseenRows } from './hold.js';
+import { writeAge, writeCount, writeMoney } from './format.js';
+import { HeldList, ListHead } from './held-list.js';
 import { liveData, MAX_PAYMENT_ROWS, type PaymentRows } from './live-data.js';
 import { toHash } from './route.js';
 import { moveFocus, rowsIn } from './shortcuts.js';
 import { StatusBadge } from './text.js';
-import { Age } from './time.js';
+import { Time } from './time.js';
 
 interface PaymentListProps {
-  readonly payments: PaymentRows;
+  readonly payments: PaymentRows | undefined;
   readonly selected: string | undefined;
   /** Payments that have a failed callback. */
   readonly failed: ReadonlySet<string>;
@@ -23,8 +23,20 @@ export function rowId(referenceNumber: string): string {
   return `payment-${referenceNumber}`;
 }
 
-export function PaymentList({ payments, selected, failed, onOpenAgain }: PaymentListProps) {
-  const { rows, total, next, search, unseen } = payments;
+export function PaymentList({ payments, ...props }: PaymentListProps) {
+  if (payments === undefined) return <p>Loading…</p>;
+  if (payments.total > 0) return <List payments={payments} {...props} />;
+  return (
+    <p class="empty" role="status">
+      {payments.search === '' ? 'No payments yet.' : 'No payments match.'}
+    </p>
+  );
+}
+
+type ListProps = PaymentListProps & { readonly payments: PaymentRows };
+
+function List({ payments, selected, failed, onOpenAgain }: ListProps) {
+  const { rows, next, search } = payments;
   const list = useRef<HTMLUListElement>(null);
   const action = useAction();
   const focusFrom = useRef<number | undefined>(undefined);
@@ -46,14 +58,12 @@ export function PaymentList({ payments, selected, failed, onOpenAgain }: Payment
 
   return (
     <>
-      <div class="list-head">
-        {/* A screen reader announces the result of a search, but not every new payment. */}
-        <p class="muted list-count" role={search === '' ? undefined : 'status'}>
-          {rows.length < total && `${writeCount(rows.length)} of `}
-          {writeCount(total)} {total === 1 ? 'payment' : 'payments'}, newest first
-        </p>
-        <UnseenRows count={unseen} what={unseen === 1 ? 'payment' : 'payments'} />
-      </div>
+      <ListHead
+        list={payments}
+        nouns={['payment', 'payments']}
+        order="newest first"
+        isSearch={search !== ''}
+      />
       <HeldList hasSelection={selected !== undefined}>
         <ul
           class="payments"
@@ -126,7 +136,7 @@ function Row({ payment, hasFailed, onOpenAgain }: RowProps) {
           </span>
           <StatusBadge status={status} />
           <span class="age">
-            <Age at={createdAt} />
+            <Time at={createdAt} write={writeAge} />
           </span>
         </a>
       </li>

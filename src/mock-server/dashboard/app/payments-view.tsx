@@ -2,13 +2,12 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { ActionStatus, Button, Form, useAction } from './action.js';
 import { control } from './control-client.js';
 import { Feed } from './feed.js';
-import { TextField } from './field.js';
-import { liveData, type PaymentRows, type Snapshot } from './live-data.js';
+import { SearchBox, TextField } from './field.js';
+import { liveData, type Snapshot } from './live-data.js';
 import { Overview } from './overview.js';
 import { PaymentDetail } from './payment-detail.js';
 import { PaymentList, rowId } from './payment-list.js';
 import { goTo } from './route.js';
-import { SearchBox } from './search-box.js';
 import { Card } from './section.js';
 import { takeOpenedByStep } from './shortcuts.js';
 import { CopyButton, RawText } from './text.js';
@@ -35,7 +34,7 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
         <h2 id="payments-title">Payments</h2>
         <CreatePaymentForm isFirst={isEmpty} paymentCount={service?.counts.payments ?? 0} />
         {!isEmpty && <SearchBox search={search} onSearch={(text) => liveData.search(text)} />}
-        <List
+        <PaymentList
           payments={payments}
           selected={referenceNumber}
           failed={failed}
@@ -71,24 +70,6 @@ export function PaymentsView({ data, referenceNumber }: PaymentsViewProps) {
         <Feed entries={data.feed} />
       </div>
     </div>
-  );
-}
-
-interface ListProps {
-  readonly payments: PaymentRows | undefined;
-  readonly selected: string | undefined;
-  readonly failed: ReadonlySet<string>;
-  readonly onOpenAgain: () => void;
-}
-
-function List({ payments, ...props }: ListProps) {
-  if (payments === undefined) return <p>Loading…</p>;
-  if (payments.total > 0) return <PaymentList payments={payments} {...props} />;
-  const isSearch = payments.search !== '';
-  return (
-    <p class="empty" role="status">
-      {isSearch ? 'No payments match.' : 'No payments yet.'}
-    </p>
   );
 }
 
@@ -171,7 +152,7 @@ const { payment } = await client.payments.create({
 console.log(payment.referenceNumber, payment.status);
 `;
   return (
-    <Card title="Create the first payment" class="first">
+    <Card title="Create the first payment">
       <p>
         Use the form on this page, or the client in your code: the payment appears here. Then set it
         to <strong>paid</strong>, and watch the signed callback reach your endpoint.

@@ -1,23 +1,22 @@
-import type { ControlRequest } from '../../control/control-types.js';
-import type { RequestRows } from './live-data.js';
+import type { ControlRequest, ControlRequestPage } from '../../control/control-types.js';
 import { Page } from './section.js';
 import { Badge, Body, Details, Headers } from './text.js';
 import { Time } from './time.js';
 
-export function RequestsView({ requests }: { requests: RequestRows | undefined }) {
+export function RequestsView({ page }: { page: ControlRequestPage | undefined }) {
   return (
     <Page title="Requests">
       <p class="muted">
         What your code sent to the merchant API, newest first. The Authorization header and cookies
         are not kept.
       </p>
-      {requests === undefined ? <p>Loading…</p> : <Rows {...requests} />}
+      {page === undefined ? <p>Loading…</p> : <Rows {...page} />}
     </Page>
   );
 }
 
-function Rows({ rows, total }: RequestRows) {
-  if (rows.length === 0) {
+function Rows({ requests, total }: ControlRequestPage) {
+  if (requests.length === 0) {
     return (
       <p class="empty">
         No request yet. Set your client’s <code>baseUrl</code> to{' '}
@@ -27,13 +26,13 @@ function Rows({ rows, total }: RequestRows) {
   }
   return (
     <>
-      {total > rows.length && (
+      {total > requests.length && (
         <p class="muted">
-          The last {rows.length} of {total}.
+          The last {requests.length} of {total}.
         </p>
       )}
       <ul class="rows">
-        {rows.map((request) => (
+        {requests.map((request) => (
           <li key={request.requestId}>
             <Row request={request} />
           </li>

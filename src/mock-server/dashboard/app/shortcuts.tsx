@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Checkbox } from './field.js';
 
 const keys = [
   ['/', 'Search'],
@@ -124,17 +125,15 @@ export function Shortcuts() {
             </div>
           ))}
         </dl>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={isOn}
-            onChange={({ currentTarget }) => {
-              setOn(currentTarget.checked);
-              store(currentTarget.checked);
-            }}
-          />
+        <Checkbox
+          isChecked={isOn}
+          onCheck={(isChecked) => {
+            setOn(isChecked);
+            store(isChecked);
+          }}
+        >
           Use these keys
-        </label>
+        </Checkbox>
         <form method="dialog">
           <button type="submit" class="button primary">
             Close

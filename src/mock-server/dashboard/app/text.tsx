@@ -89,7 +89,7 @@ interface RawTextProps extends TextProps {
 export function RawText({ label, text, markedLength = 0, isPretty, children }: RawTextProps) {
   const id = useId();
   return (
-    <div class="raw">
+    <div>
       <div class="card-head">
         <p class="raw-title" id={id}>
           {label}

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { writeAge, writeTimeNear } from './format.js';
+import { writeTimeNear } from './format.js';
 
 interface Reading {
   readonly nowMs: number;
@@ -85,9 +85,4 @@ export function Time({ at, write = writeTimeNear }: TimeProps) {
       {text}
     </time>
   );
-}
-
-/** How long ago that was. */
-export function Age({ at }: { at: string }) {
-  return <Time at={at} write={writeAge} />;
 }

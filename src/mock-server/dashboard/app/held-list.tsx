@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { writeCount } from './format.js';
-import { liveData } from './live-data.js';
+import { liveData, type Rows } from './live-data.js';
 
 interface HeldListProps {
   readonly children: ComponentChildren;
@@ -43,20 +43,38 @@ export function HeldList({ children, hasSelection }: HeldListProps) {
   );
 }
 
-/** Shows the rows that are held back. */
-export function UnseenRows({ count, what }: { count: number; what: string }) {
-  if (count === 0) return null;
+interface ListHeadProps {
+  readonly list: Rows<unknown>;
+  /** Singular and plural. */
+  readonly nouns: readonly [string, string];
+  readonly order: string;
+  /** A screen reader announces the result of a search, but not every new row. */
+  readonly isSearch: boolean;
+}
+
+/** The number of rows, and a button that shows those held back. */
+export function ListHead({ list, nouns, order, isSearch }: ListHeadProps) {
+  const { rows, total, unseen } = list;
+  const nounFor = (count: number) => nouns[count === 1 ? 0 : 1];
   return (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => {
-        document.querySelector('.held-list')?.scrollTo(0, 0);
-        void liveData.showNewest().catch(() => undefined);
-      }}
-    >
-      <span aria-hidden="true">↑ </span>
-      {writeCount(count)} new {what}
-    </button>
+    <div class="list-head">
+      <p class="muted list-count" role={isSearch ? 'status' : undefined}>
+        {rows.length < total && `${writeCount(rows.length)} of `}
+        {writeCount(total)} {nounFor(total)}, {order}
+      </p>
+      {unseen > 0 && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            document.querySelector('.held-list')?.scrollTo(0, 0);
+            void liveData.showNewest().catch(() => undefined);
+          }}
+        >
+          <span aria-hidden="true">↑ </span>
+          {writeCount(unseen)} new {nounFor(unseen)}
+        </button>
+      )}
+    </div>
   );
 }
