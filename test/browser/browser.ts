@@ -5,36 +5,36 @@ const endpoint = process.env['BROWSER_ENDPOINT'];
 
 let browser: Browser | undefined;
 
-/** As describe, with a browser; skipped where there is none, which global-setup.ts says. */
+/** As `describe`, with a browser. Skipped without one, which global-setup.ts reports. */
 export function describeInBrowser(name: string, cases: () => void): void {
   describe.skipIf(endpoint === undefined)(name, () => {
     beforeAll(async () => {
       browser = await chromium.connect(endpoint ?? '');
     });
-    // Closes its contexts. The browser itself goes on: the next file has it too.
+    // Closes its contexts. The browser keeps running for the next file.
     afterAll(() => browser?.close());
     cases();
   });
 }
 
-/** The browser that describeInBrowser has opened. */
+/** The browser that describeInBrowser opened. */
 export function openedBrowser(): Browser {
-  if (browser === undefined) throw new Error('a browser is open within describeInBrowser alone');
+  if (browser === undefined) throw new Error('a browser is open only within describeInBrowser');
   return browser;
 }
 
 interface PageOptions {
   readonly context?: BrowserContextOptions | undefined;
-  /** What the addresses of all requests begin with. */
+  /** The prefixes that all requested URLs must have. */
   readonly origins: readonly string[];
   /** Messages of the browser's console that the test provokes. */
   readonly expectedErrors?: RegExp | undefined;
 }
 
-/** An empty page in a context of its own. When it is left, whatever went wrong in it fails the test. */
+/** An empty page in a new context. Disposing of it fails the test if anything went wrong in the page. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
-  /** What has gone wrong so far. */
+  /** The problems so far. */
   readonly problems: readonly string[];
 }
 

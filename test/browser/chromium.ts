@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The browser the tests run: by CHROMIUM_PATH or on the PATH; undefined when there is none. */
+/** Returns the browser for the tests, from CHROMIUM_PATH or the PATH; undefined when there is none. */
 export function findChromium(): string | undefined {
   const given = process.env['CHROMIUM_PATH'];
   if (given) {

@@ -3,8 +3,8 @@ import { findPostgres } from '../services/find-servers.js';
 import { findChromium } from './chromium.js';
 
 /**
- * Starts the browser of all files, whose address is in BROWSER_ENDPOINT. Says once whether there are one and, for
- * the shop, a Postgres: its address is in DATABASE_URL.
+ * Starts the browser for all files, and puts its address into BROWSER_ENDPOINT. For the shop, puts the address
+ * of a Postgres into DATABASE_URL. Reports once if either is missing.
  */
 export default async function setUpBrowserTests(): Promise<(() => Promise<void>) | undefined> {
   const executablePath = findChromium();
@@ -20,7 +20,7 @@ export default async function setUpBrowserTests(): Promise<(() => Promise<void>)
   } else {
     process.env['DATABASE_URL'] = postgres.url;
   }
-  // Chromium refuses its sandbox to root, who runs containers.
+  // Chromium has no sandbox for root, the usual user of containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launchServer({ executablePath, args });
   process.env['BROWSER_ENDPOINT'] = browser.wsEndpoint();

@@ -8,7 +8,7 @@ import { basic, order, postPayment } from '../mock-server/merchant-client.js';
 import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { createObservedClock } from '../mock-server/observed-clock.js';
 
-// What no handler of ours answers ends here and not at a real address.
+// Requests without a handler fail here and never reach a real address.
 const unhandled: string[] = [];
 const network = setupServer(
   http.all('*', ({ request }) => {
@@ -65,7 +65,7 @@ describe('with a baseUrl', () => {
     expect(service.requests[0]?.path).toBe('/api/payments');
   });
 
-  test('every path below it is answered, and what lies beside it is not', async () => {
+  test('every path below it is answered, and no other', async () => {
     const service = createMockService();
     network.use(...paymentServiceHandlers({ baseUrl: `${base}/v1`, service }));
     const headers = { authorization: basic('key', 'secret') };
@@ -78,7 +78,7 @@ describe('with a baseUrl', () => {
     expect(unhandled).toEqual([`${base}/v10/api/payments`, 'https://pay-example/v1/x']);
   });
 
-  test('the service is made of the options given', async () => {
+  test('a service is created with the given options', async () => {
     network.use(...paymentServiceHandlers({ baseUrl: base, ...credentials, initialStatus: 'new' }));
     const created = await postPayment(merchant);
     expect(await created.json()).toMatchObject({ status: 'new' });
@@ -89,7 +89,7 @@ describe('with a baseUrl', () => {
 });
 
 describe('without a baseUrl', () => {
-  test('payments are created at every address, and nothing else is answered', async () => {
+  test('payments are created at every address, and no other path is answered', async () => {
     const service = createMockService();
     network.use(...paymentServiceHandlers({ service }));
     for (const url of ['https://one.example', 'http://localhost:9999/deep/prefix']) {
@@ -100,7 +100,7 @@ describe('without a baseUrl', () => {
     expect(unhandled).toEqual(['https://one.example/other']);
   });
 
-  test('no credentials are needed but well-formed ones', async () => {
+  test('any well-formed credentials are accepted', async () => {
     network.use(...paymentServiceHandlers());
     expect((await postPayment(merchant)).status).toBe(201);
     expect((await postPayment(merchant, order, { headers: {} })).status).toBe(401);
@@ -131,7 +131,7 @@ describe('faults of the network', () => {
     },
   );
 
-  test('the service drops the request of a caller that cancels', async () => {
+  test('the service drops a request that the caller cancels', async () => {
     const clock = createObservedClock();
     const service = createMockService({ clock });
     network.use(...paymentServiceHandlers({ baseUrl: base, service }));
@@ -158,7 +158,7 @@ describe('faults of the network', () => {
     expect(service.payments.list()).toEqual([]);
   });
 
-  test('rate-limit comes with its Retry-After', async () => {
+  test('rate-limit has its Retry-After', async () => {
     const service = createMockService();
     network.use(...paymentServiceHandlers({ baseUrl: base, service }));
     service.faults.add({ on: 'request', type: 'rate-limit', retryAfterSeconds: 3 });
@@ -167,7 +167,7 @@ describe('faults of the network', () => {
   });
 });
 
-test('callbacks pass to the endpoint, although msw refuses whatever else it sees', async () => {
+test('callbacks reach the endpoint, although msw refuses everything else', async () => {
   await using endpoint = await startEndpoint();
   await using service = createMockService({ callbackUrl: endpoint.url });
   network.use(...paymentServiceHandlers({ baseUrl: base, service }));
@@ -199,7 +199,7 @@ describe('an invalid option is refused', () => {
     );
   });
 
-  test('but one that is undefined beside a service is none', () => {
+  test('but not an undefined one beside a service', () => {
     const service = createMockService();
     expect(paymentServiceHandlers({ service, seed: undefined })).toHaveLength(1);
   });

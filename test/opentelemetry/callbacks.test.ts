@@ -12,7 +12,7 @@ const key = callbackKey(sampleRecord());
 const refused = () => post({}, { secret: OTHER_SECRET });
 
 describe('the span of a callback', () => {
-  it('is a server’s where nothing else has one, and active while onPayment runs', async () => {
+  it('is a SERVER span where there is no other, and active while onPayment runs', async () => {
     const { spans } = startTelemetry();
     const active: (string | undefined)[] = [];
     const scene = createScene({
@@ -35,7 +35,7 @@ describe('the span of a callback', () => {
     expect(active).toStrictEqual([span?.spanContext().spanId]);
   });
 
-  it('is below the span of the server where that has one', async () => {
+  it('is below the span of the HTTP server if there is one', async () => {
     const { tracer, spans } = startTelemetry();
     const parent = tracer.startSpan('POST /callbacks', { kind: SpanKind.SERVER });
     await context.with(trace.setSpan(context.active(), parent), () =>
@@ -45,7 +45,7 @@ describe('the span of a callback', () => {
     expect(spans()[0]).toMatchObject({ kind: SpanKind.INTERNAL, parentSpanContext: { spanId } });
   });
 
-  it('is a server’s below a span of another process', async () => {
+  it('is a SERVER span below a span of another process', async () => {
     const { spans } = startTelemetry();
     const spanContext = {
       traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -59,7 +59,7 @@ describe('the span of a callback', () => {
     expect(spans()[0]).toMatchObject({ kind: SpanKind.SERVER, parentSpanContext: spanContext });
   });
 
-  it('tells why a callback was refused, which is no error of the server', async () => {
+  it('shows why a callback was refused, which is no error of the server', async () => {
     const { spans } = startTelemetry();
     const scene = createScene();
     await scene.receive(refused());
@@ -87,7 +87,7 @@ describe('the span of a callback', () => {
     ]);
   });
 
-  it('is an error where the callback failed, parked or not, and for every 5xx', async () => {
+  it('is an error when the callback failed, parked or not, and for every 5xx', async () => {
     const { spans } = startTelemetry();
     const failing = () => Promise.reject(new Error('locked'));
     await createScene({ onPayment: failing }).receive(post());
@@ -106,7 +106,7 @@ describe('the span of a callback', () => {
     ]);
   });
 
-  it('has the reference where that is turned on', async () => {
+  it('has the reference when that is turned on', async () => {
     const { spans } = startTelemetry();
     await createScene({ logReferences: true }).receive(post());
     expect(spans()[0]?.attributes).toMatchObject({
@@ -160,7 +160,7 @@ describe('the metrics of callbacks', () => {
     });
   });
 
-  it('are left out after disable()', async () => {
+  it('are not recorded after disable()', async () => {
     const { metrics, spans, disable } = startTelemetry();
     disable();
     disable();

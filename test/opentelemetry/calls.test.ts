@@ -13,13 +13,13 @@ import {
 } from '../client/raw-server.js';
 import { startTelemetry } from './telemetry.js';
 
-// Not without jitter: the identifiers of spans are random, too.
+// The jitter is not mocked away: span identifiers come from Math.random too.
 const tooMany = httpAnswer(429, '', { 'retry-after': '0' });
 
 const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
 
 describe('the span of a call', () => {
-  it('is one for three requests, below the span of its caller', async () => {
+  it('covers three requests, below the span of its caller', async () => {
     const { tracer, spans } = startTelemetry();
     const answers = [tooMany, tooMany, httpAnswer(201, { requestId })];
     const server = await startRawServer({ answer: (_request, index) => answers[index] });
@@ -62,13 +62,13 @@ describe('the span of a call', () => {
     );
   });
 
-  it('is its own of each of 600 calls in flight, and so are those that its requests are made in', async () => {
+  it('is separate for each of 600 calls in flight, and the parent of their requests', async () => {
     const { tracer, spans } = startTelemetry();
     const activeAtRequests: (Span | undefined)[] = [];
     const noteActive = () => void activeAtRequests.push(trace.getActiveSpan());
     diagnostics.subscribe('undici:request:create', noteActive);
     onTestFinished(() => void diagnostics.unsubscribe('undici:request:create', noteActive));
-    // Nothing is answered before the client has all the requests under way that it can have at once.
+    // Nothing is answered before the client has as many requests in flight as it can have.
     const held: (() => void)[] = [];
     const attempts = new Map<string, number>();
     const server = await startRawServer({
@@ -112,7 +112,7 @@ describe('the span of a call', () => {
     expect([...counts.values()]).toStrictEqual(Array(600).fill(3));
   });
 
-  it('is named by its method alone where the path is the caller’s', async () => {
+  it('is named only by its method when the path is the caller’s', async () => {
     const { spans } = startTelemetry();
     const server = await startRawServer({ answer: () => created });
     await createClient(server.url).request({ method: 'GET', path: '/payments/7?of=hunter2' });
@@ -121,7 +121,7 @@ describe('the span of a call', () => {
     expect(spans()[0]?.attributes).not.toHaveProperty(['http.request.resend_count']);
   });
 
-  it('has the code of an answer that is an error, and its status as error.type', async () => {
+  it('has the code of an error response, and its status as error.type', async () => {
     const { spans } = startTelemetry();
     const server = await startRawServer({ answer: () => httpAnswer(422, { code: 'NO_SHOP' }) });
     await failureOf(createClient(server.url).payments.create(order));
@@ -134,7 +134,7 @@ describe('the span of a call', () => {
     expect(spans()[0]?.status).toStrictEqual({ code: SpanStatusCode.ERROR, message: 'NO_SHOP' });
   });
 
-  it('has the code as error.type where there was no answer', async () => {
+  it('has the code as error.type when there was no answer', async () => {
     const { spans } = startTelemetry();
     const client = createClient(`http://127.0.0.1:${await refusedPort()}`, { maxRetries: 0 });
     await failureOf(client.payments.create(order));
@@ -145,7 +145,7 @@ describe('the span of a call', () => {
     expect(spans()[0]?.attributes).not.toHaveProperty(['http.response.status_code']);
   });
 
-  it('has the code as error.type where a 2xx can’t be used', async () => {
+  it('has the code as error.type when a 2xx can’t be used', async () => {
     const { spans } = startTelemetry();
     const validate = () => ({ issues: [{ message: 'no' }] });
     const responseSchema = { '~standard': { version: 1, vendor: 'own', validate } } as const;
@@ -158,7 +158,7 @@ describe('the span of a call', () => {
     });
   });
 
-  it('has the reference and the caller’s own fields where they are turned on', async () => {
+  it('has the reference and the caller’s own fields when they are turned on', async () => {
     const { spans } = startTelemetry();
     const server = await startRawServer({ answer: () => created });
     const logContext = { tenant: 'shop-7', job: 12 };
@@ -174,7 +174,7 @@ describe('the span of a call', () => {
     expect(spans()[1]?.attributes).toMatchObject(shown);
   });
 
-  it('is left out after disable()', async () => {
+  it('is not recorded after disable()', async () => {
     const { spans, disable, metrics } = startTelemetry();
     disable();
     const server = await startRawServer({ answer: () => created });
@@ -245,7 +245,7 @@ describe('the metrics of calls', () => {
     const sums = points.map(({ value }) => (value as Histogram).sum);
     expect(sums).toHaveLength(1);
     expect(sums[0]).toBeGreaterThan(0);
-    // It is to the microsecond.
+    // Durations are exact to the microsecond.
     expect(sums[0]).toBeLessThanOrEqual(tookSeconds + 0.000_001);
   });
 

@@ -17,7 +17,7 @@ const fail = () => {
   throw new Error('the exporter is broken');
 };
 
-/** A call that succeeds, one that fails, and a callback: all as without the SDK. Node ends the process for an error in a subscriber. */
+/** A call that succeeds, one that fails, and a callback, as without the SDK. Node would end the process for an error in a subscriber. */
 async function expectNothingBroken(): Promise<void> {
   const answers = [created, httpAnswer(422)];
   const server = await startRawServer({ answer: (_request, index) => answers[index] });
@@ -39,14 +39,14 @@ const brokenProcessor = (name: 'onStart' | 'onEnd'): SpanProcessor => ({
   [name]: fail,
 });
 
-describe('calls and callbacks are as without it', () => {
-  it.each(['onStart', 'onEnd'] as const)('where a processor throws in %s', async (name) => {
+describe('calls and callbacks are unaffected', () => {
+  it.each(['onStart', 'onEnd'] as const)('when a processor throws in %s', async (name) => {
     const { metrics: read } = startTelemetry({}, [brokenProcessor(name)]);
     await expectNothingBroken();
     expect((await read())['merchant_payments.calls']).toHaveLength(2);
   });
 
-  it('where a tracer, spans and instruments throw', async () => {
+  it('when a tracer, spans and instruments throw', async () => {
     const instruments = [
       { tracerProvider: { getTracer: () => broken } },
       { tracerProvider: { getTracer: () => ({ startSpan: () => broken }) as never } },
@@ -62,7 +62,7 @@ describe('calls and callbacks are as without it', () => {
     await expectNothingBroken();
   });
 
-  it('where the context manager throws', async () => {
+  it('when the context manager throws', async () => {
     const manager: ContextManager = {
       active: () => ROOT_CONTEXT,
       with: fail,

@@ -39,7 +39,7 @@ describe('the gauges of an outbox', () => {
     };
   }
 
-  it('show nothing to do as 0', async () => {
+  it('are 0 when there is nothing to do', async () => {
     const { telemetry } = open();
     expect(await gauges(telemetry)).toEqual({
       [names[0]]: [[{}, 0]],
@@ -74,7 +74,7 @@ describe('the gauges of an outbox', () => {
     expect((await gauges(telemetry))[names[0]]).toEqual([[{}, 1]]);
   });
 
-  it('ask for a thousand at most', async () => {
+  it('read at most a thousand', async () => {
     const asked: unknown[] = [];
     const list = async function* (options: unknown) {
       asked.push(options);
@@ -85,7 +85,7 @@ describe('the gauges of an outbox', () => {
     expect(asked).toEqual([{ limit: 1_000 }, { limit: 1_000 }]);
   });
 
-  it('are missing as long as the outbox can’t be read, and show no error', async () => {
+  it('are missing while the outbox can’t be read, without an error', async () => {
     let isBroken = true;
     const empty = async function* () {
       yield* [];
@@ -108,7 +108,7 @@ describe('the gauges of an outbox', () => {
 });
 
 describe('the gauge of an inbox', () => {
-  it('counts failed changes, the parked ones apart', async () => {
+  it('counts failed changes, parked ones separately', async () => {
     const inbox = memoryInbox();
     const telemetry = startTelemetry({ inbox: inbox as Required<typeof inbox> });
     const name = 'merchant_payments.inbox.failed_changes';
@@ -147,7 +147,7 @@ describe('a list that hangs', () => {
     await Promise.all(reads);
   });
 
-  it('holds a collection up for 5 seconds', async () => {
+  it('delays a collection by at most 5 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const hang = async function* () {
@@ -184,7 +184,7 @@ describe('the options of the instrumentation', () => {
     expect(() => instrumentMerchantPayments(options)).toThrow(message);
   });
 
-  it('may all be left out: without an SDK nothing is made', async () => {
+  it('may all be omitted: without an SDK nothing is recorded', async () => {
     const { disable } = instrumentMerchantPayments();
     onTestFinished(disable);
     expect(await createScene().receive(post())).toMatchObject({ status: 200 });

@@ -13,11 +13,11 @@ import { createScene, post } from '../receiver/scene.js';
 import { startTelemetry } from './telemetry.js';
 
 describe('names of the semantic conventions', () => {
-  it.each(Object.values(HTTP))('%s is one', (name) => {
+  it.each(Object.values(HTTP))('%s is defined', (name) => {
     expect(Object.values(conventions)).toContain(name);
   });
 
-  it('are those of the version that is named', () => {
+  it('are from the stated version', () => {
     const path = 'node_modules/@opentelemetry/semantic-conventions/package.json';
     const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version: string };
     expect(SCHEMA_URL).toBe(`https://opentelemetry.io/schemas/${version}`);
@@ -60,7 +60,7 @@ const expressions = [
   ),
 ];
 
-/** What an expression names. */
+/** Returns the names in an expression. */
 function namesIn(expression: string) {
   const found = { errors: 0, metrics: [] as string[], labels: [] as string[] };
   parser.parse(expression).iterate({
@@ -74,7 +74,7 @@ function namesIn(expression: string) {
   return found;
 }
 
-test('every expression of the alerts and the dashboard names what there is', async () => {
+test('every expression of the alerts and the dashboard uses existing names', async () => {
   const known = await prometheusNames();
   const used = new Set<string>();
   for (const [where, expression] of expressions) {

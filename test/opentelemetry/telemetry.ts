@@ -19,9 +19,9 @@ import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.j
 import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
 
 interface Telemetry {
-  /** Of the test's own spans. */
+  /** For the test's own spans. */
   readonly tracer: Tracer;
-  /** The package's spans that have ended. */
+  /** The package's finished spans. */
   spans(): ReadableSpan[];
   /** The data points of the package's metrics, by the metric's name. */
   metrics(): Promise<Record<string, DataPoint<unknown>[]>>;
@@ -40,7 +40,7 @@ export function startTelemetry(
   });
   tracerProvider.register();
   const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  // Collected when the test asks for it.
+  // Collected only when the test asks.
   const reader = new PeriodicExportingMetricReader({
     exporter: metricExporter,
     exportIntervalMillis: 2 ** 30,

@@ -17,7 +17,7 @@ import { control } from './control-client.js';
 
 const signingSecret = 'whsec_of_the_callbacks';
 
-/** A payment of that merchant's reference, set to that status. */
+/** Creates a payment with that merchant reference, and sets its status. */
 async function pay(server: MockServer, reference: string, status = 'paid'): Promise<string> {
   const referenceNumber = await createPayment(server, {
     merchantPaymentReference: reference,
@@ -51,7 +51,7 @@ const start = (endpoint: MerchantEndpoint, options: MockServerOptions = {}) =>
   startMockServer({ signingSecret, callbackUrl: endpoint.url, retryScheduleMs: [], ...options });
 
 describe('the list of callbacks', () => {
-  test('has the failures first, then the newest, and counts each group', async () => {
+  test('lists failures first, then the newest, and counts each group', async () => {
     const answers = [200, 500, 200, 401];
     await using endpoint = await startEndpoint((count) => answers[count - 1] ?? 200);
     await using server = await start(endpoint);
@@ -82,7 +82,7 @@ describe('the list of callbacks', () => {
     expect(body).toMatchObject({ total: 3, callbacks: [{ merchantPaymentReference: 'hat' }] });
   });
 
-  test('says of each what its last attempt met, and shows no body', async () => {
+  test('shows the outcome of each last attempt, and no body', async () => {
     await using endpoint = await startEndpoint(() => 503);
     await using server = await start(endpoint, {
       retryScheduleMs: [60_000],
@@ -125,7 +125,7 @@ describe('the list of callbacks', () => {
 });
 
 describe('a callback is', () => {
-  test('failed while nothing listens, and done when a later delivery of the change is acknowledged', async () => {
+  test('failed while nothing listens, and done once a later delivery of the change is acknowledged', async () => {
     await using endpoint = await startEndpoint();
     await using server = await start(endpoint, {
       callbackUrl: `http://127.0.0.1:${await reserveClosedPort()}/`,
@@ -134,14 +134,14 @@ describe('a callback is', () => {
     expect(await list(server)).toEqual(['order-1 failed']);
     server.callbackUrl = endpoint.url;
     await server.setStatus(referenceNumber, 'refunded');
-    // Another change of the payment does not make up for it.
+    // A delivery of another change does not count.
     expect(await list(server)).toEqual(['order-1 failed', 'order-1 done']);
     await server.resend(server.deliveries[0]?.id ?? '');
     expect(await list(server)).toEqual(['order-1 done', 'order-1 done', 'order-1 done']);
   });
 
   test.each(['tampered-body', 'wrong-secret', 'stale-timestamp'] as const)(
-    'done when it was spoiled by %s and refused with 401',
+    'done when %s forged it and the endpoint refused it with 401',
     async (type) => {
       await using endpoint = await startEndpoint(() => 401);
       await using server = await start(endpoint);
@@ -151,7 +151,7 @@ describe('a callback is', () => {
     },
   );
 
-  test('failed when it was forged and accepted', async () => {
+  test('failed when it was forged and the endpoint accepted it', async () => {
     await using endpoint = await startEndpoint();
     await using server = await start(endpoint);
     server.faults.add({ on: 'callback', type: 'tampered-body' });
@@ -161,7 +161,7 @@ describe('a callback is', () => {
     expect(await list(server)).toEqual(['order-1 done', 'order-1 done']);
   });
 
-  test('failed when a refusal is no answer to a forged one', async () => {
+  test('failed when a forged one is answered with 500, which is no refusal', async () => {
     await using endpoint = await startEndpoint(() => 500);
     await using server = await start(endpoint);
     server.faults.add({ on: 'callback', type: 'tampered-body' });
@@ -169,7 +169,7 @@ describe('a callback is', () => {
     expect(await list(server)).toEqual(['order-1 failed']);
   });
 
-  test('waiting when a fault lost it and it is due again, and when a fault holds it', async () => {
+  test('waiting after a drop fault until it is retried, and while a reorder fault holds it', async () => {
     await using endpoint = await startEndpoint();
     await using server = await start(endpoint, {
       clock: createManualClock(),
@@ -184,7 +184,7 @@ describe('a callback is', () => {
 });
 
 describe('resending a group', () => {
-  test('sends each failed change once, in the order of a payment’s changes', async () => {
+  test('sends each failed change once, in order for each payment', async () => {
     let isDown = true;
     await using endpoint = await startEndpoint(() => (isDown ? 500 : 200));
     await using server = await start(endpoint);
@@ -208,7 +208,7 @@ describe('resending a group', () => {
     expect(again.body).toEqual({ resent: 0, acknowledged: 0 });
   });
 
-  test('sends what was not sent for want of a callback URL', async () => {
+  test('sends what was not sent because there was no callback URL', async () => {
     await using endpoint = await startEndpoint();
     await using server = await startMockServer();
     await pay(server, 'order-1');
@@ -220,7 +220,7 @@ describe('resending a group', () => {
     expect(await countsOf(server)).toEqual({ failed: 0, waiting: 0, 'not-sent': 0, done: 2 });
   });
 
-  test('runs once at a time', async () => {
+  test('is refused while another run is in progress', async () => {
     let release: () => void = () => undefined;
     await using endpoint = await startEndpoint((count) =>
       count === 1
@@ -252,7 +252,7 @@ describe('resending a group', () => {
 });
 
 describe('an edited callback', () => {
-  test('is sent with the body that was written, signed anew', async () => {
+  test('is sent with the edited body, and signed again', async () => {
     await using endpoint = await startEndpoint();
     await using server = await start(endpoint);
     await pay(server, 'order-1');
@@ -267,7 +267,7 @@ describe('an edited callback', () => {
     expect(await list(server)).toEqual(['order-1 done', 'order-1 done']);
   });
 
-  test('keeps the signature of the original where that is asked for, and must be refused', async () => {
+  test('keeps the original signature on request, and must be refused', async () => {
     await using endpoint = await startEndpoint();
     await using server = await start(endpoint);
     const referenceNumber = await pay(server, 'order-1');
@@ -285,7 +285,7 @@ describe('an edited callback', () => {
     expect(await list(server)).toEqual(['order-1 failed', 'order-1 done']);
   });
 
-  test('is retried as it was edited, and takes no fault', async () => {
+  test('is retried with the edited body, and takes no fault', async () => {
     await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
     const clock = createManualClock();
     await using server = await start(endpoint, { clock, retryScheduleMs: [1_000] });
@@ -299,7 +299,7 @@ describe('an edited callback', () => {
     ]);
   });
 
-  test('does not make up for the failure of the change', async () => {
+  test('leaves the change failed when it is acknowledged', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
     await using server = await start(endpoint);
     const referenceNumber = await pay(server, 'order-1');

@@ -9,7 +9,7 @@ import { control, rawRequest } from './control-client.js';
 const order = { merchantPaymentReference: 'order-1', amount: 12.5, currency: 'EUR' };
 
 describe('state and settings', () => {
-  test('tell what the service is set to and how much it holds', async () => {
+  test('report the settings of the service and how much it holds', async () => {
     const clock = createManualClock({ now: 0 });
     const { server } = await startWithPayment({ clock, seed: 7, retryScheduleMs: [5] });
     await using _ = server;
@@ -35,7 +35,7 @@ describe('state and settings', () => {
     });
   });
 
-  test('the callback URL can be set and taken away', async () => {
+  test('the callback URL can be set and removed', async () => {
     await using server = await startMockServer();
     const url = 'http://127.0.0.1:3000/callbacks';
     const set = await control(server, 'PATCH', '/settings', { callbackUrl: url });
@@ -58,7 +58,7 @@ describe('state and settings', () => {
     },
   );
 
-  test('nothing that it tells holds a key or a secret', async () => {
+  test('no answer contains a key or a secret', async () => {
     await using endpoint = await startEndpoint();
     await using server = await startMockServer({
       apiKey: 'planted-key',
@@ -108,7 +108,7 @@ describe('payments', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('that are invalid are refused, naming the field', async () => {
+  test('are refused when invalid, naming the field', async () => {
     await using server = await startMockServer();
     const answer = await control(server, 'POST', '/payments', { ...order, currency: 'eur' });
     expect(answer).toMatchObject({
@@ -135,7 +135,7 @@ describe('payments', () => {
     expect(seen).toEqual([['five', 'four'], ['three', 'two'], ['one']]);
   });
 
-  test('a page that ends with the last payment has no next one', async () => {
+  test('the page with the last payment has no next page', async () => {
     await using server = await startMockServer();
     await control(server, 'POST', '/payments', order);
     await control(server, 'POST', '/payments', order);
@@ -143,7 +143,7 @@ describe('payments', () => {
     expect(body['next']).toBeUndefined();
   });
 
-  test('are found by a part of a reference or by status, in any case', async () => {
+  test('are found by part of a reference or by status, whatever the case', async () => {
     await using server = await startMockServer();
     const references = ['Shoes-1', 'Shoes-2', 'Hat-1'];
     for (const merchantPaymentReference of references) {
@@ -174,7 +174,7 @@ describe('payments', () => {
     }
   });
 
-  test('show their history and their deliveries, also one that was not sent', async () => {
+  test('show their history and their deliveries, including one that was not sent', async () => {
     const { server, referenceNumber } = await startWithPayment({});
     await using _ = server;
     await server.setStatus(referenceNumber, 'authorised');
@@ -204,7 +204,7 @@ describe('payments', () => {
     ['POST', '/payments/unknown/status', { status: 'paid' }],
     ['POST', '/payments/unknown/resend', {}],
     ['POST', '/deliveries/unknown/resend', {}],
-  ])('%s %s is 404 and names what is missing', async (method, path, body) => {
+  ])('%s %s is answered with 404, naming what is missing', async (method, path, body) => {
     await using server = await startMockServer();
     expect(await control(server, method, path, body)).toMatchObject({
       status: 404,
@@ -214,7 +214,7 @@ describe('payments', () => {
 });
 
 describe('a status change', () => {
-  test('answers with the delivery, once the endpoint has', async () => {
+  test('answers with the delivery, once the endpoint has answered', async () => {
     await using endpoint = await startEndpoint(() => 500);
     const { server, referenceNumber } = await startWithPayment({
       callbackUrl: endpoint.url,
@@ -253,7 +253,7 @@ describe('a status change', () => {
 });
 
 describe('resending', () => {
-  test('a payment sends its present status, a delivery or an attempt the change it was about', async () => {
+  test('a payment sends its current status, and a delivery or an attempt sends its own change', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
@@ -281,7 +281,7 @@ describe('resending', () => {
     expect(server.payments.get(referenceNumber)?.status).toBe('paid');
   });
 
-  test('takes a fault for this delivery and leaves the pending ones', async () => {
+  test('applies a fault to this delivery only, and leaves the pending ones', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
@@ -317,7 +317,7 @@ describe('resending', () => {
 });
 
 describe('deliveries and requests', () => {
-  test('are listed newest first, deliveries of one payment on demand', async () => {
+  test('are listed newest first, and deliveries for one payment on request', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
@@ -353,7 +353,7 @@ describe('deliveries and requests', () => {
     });
   });
 
-  test('a list holds about 16 MiB, one entry in any case, and tells how many there are', async () => {
+  test('a list has at most about 16 MiB, but at least one entry, and reports the total', async () => {
     const { server, referenceNumber } = await startWithPayment({
       callbackUrl: 'http://127.0.0.1:9/',
       retryScheduleMs: [],
@@ -371,7 +371,7 @@ describe('deliveries and requests', () => {
     expect((await control(server, 'GET', '/deliveries')).body['attempts']).toHaveLength(1);
   });
 
-  test('an attempt tells every byte that was sent and what was signed', async () => {
+  test('an attempt shows every byte that was sent, and what was signed', async () => {
     await using endpoint = await startEndpoint();
     const { server, referenceNumber } = await startWithPayment({ callbackUrl: endpoint.url });
     await using _ = server;
@@ -404,7 +404,7 @@ describe('the service without credentials', () => {
       ...init,
     });
 
-  test('answers as to a merchant, with faults and in the log of requests', async () => {
+  test('answers as it would a merchant, with faults and in the log of requests', async () => {
     await using server = await startMockServer({ apiKey: 'ключ', answerFields: { next: 'x' } });
     const answer = await post(server, JSON.stringify(order));
     expect(answer.status).toBe(201);
@@ -419,7 +419,7 @@ describe('the service without credentials', () => {
     expect((await post(server, 'x'.repeat(1_048_577))).status).toBe(413);
   });
 
-  test('is not for the page of another site', async () => {
+  test('refuses a page of another site', async () => {
     await using server = await startMockServer();
     const headers = { origin: 'http://evil.example', 'content-type': 'application/json' };
     expect((await post(server, JSON.stringify(order), { headers })).status).toBe(403);
@@ -427,7 +427,7 @@ describe('the service without credentials', () => {
   });
 });
 
-test('the address of the mock leads a browser to the dashboard, and no client', async () => {
+test('the address of the mock redirects a browser to the dashboard, but not a client', async () => {
   await using server = await startMockServer();
   const visit = await rawRequest(server, 'GET', '/', { accept: 'text/html,*/*' });
   expect(visit).toMatchObject({ status: 308, headers: { location: '/_mock/' } });
@@ -437,7 +437,7 @@ test('the address of the mock leads a browser to the dashboard, and no client', 
 });
 
 describe('faults', () => {
-  test('one is removed by its id, which no other one gets', async () => {
+  test('are removed by id, and ids are never used again', async () => {
     await using server = await startMockServer();
     for (const type of ['hang', 'html-error', 'unauthorized'] as const) {
       server.faults.add({ on: 'request', type });
@@ -457,7 +457,7 @@ describe('faults', () => {
     expect((await control(server, 'GET', '/faults')).body).toMatchObject({ faults: [{ id: '4' }] });
   });
 
-  test('are added, listed with what is left, and cleared', async () => {
+  test('are added, listed with the remaining times, and cleared', async () => {
     await using server = await startMockServer();
     const fault = { on: 'request', type: 'server-error', status: 503, times: 2 };
     const added = await control(server, 'POST', '/faults', fault);
@@ -470,7 +470,7 @@ describe('faults', () => {
     expect(server.faults.pending()).toEqual([]);
   });
 
-  test('"unlimited" stands for without end, both ways', async () => {
+  test('"unlimited" stands for Infinity, both ways', async () => {
     await using server = await startMockServer();
     const fault = { on: 'callback', type: 'drop', times: 'unlimited' };
     const { body } = await control(server, 'POST', '/faults', fault);
@@ -496,7 +496,7 @@ describe('faults', () => {
 });
 
 describe('the clock', () => {
-  test('is moved ahead: retries that fall due are made before the answer', async () => {
+  test('is advanced: retries due by then are made before the answer', async () => {
     await using endpoint = await startEndpoint((count) => (count < 3 ? 500 : 200));
     const { server, referenceNumber } = await startWithPayment({
       callbackUrl: endpoint.url,
@@ -515,7 +515,7 @@ describe('the clock', () => {
     ]);
   });
 
-  test('that is advanced already is a conflict', async () => {
+  test('that is already being advanced is a conflict', async () => {
     let again: { status: number } | undefined;
     await using endpoint = await startEndpoint((count) => {
       if (count === 1) return 500;
@@ -536,7 +536,7 @@ describe('the clock', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  test('waits for what is under way, whose retry has no time yet', async () => {
+  test('is advanced only after running attempts, whose retries are not scheduled yet', async () => {
     let answerLater: (() => void) | undefined;
     await using endpoint = await startEndpoint((count) =>
       count > 1
@@ -561,14 +561,14 @@ describe('the clock', () => {
     expect(server.deliveries.map(({ outcome }) => outcome)).toEqual(['refused', 'acknowledged']);
   });
 
-  test('goes no further than records can tell', async () => {
+  test('goes no further than the dates of records can', async () => {
     await using server = await startMockServer();
     const answer = await control(server, 'POST', '/clock/advance', { ms: 2.6e14 });
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
     expect((await control(server, 'GET', '/state')).status).toBe(200);
   });
 
-  test('that has no advance() says so', async () => {
+  test('that has no advance() is a conflict, and the message says why', async () => {
     const { now, setTimeout } = createManualClock();
     await using server = await startMockServer({ clock: { now, setTimeout } });
     const state = await control(server, 'GET', '/state');
@@ -590,7 +590,7 @@ describe('the clock', () => {
 });
 
 describe('calls', () => {
-  test('a reset forgets everything but the settings', async () => {
+  test('a reset deletes everything except the settings', async () => {
     const { server } = await startWithPayment({ callbackUrl: 'http://127.0.0.1:9/' });
     await using _ = server;
     server.faults.add({ on: 'callback', type: 'drop' });
@@ -621,7 +621,7 @@ describe('calls', () => {
     });
   });
 
-  test('another method is 405 and says which there are', async () => {
+  test('another method is answered with 405 and the allowed ones', async () => {
     await using server = await startMockServer();
     const answer = await control(server, 'DELETE', '/payments');
     expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
@@ -629,7 +629,7 @@ describe('calls', () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
-    'a body of type %s is 415: a form of another site can send it',
+    'a body of type %s is answered with 415, as a form of another site can send it',
     async (type) => {
       await using server = await startMockServer();
       const answer = await fetch(`${server.url}/_mock/payments`, {
@@ -646,7 +646,7 @@ describe('calls', () => {
     ['POST', { origin: 'http://evil.example' }, 403],
     ['POST', { 'content-type': 'text/plain' }, 415],
     ['DELETE', {}, 200],
-  ])('what is sent along with %s %j is read and dropped', async (method, headers, status) => {
+  ])('a large body sent with %s %j is read and discarded', async (method, headers, status) => {
     await using server = await startMockServer();
     const before = process.memoryUsage().arrayBuffers;
     const size = 200 * 1_048_576;
@@ -707,7 +707,7 @@ describe('calls', () => {
     }
   });
 
-  test('are none of the requests that the merchant made', async () => {
+  test('are not recorded as requests of the merchant', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'unauthorized' });
     await control(server, 'GET', '/state');
@@ -715,7 +715,7 @@ describe('calls', () => {
     expect(server.faults.pending()).toHaveLength(1);
   });
 
-  test('a path that only begins like it is the service’s own', async () => {
+  test('a path that only starts with /_mock is the service’s own', async () => {
     await using server = await startMockServer();
     const answer = await fetch(`${server.url}/_mocking`);
     expect(answer.status).toBe(401);

@@ -10,7 +10,7 @@ const signingSecret = 'whsec_of_the_endpoint_tools';
 
 type Answer = Awaited<ReturnType<typeof control>>;
 
-/** The check when it has ended. */
+/** Returns the check once it has ended. */
 async function endOfCheck(server: { url: string }): Promise<Answer> {
   await expect
     .poll(async () => (await control(server, 'GET', '/check')).body['isRunning'], {
@@ -21,7 +21,7 @@ async function endOfCheck(server: { url: string }): Promise<Answer> {
 }
 
 describe('the check of the endpoint', () => {
-  test('is started, followed and read, with the secret of the mock, which it does not show', async () => {
+  test('is started, followed and read, and signs with the mock’s secret without showing it', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using server = await startMockServer({ signingSecret, callbackUrl: merchant.url });
     expect((await control(server, 'GET', '/check')).body).toEqual({ isRunning: false, checks: [] });
@@ -33,11 +33,11 @@ describe('the check of the endpoint', () => {
     expect(body['report']).toMatchObject({ url: merchant.url, passed: true });
     expect(body['checks']).toEqual((body['report'] as { checks: unknown }).checks);
     expect(inspect(body, { depth: null, maxStringLength: null })).not.toContain(signingSecret);
-    // The payments that it makes up are not the mock's.
+    // The payments that it invents are not the mock's.
     expect(server.deliveries).toEqual([]);
   });
 
-  test('finds what an endpoint does wrong', async () => {
+  test('finds what is wrong with an endpoint', async () => {
     await using endpoint = await startEndpoint();
     await using server = await startMockServer({ signingSecret, callbackUrl: endpoint.url });
     await control(server, 'POST', '/check', {});
@@ -46,7 +46,7 @@ describe('the check of the endpoint', () => {
   });
 
   test.each(['seconds', 'milliseconds'] as const)(
-    'signs as the mock is set to: %s and base64',
+    'signs with the settings of the mock: %s and base64',
     async (timestampUnit) => {
       await using endpoint = await startEndpoint(() => 401);
       const settings = { signingSecret, timestampUnit, signatureEncoding: 'base64' } as const;
@@ -61,7 +61,7 @@ describe('the check of the endpoint', () => {
     },
   );
 
-  test('is cancelled, and so it is when the mock is closed', async () => {
+  test('is cancelled on request, and when the mock is closed', async () => {
     await using endpoint = await startEndpoint(() => undefined);
     const server = await startMockServer({ signingSecret, callbackUrl: endpoint.url });
     await control(server, 'POST', '/check', {});
@@ -104,7 +104,7 @@ describe('the check of the endpoint', () => {
 });
 
 describe('the diagnosis', () => {
-  test('of an attempt finds nothing where it was right, also with a clock that was moved', async () => {
+  test('of a valid attempt finds nothing, even after the clock was moved', async () => {
     await using endpoint = await startEndpoint(() => 401);
     const clock = createRunningClock();
     await using server = await startMockServer({
@@ -122,7 +122,7 @@ describe('the diagnosis', () => {
   });
 
   test.each(['seconds', 'milliseconds'] as const)(
-    'verifies as the mock is set to: %s',
+    'verifies with the settings of the mock: %s',
     async (timestampUnit) => {
       await using endpoint = await startEndpoint(() => 401);
       const settings = { signingSecret, timestampUnit, callbackUrl: endpoint.url };
@@ -139,7 +139,7 @@ describe('the diagnosis', () => {
     },
   );
 
-  test('of an attempt says what its fault did', async () => {
+  test('of an attempt reports what its fault did', async () => {
     await using endpoint = await startEndpoint(() => 401);
     await using server = await startMockServer({ signingSecret, callbackUrl: endpoint.url });
     server.faults.add({ on: 'callback', type: 'stale-timestamp' });
@@ -151,7 +151,7 @@ describe('the diagnosis', () => {
     ]);
   });
 
-  test('tries the secret that the endpoint has', async () => {
+  test('tries the secret of the endpoint', async () => {
     await using endpoint = await startEndpoint(() => 401);
     await using server = await startMockServer({ signingSecret, callbackUrl: endpoint.url });
     await server.setStatus(await createPayment(server), 'paid');
@@ -164,7 +164,7 @@ describe('the diagnosis', () => {
     expect(inspect(body, { depth: null })).not.toContain(signingSecret);
   });
 
-  test('of what an endpoint received says how it was changed', async () => {
+  test('of what an endpoint received reports how it was changed', async () => {
     await using endpoint = await startEndpoint(() => 401);
     await using server = await startMockServer({ signingSecret, callbackUrl: endpoint.url });
     await server.setStatus(await createPayment(server), 'paid');
@@ -186,7 +186,7 @@ describe('the diagnosis', () => {
   });
 });
 
-test('the new calls are guarded as the others are', async () => {
+test('these calls are guarded as the others are', async () => {
   await using server = await startMockServer();
   for (const [method, path] of [
     ['GET', '/callbacks'],

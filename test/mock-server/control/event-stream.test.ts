@@ -6,7 +6,7 @@ import { createPayment, postPayment, rawCreation } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { control, listen } from './control-client.js';
 
-test('tells of a payment, its request, its delivery and the attempts, as they happen', async () => {
+test('reports a payment, its request, its delivery and the attempts, as they happen', async () => {
   await using endpoint = await startEndpoint();
   await using server = await startMockServer({ callbackUrl: endpoint.url });
   await using events = await listen(server);
@@ -23,7 +23,7 @@ test('tells of a payment, its request, its delivery and the attempts, as they ha
   expect(await events.next('delivery')).toMatchObject({ delivery: { state: 'acknowledged' } });
 });
 
-test('tells when a delivery is held, waits for a retry, and is sent again', async () => {
+test('reports when a delivery is held, waits for a retry, and is sent again', async () => {
   const clock = createManualClock();
   await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
   await using server = await startMockServer({
@@ -47,7 +47,7 @@ test('tells when a delivery is held, waits for a retry, and is sent again', asyn
   expect([await nextState(), await nextState()]).toEqual(['sending', 'acknowledged']);
 });
 
-test('tells of faults that were added, used up and cleared', async () => {
+test('reports faults that are added, used up and cleared', async () => {
   await using server = await startMockServer();
   await using events = await listen(server);
   server.faults.add({ on: 'request', type: 'server-error', times: 2 });
@@ -58,7 +58,7 @@ test('tells of faults that were added, used up and cleared', async () => {
   expect(await events.next('faults')).toMatchObject({ faults: [] });
 });
 
-test('tells of settings, the clock and a reset with the state as it is then', async () => {
+test('reports settings, the clock and a reset, each with the new state', async () => {
   await using server = await startMockServer({ clock: createManualClock({ now: 0 }) });
   await using events = await listen(server);
   server.callbackUrl = 'http://127.0.0.1:9/';
@@ -73,7 +73,7 @@ test('tells of settings, the clock and a reset with the state as it is then', as
   expect(await events.next('reset')).toMatchObject({ state: { counts: { payments: 0 } } });
 });
 
-test('ends, and the process goes on, when something can not be written', async () => {
+test('ends without ending the process when an event can’t be written', async () => {
   const { setTimeout } = createManualClock();
   let nowMs = 0;
   await using server = await startMockServer({ clock: { now: () => nowMs, setTimeout } });
@@ -92,7 +92,7 @@ test('ends when the service is closed', async () => {
   await events.ended();
 });
 
-test('lets 64 listen, and one more when one has left', async () => {
+test('accepts 64 listeners, and another once one has left', async () => {
   await using server = await startMockServer();
   const streams = await Promise.all(Array.from({ length: 64 }, () => listen(server)));
   expect(await control(server, 'GET', '/events')).toMatchObject({
@@ -100,7 +100,7 @@ test('lets 64 listen, and one more when one has left', async () => {
     body: { code: 'UNAVAILABLE', message: expect.stringContaining('64') },
   });
   await streams[0]?.[Symbol.asyncDispose]();
-  // The server learns of it when the connection's end has reached it.
+  // The server notices once the end of the connection has reached it.
   await expect
     .poll(async () => {
       const answer = await fetch(`${server.url}/_mock/events`);
@@ -112,7 +112,7 @@ test('lets 64 listen, and one more when one has left', async () => {
   for (const stream of streams) await stream[Symbol.asyncDispose]();
 });
 
-test('clients that have left behind a request that hangs take no place', async () => {
+test('clients that disconnect behind a hanging request take no place', async () => {
   await using server = await startMockServer();
   server.faults.add({ on: 'request', type: 'hang', times: Number.POSITIVE_INFINITY });
   const { port } = new URL(server.url);
@@ -133,14 +133,14 @@ test('clients that have left behind a request that hangs take no place', async (
     .toBe(200);
 });
 
-test('ends for a reader that does not read, rather than fill the memory', async () => {
+test('ends for a reader that does not read, instead of filling the memory', async () => {
   await using server = await startMockServer();
   const leave = new AbortController();
   const answer = await fetch(`${server.url}/_mock/events`, { signal: leave.signal });
   const note = 'x'.repeat(500_000);
   const order = { merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR', note };
   for (let count = 0; count < 60; count += 1) await control(server, 'POST', '/payments', order);
-  // What had been sent is still there to be read; then the end, and not all sixty.
+  // What was sent can still be read; then the stream ends, before all sixty.
   let bytes = 0;
   for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;

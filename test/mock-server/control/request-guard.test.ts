@@ -37,11 +37,11 @@ describe('the Host header', () => {
     expect(visit({ host })).toContain('The Host header must name this machine');
   });
 
-  test('that is missing is refused', () => {
+  test('is refused when it is missing', () => {
     expect(visit({})).toContain('Host');
   });
 
-  test('may be any address when the service listens beyond loopback, but no name', () => {
+  test('may be any address, but no name, when the service listens beyond loopback', () => {
     for (const host of ['192.168.1.5:4242', '[fe80::1]:4242', '10.0.0.1', 'localhost:4242']) {
       expect(visit({ host }, everywhere)).toBeUndefined();
     }
@@ -54,7 +54,7 @@ describe('the Host header', () => {
     expect(visit({ host: 'other.internal:4242' }, listens)).toContain('Host');
   });
 
-  test('may not be any address where a name for this machine was to be listened on', () => {
+  test('may not be any address when the service listens on a name of this machine', () => {
     for (const host of ['LOCALHOST', '0:0:0:0:0:0:0:1']) {
       expect(visit({ host: '192.168.1.5' }, { host, address: '::1' })).toContain('Host');
     }
@@ -83,7 +83,7 @@ describe('the page that sent the request', () => {
     expect(visit({ host, 'sec-fetch-site': site })).toContain('another site');
   });
 
-  test('may be none: an address that was typed', () => {
+  test('may be none, as for an address that was typed', () => {
     expect(visit({ host, 'sec-fetch-site': 'none' })).toBeUndefined();
   });
 
@@ -119,7 +119,7 @@ describe('over HTTP', () => {
     expect(server.faults.pending()).toHaveLength(1);
   });
 
-  test('a preflight of another site gets no permission', async () => {
+  test('a preflight of another site is refused', async () => {
     await using server = await startMockServer();
     const answer = await rawRequest(server, 'OPTIONS', '/_mock/faults', {
       origin: 'http://evil.example',
@@ -129,7 +129,7 @@ describe('over HTTP', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('the service’s own interface is not guarded by it', async () => {
+  test('the service’s own interface is not guarded', async () => {
     await using server = await startMockServer();
     const answer = await rawRequest(server, 'GET', '/api/payments', { host: 'payments.test' });
     expect(answer.status).toBe(401);

@@ -37,11 +37,11 @@ async function findViolations(page: Page): Promise<string[]> {
 }
 
 describeInBrowser('accessibility of the dashboard', () => {
-  test('axe finds nothing in any view, and none scrolls sideways, in each look', async () => {
+  test('axe finds nothing in any view or look, and none scrolls sideways', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using scene = await openDashboard({
       server: { signingSecret },
-      // For axe alone, which is put into the page.
+      // Only for axe, which is injected into the page.
       context: { viewport: looks[0].viewport, bypassCSP: true },
       expectedErrors: /ERR_/,
     });
@@ -109,7 +109,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     await check('error');
   });
 
-  test('a payment is created, paid and left by the keyboard alone', async () => {
+  test('a payment can be created, paid and closed with the keyboard', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using scene = await openDashboard({
       server: { signingSecret, callbackUrl: merchant.url },
@@ -138,7 +138,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     expect(merchant.handled).toEqual(['paid']);
   });
 
-  test('the arrows go up and down the list, and the focus is to be seen', async () => {
+  test('the arrow keys move through the list, and the focus is visible', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     for (const merchantPaymentReference of ['first', 'second', 'third']) {
@@ -159,7 +159,7 @@ describeInBrowser('accessibility of the dashboard', () => {
     await eventually(() => page.evaluate('document.activeElement.className')).toBe('detail-pane');
   });
 
-  test('on a narrow page a payment takes the place of the list, and back gives it back', async () => {
+  test('on a narrow page a payment replaces the list until it is closed', async () => {
     await using scene = await openDashboard({ context: { viewport: { width: 400, height: 800 } } });
     const { page, server } = scene;
     await createPayment(server);
@@ -172,7 +172,7 @@ describeInBrowser('accessibility of the dashboard', () => {
   });
 });
 
-/** What has the focus: by its label, else by its text. */
+/** Returns the label of the focused element, or else its text. */
 const FOCUSED = `(() => {
   const element = document.activeElement;
   if (element === document.body) return 'nothing';

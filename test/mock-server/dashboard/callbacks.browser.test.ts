@@ -6,7 +6,7 @@ import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
 import { eventually, openDashboard, paymentRow } from './scene.js';
 
-/** A payment of that reference, set to paid. */
+/** Creates a payment with that reference, and sets it to paid. */
 async function pay(server: MockServer, reference: string): Promise<void> {
   const referenceNumber = await createPayment(server, {
     merchantPaymentReference: reference,
@@ -19,7 +19,7 @@ async function pay(server: MockServer, reference: string): Promise<void> {
 const rowsOf = (page: Page) => page.locator('.callbacks tbody tr');
 
 describeInBrowser('callbacks in the dashboard', () => {
-  test('one that failed is seen without a click, wherever one is', async () => {
+  test('a failed one is visible in every view without a click', async () => {
     await using endpoint = await startEndpoint(() => 500);
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
@@ -36,7 +36,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     }
   });
 
-  test('are listed failures first, and filtered by what became of them', async () => {
+  test('are listed failures first, and filtered by group', async () => {
     await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
     await using scene = await openDashboard({
       hash: '#/callbacks',
@@ -70,7 +70,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     await eventually(() => rowsOf(page).locator('th').allTextContents()).toEqual(['three']);
   });
 
-  test('that failed are resent all at once', async () => {
+  test('that failed are all resent with one button', async () => {
     let isDown = true;
     await using endpoint = await startEndpoint(() => (isDown ? 500 : 200));
     await using scene = await openDashboard({
@@ -88,7 +88,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     expect(endpoint.received).toHaveLength(6);
   });
 
-  test('that were not sent are sent when there is a callback URL', async () => {
+  test('that were not sent are sent once there is a callback URL', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ hash: '#/callbacks/not-sent' });
     const { page, server } = scene;
@@ -100,7 +100,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     expect(endpoint.received).toHaveLength(1);
   });
 
-  test('one is resent from its row', async () => {
+  test('are resent from their row', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
     await using scene = await openDashboard({
       hash: '#/callbacks',
@@ -114,7 +114,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     await page.getByRole('button', { name: 'Resend all failed' }).waitFor({ state: 'detached' });
   });
 
-  test('one is edited and resent, signed anew or not', async () => {
+  test('are edited and resent, with a new signature or the original one', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
@@ -136,7 +136,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     ]);
   });
 
-  test('a body is laid out, and raw with its signed prefix marked', async () => {
+  test('have their body laid out or raw, and the signed prefix marked', async () => {
     await using endpoint = await startEndpoint(() => (response) => {
       response.writeHead(200).end('{"amount":1.10,"list":[],"more":[1,{"deep":null}]}');
     });
@@ -148,7 +148,7 @@ describeInBrowser('callbacks in the dashboard', () => {
     const body = page.getByRole('group', { name: 'Body', exact: true });
     const sent = endpoint.received[0]?.rawBody.toString() ?? '';
     expect(await body.textContent()).toBe(JSON.stringify(JSON.parse(sent), null, 2));
-    // As it is written, not as it is read: 1.10 stays.
+    // As written: 1.10 stays.
     expect(
       await page.getByRole('group', { name: 'Answer: HTTP 200', exact: true }).textContent(),
     ).toBe(`{

@@ -6,7 +6,7 @@ import { startEndpoint } from '../merchant-endpoint.js';
 import { eventually, openDashboard, paymentRow } from './scene.js';
 
 describeInBrowser('the clock in the dashboard', () => {
-  test('a retry is counted down, and comes when the clock is advanced to it', async () => {
+  test('a retry is counted down, and made when the clock is advanced to it', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 503 : 200));
     await using scene = await openDashboard({
       server: { callbackUrl: endpoint.url, retryScheduleMs: [3_600_000] },
@@ -38,8 +38,8 @@ describeInBrowser('the clock in the dashboard', () => {
     expect(clock.now() - before).toBe(ms);
   });
 
-  test('a clock that stands still is shown to stand still', async () => {
-    // Read in the browser's own zone, which is the one of this process.
+  test('a clock that stands still is shown as such', async () => {
+    // In the browser's time zone, which is that of this process.
     const clock = createManualClock({ now: new Date(2031, 4, 6, 7, 8, 9).getTime() });
     await using scene = await openDashboard({
       server: { clock },
@@ -57,13 +57,13 @@ describeInBrowser('the clock in the dashboard', () => {
     await page.getByText('May 6, 2031, 07:08:10').waitFor();
   });
 
-  test('a clock that runs is shown to run', async () => {
+  test('a clock that runs is shown running', async () => {
     await using scene = await openDashboard({ hash: '#/service', hasOwnClock: true });
     const { page } = scene;
     const secondLook = page.waitForResponse('**/_mock/state');
     await page.clock.fastForward(700);
     await (await secondLook).finished();
-    // The page has read that answer when it has read a later one.
+    // Once the page has read a later answer, it has read this one.
     await page.evaluate("fetch('state').then((answer) => answer.text())");
     const before = Date.now();
     await page.clock.fastForward(3_600_000);
@@ -73,7 +73,7 @@ describeInBrowser('the clock in the dashboard', () => {
     ).toBeGreaterThan(3_590_000);
   });
 
-  test('one that can’t be moved is said to be so', async () => {
+  test('a clock that can’t be moved is marked as such', async () => {
     const clock = {
       now: () => Date.now(),
       setTimeout(run: () => unknown, delayMs: number) {

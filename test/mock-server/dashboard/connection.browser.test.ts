@@ -8,7 +8,7 @@ const brokenConnections =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/;
 
 describeInBrowser('the dashboard’s connection', () => {
-  test('a mock that is gone is said to be, and its successor is shown by itself', async () => {
+  test('a mock that is gone is reported, and its successor is shown without a reload', async () => {
     await using scene = await openDashboard({ expectedErrors: brokenConnections });
     const { page, server } = scene;
     await createPayment(server);
@@ -35,7 +35,7 @@ describeInBrowser('the dashboard’s connection', () => {
       .waitFor({ state: 'detached' });
   });
 
-  test('a hidden page closes its connection, and is up to date when it is shown', async () => {
+  test('a hidden page closes its connection, and is up to date when shown again', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const show = (hidden: boolean) =>
@@ -63,7 +63,7 @@ describeInBrowser('the dashboard’s connection', () => {
     const referenceNumber = await createPayment(server);
     await paymentRow(page, 'order-1').click();
     await page.getByText('Created with status').waitFor();
-    // On a busy machine a burst takes long, and a page may fetch ten times a second.
+    // On a busy machine a burst takes long, and the page may fetch ten times a second.
     await page.clock.pauseAt(Date.now() + 60_000);
     let calls = 0;
     page.on('request', () => {
@@ -79,7 +79,7 @@ describeInBrowser('the dashboard’s connection', () => {
     expect(calls).toBeLessThan(100);
   });
 
-  test('while an answer is awaited nothing is asked for twice, however much happens', async () => {
+  test('while an answer is pending nothing is requested twice, whatever happens', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const referenceNumber = await createPayment(server);

@@ -12,7 +12,7 @@ const NASTY = `it's "two" \n lines, $HOME \`id\` $(id) \\ !! é 日本 % {a,b} [
 
 describeInBrowser('"Copy as curl"', () => {
   test.each([
-    // Written over several lines, so that the command is, too.
+    // On several lines, so that the command is too.
     ['reserialized-body', ['content-type', 'x-timestamp', 'x-signature']],
     ['stale-timestamp', ['content-type', 'x-timestamp', 'x-signature']],
     ['missing-header', ['content-type', 'x-timestamp']],
@@ -44,7 +44,7 @@ describeInBrowser('"Copy as curl"', () => {
     for (const name of names) expect(copy?.headers[name]).toBe(original?.headers[name]);
   });
 
-  test('without a content type the command sends none', async () => {
+  test('the command for a callback without a content type sends none', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({
       server: { callbackUrl: endpoint.url },
@@ -62,7 +62,7 @@ describeInBrowser('"Copy as curl"', () => {
     expect(endpoint.received[1]?.headers['content-type']).toBeUndefined();
   });
 
-  test('where copying is not allowed, the text is shown for copying by hand', async () => {
+  test('when copying is not allowed, the text is shown to copy by hand', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;

@@ -49,7 +49,7 @@ describe('how an attempt ended, in words', () => {
   });
 });
 
-describe('what an endpoint made of a forged callback', () => {
+describe('the verdict on the answer to a forged callback', () => {
   const refused = { outcome: 'refused', response: { status: 401, body: '' } } as const;
   const { 'x-signature': _signature, ...unsigned } = attempt.headers;
   const { 'content-type': _type, ...untyped } = attempt.headers;
@@ -75,14 +75,14 @@ describe('what an endpoint made of a forged callback', () => {
     },
   );
 
-  test('where there was no answer nothing is judged', () => {
+  test('without an answer there is no verdict', () => {
     const { response: _response, ...unanswered } = attempt;
     const failed = { ...unanswered, outcome: 'failed', fault: 'wrong-secret' } as const;
     expect(judgeAnswer(failed)).toBeUndefined();
   });
 });
 
-// The units are written in the language of whoever reads.
+// Units are written in the reader's language.
 test.each([
   [42_000, ['42']],
   [41_001, ['42']],
@@ -130,7 +130,7 @@ describe('the timeline', () => {
     expect(read(deliveries)).toEqual(['b', 'refunded', 'a', 'paid', 'created']);
   });
 
-  test('tells the status of the creation, and does not take another for it', () => {
+  test('shows the status of the creation, and does not mistake another for it', () => {
     const firstOf = (kept: typeof history) =>
       mergeTimeline({ history: kept, createdAt: at(0) }, []).map(
         (entry) => entry.kind === 'change' && entry.isFirst,
@@ -139,7 +139,7 @@ describe('the timeline', () => {
     expect(firstOf(history.slice(1))).toEqual([false, false]);
   });
 
-  test('shows a resend where it was sent, and that it is one', () => {
+  test('marks a resend, and shows it where it was sent', () => {
     const deliveries = [
       delivery('a', at(1), at(1)),
       delivery('b', at(5), at(6)),
@@ -148,7 +148,7 @@ describe('the timeline', () => {
     expect(read(deliveries)).toEqual(['c again', 'b', 'refunded', 'a', 'paid', 'created']);
   });
 
-  test('keeps the order of what was not sent yet', () => {
+  test('keeps the order of deliveries not sent yet', () => {
     const deliveries = [
       delivery('a', at(1), at(1)),
       delivery('b', at(5), at(6)),

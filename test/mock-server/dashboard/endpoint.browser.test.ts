@@ -7,7 +7,7 @@ import { openDashboard, paymentRow, startMerchant } from './scene.js';
 const signingSecret = 'whsec_of_the_endpoint_view';
 
 describeInBrowser('the endpoint in the dashboard', () => {
-  test('is checked: what it does right', async () => {
+  test('is checked, and passes', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using scene = await openDashboard({
       hash: '#/endpoint',
@@ -18,12 +18,12 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.getByText('No check failed. The check took').waitFor({ timeout: 50_000 });
     await page.getByText(/^✓ \d+ passed$/).click();
     await page.locator('.finding.good').first().waitFor();
-    // It is the mock's, so another page sees it too.
+    // The check belongs to the mock, so another page sees it too.
     await page.reload();
     await page.getByText('No check failed. The check took').waitFor();
   });
 
-  test('is checked: what it does wrong, the cause first, with the remedy', async () => {
+  test('is checked, and its faults are shown, the cause first, with remedies', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({
       hash: '#/endpoint',
@@ -35,7 +35,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.locator('.finding').first().getByText('look here first').waitFor();
   });
 
-  test('what its effects count is said, where they are counted', async () => {
+  test('is checked with the chosen meaning of its effect counts', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({
       hash: '#/endpoint',
@@ -56,7 +56,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.getByText('Your endpoint has faults.').waitFor({ timeout: 50_000 });
   });
 
-  test('its check is cancelled', async () => {
+  test('has its check cancelled', async () => {
     await using endpoint = await startEndpoint(() => undefined);
     await using scene = await openDashboard({
       hash: '#/endpoint',
@@ -70,7 +70,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
   });
 
-  test('an invalid option is refused with the reason', async () => {
+  test('has an invalid option refused with the reason', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({
       hash: '#/endpoint',
@@ -84,7 +84,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     expect(endpoint.received).toEqual([]);
   });
 
-  test('an attempt is diagnosed, with the secret that the endpoint has', async () => {
+  test('has an attempt diagnosed, with the secret of the endpoint', async () => {
     await using endpoint = await startEndpoint(() => 401);
     await using scene = await openDashboard({
       server: { signingSecret, callbackUrl: endpoint.url, retryScheduleMs: [] },
@@ -101,7 +101,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     await page.locator('.finding').getByText('secret-edge-space').waitFor();
   });
 
-  test('what it received is diagnosed', async () => {
+  test('has a callback that it received diagnosed', async () => {
     await using endpoint = await startEndpoint(() => 401);
     await using scene = await openDashboard({
       hash: '#/endpoint',

@@ -5,7 +5,7 @@ import { startEndpoint } from '../merchant-endpoint.js';
 import { eventually, openDashboard } from './scene.js';
 
 describeInBrowser('faults and requests in the dashboard', () => {
-  test('a fault on requests is added, taken by one and shown as used up', async () => {
+  test('a fault on requests is added, applied to one and then gone', async () => {
     await using scene = await openDashboard({ hash: '#/faults' });
     const { page, server } = scene;
     await page.getByText('No faults: everything works.').waitFor();
@@ -72,7 +72,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
     const types = await menu.locator('option').allTextContents();
     for (const [index, type] of types.entries()) {
       await menu.selectOption(type);
-      // The one field without a default.
+      // The only field without a default.
       if (type === 'delay' || type === 'late-answer')
         await page.getByLabel('Delay in milliseconds').fill('5');
       await page.getByRole('button', { name: 'Add fault' }).click();
@@ -95,7 +95,7 @@ describeInBrowser('faults and requests in the dashboard', () => {
     await page.getByRole('alert').filter({ hasText: 'from 500 to 599' }).waitFor();
   });
 
-  test('requests are shown as they come, with what they carried and without credentials', async () => {
+  test('requests are shown as they arrive, with their content and without credentials', async () => {
     await using scene = await openDashboard({ hash: '#/requests' });
     const { page, server } = scene;
     await page.getByText('No request yet.').waitFor();

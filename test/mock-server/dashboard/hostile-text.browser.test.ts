@@ -60,7 +60,7 @@ describeInBrowser('text from outside in the dashboard', () => {
     const row = page.locator('.payment-row');
     await row.waitFor();
     expect(await overflowOf(page)).toBe(0);
-    // Three lines at most, and the amount stands as it is.
+    // At most three lines, and the amount is unaffected.
     expect((await row.boundingBox())?.height).toBeLessThan(120);
     expect(await row.locator('.amount').textContent()).toBe('EUR\u00a01.00');
     await row.click();

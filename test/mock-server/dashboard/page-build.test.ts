@@ -19,18 +19,18 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The page without what stands in its script and its style. */
+/** The page without the content of its script and its style. */
 const markup = () => page.replaceAll(/<(script|style)([^>]*)>.*?<\/\1>/gs, '<$1$2></$1>');
 
 test('the page is one script and one style', () => {
   expect(markup().match(/<script[^>]*>/g)).toEqual(['<script type="module">']);
   expect(markup().match(/<style[^>]*>/g)).toEqual(['<style>']);
-  // Nothing ends one of the two early, or is left of the other.
+  // Nothing ends either of them early.
   expect(page.match(/<\/(script|style)/gi)).toHaveLength(2);
   expect(page).not.toContain('<!--');
 });
 
-test('its markup refers to nothing outside it and holds no handler and no style attribute', () => {
+test('its markup has no reference to the outside, no handler and no style attribute', () => {
   expect(markup()).not.toMatch(/\s(style|on\w+|src)=/i);
   expect(markup().match(/\shref="[^"]{0,19}/g)).toEqual([' href="data:image/svg+xml,']);
 });

@@ -6,7 +6,7 @@ import { rawRequest } from '../control/control-client.js';
 
 const file = readFileSync('dist/mock-server/dashboard.html', 'utf8');
 
-test('is the one file that the build made', async () => {
+test('is the file from the build', async () => {
   await using server = await startMockServer();
   const answer = await rawRequest(server, 'GET', '/_mock/', {});
   expect(answer.status).toBe(200);
@@ -14,7 +14,7 @@ test('is the one file that the build made', async () => {
   expect(answer.text).toBe(file);
 });
 
-test('runs its own script and style alone, and can not be framed', async () => {
+test('allows only its own script and style, and no framing', async () => {
   await using server = await startMockServer();
   const { headers } = await rawRequest(server, 'GET', '/_mock/', {});
   const digest = (element: string) => {
@@ -41,7 +41,7 @@ test('runs its own script and style alone, and can not be framed', async () => {
   });
 });
 
-test('refers to nothing outside itself', () => {
+test('refers to nothing outside', () => {
   expect(file.match(/<script/g)).toHaveLength(1);
   expect(file.match(/<style/g)).toHaveLength(1);
   expect(file).not.toMatch(/<(?:img|iframe|object|embed|base)\b|<script[^>]*\ssrc|@import|url\(/);

@@ -6,7 +6,7 @@ import { eventually, openDashboard, paymentRow, type Scene, startMerchant } from
 
 const signingSecret = 'whsec_of_the_dashboard';
 
-/** A payment that is looked at. */
+/** Creates a payment, and opens it in the dashboard. */
 async function openPayment({ server, page }: Scene, reference = 'order-1'): Promise<string> {
   const referenceNumber = await createPayment(server, {
     merchantPaymentReference: reference,
@@ -19,7 +19,7 @@ async function openPayment({ server, page }: Scene, reference = 'order-1'): Prom
 }
 
 describeInBrowser('payments in the dashboard', () => {
-  test('one that is created and paid is called back and acknowledged, without a reload', async () => {
+  test('a payment is created, paid, called back and acknowledged without a reload', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using scene = await openDashboard({
       server: { signingSecret, callbackUrl: merchant.url },
@@ -39,7 +39,7 @@ describeInBrowser('payments in the dashboard', () => {
     await paymentRow(page, /order-77.*EUR\s12\.50.*paid/).waitFor();
   });
 
-  test('what others do appears by itself, and is said to those who listen', async () => {
+  test('changes from elsewhere appear without a reload, and are announced to screen readers', async () => {
     await using merchant = await startMerchant(signingSecret);
     await using scene = await openDashboard({
       server: { signingSecret, callbackUrl: merchant.url },
@@ -79,7 +79,7 @@ describeInBrowser('payments in the dashboard', () => {
     ]);
   });
 
-  test('an earlier delivery is sent again as it was', async () => {
+  test('an earlier delivery is resent unchanged', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
@@ -94,7 +94,7 @@ describeInBrowser('payments in the dashboard', () => {
     expect(last?.rawBody).toEqual(first?.rawBody);
   });
 
-  test('"Send twice at once" sends the same bytes two times', async () => {
+  test('"Send twice at once" sends the same bytes twice', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     await openPayment(scene);
@@ -124,7 +124,7 @@ describeInBrowser('payments in the dashboard', () => {
     await page.getByText('Your endpoint accepted a callback that it must refuse.').waitFor();
   });
 
-  test('every other fault of the menu is sent on its own', async () => {
+  test('every fault of the menu can be sent', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
@@ -147,7 +147,7 @@ describeInBrowser('payments in the dashboard', () => {
     );
   });
 
-  test('without a callback URL a warning says so, and one can be set there', async () => {
+  test('without a callback URL a warning is shown, where one can be set', async () => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard();
     const { page, server } = scene;
@@ -163,7 +163,7 @@ describeInBrowser('payments in the dashboard', () => {
     await page.getByText('200 acknowledged').waitFor();
   });
 
-  test('a refused action says why, beside its button', async () => {
+  test('a refused action shows the reason beside its button', async () => {
     await using scene = await openDashboard({ expectedErrors: /400 \(Bad Request\)/ });
     const { page, server } = scene;
     await page.getByLabel('Currency').fill('euro');
@@ -179,7 +179,7 @@ describeInBrowser('payments in the dashboard', () => {
     await page.getByRole('alert').filter({ hasText: 'must be an http or https URL' }).waitFor();
   });
 
-  test('the payment that is looked at stays so after a reload, and back leads to the list', async () => {
+  test('the open payment stays open after a reload, and back leads to the list', async () => {
     await using scene = await openDashboard();
     const { page } = scene;
     const referenceNumber = await openPayment(scene);
@@ -191,7 +191,7 @@ describeInBrowser('payments in the dashboard', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  test('what is being typed is kept when another client makes the first payment', async () => {
+  test('typed text is kept when another client creates the first payment', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     await page.getByLabel('Merchant reference').fill('half-typed');
@@ -201,7 +201,7 @@ describeInBrowser('payments in the dashboard', () => {
     expect(await page.getByLabel('Merchant reference').isVisible()).toBe(true);
   });
 
-  test('a payment that is gone is said to be', async () => {
+  test('a payment that is gone is reported missing', async () => {
     await using scene = await openDashboard({
       hash: '#/payments/no-such-number',
       expectedErrors: /404 \(Not Found\)/,

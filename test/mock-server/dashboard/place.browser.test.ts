@@ -20,7 +20,7 @@ describeInBrowser('the list of payments', () => {
     );
   });
 
-  test('keeps its place while a payment is open, and shows the new ones when it is asked to', async () => {
+  test('keeps its place while a payment is open, and shows new ones on request', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const referenceNumber = await create(scene, 'chosen');
@@ -31,7 +31,7 @@ describeInBrowser('the list of payments', () => {
     await page.getByRole('button', { name: '60 new payments' }).waitFor();
     expect(await topOf(page, 'chosen')).toBe(before);
     expect(await page.locator('.payment-row').count()).toBe(1);
-    // Far from the newest, and up to date all the same.
+    // Far from the newest, yet up to date.
     await server.setStatus(referenceNumber, 'refunded');
     await paymentRow(page, 'chosen').getByText('refunded').waitFor();
     await page.getByRole('button', { name: '60 new payments' }).click();
@@ -78,7 +78,7 @@ describeInBrowser('the list of payments', () => {
 });
 
 describeInBrowser('the page', () => {
-  test('has a live feed where nothing is chosen', async () => {
+  test('has a live feed while no payment is open', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
     await using scene = await openDashboard({ server: { callbackUrl: endpoint.url } });
     const { page, server } = scene;
@@ -90,7 +90,7 @@ describeInBrowser('the page', () => {
     server.faults.add({ on: 'request', type: 'server-error', status: 503 });
     await create(scene, 'order-2').catch(() => undefined);
     await feed.getByText('HTTP 503, fault server-error').waitFor();
-    // Nothing is replayed, but what is kept is shown.
+    // Events are not replayed, but what the mock has kept is shown.
     await page.reload();
     await feed.getByText('callback paid: refused with HTTP 500').waitFor();
     await feed.getByText('HTTP 503, fault server-error').waitFor();
@@ -117,7 +117,7 @@ describeInBrowser('the page', () => {
     expect(lefts).toHaveLength(count);
   });
 
-  test('gives each kind of status a colour, a sign and its word', async () => {
+  test('shows each kind of status with a colour, a sign and its word', async () => {
     await using scene = await openDashboard();
     const { page, server } = scene;
     const statuses = ['paid', 'refunded', 'failed', 'pending', 'authorised', 'expired', 'zzz'];
@@ -135,7 +135,7 @@ describeInBrowser('the page', () => {
     const colors = (await page.evaluate(
       "[...document.querySelectorAll('.payment-row .badge')].map((one) => getComputedStyle(one).color)",
     )) as string[];
-    // What ended without money has the colour of what is not known.
+    // Statuses without money have the colour of unknown ones.
     expect(new Set(colors).size).toBe(6);
   });
 
@@ -149,7 +149,7 @@ describeInBrowser('the page', () => {
     await moved.getByText(/^1 hr( 1 sec)? ahead$/).waitFor();
   });
 
-  test('forgets everything when it is asked twice', async () => {
+  test('resets the mock after a confirmation', async () => {
     await using scene = await openDashboard({ hash: '#/service' });
     const { page, server } = scene;
     await create(scene, 'order-1');
@@ -162,7 +162,7 @@ describeInBrowser('the page', () => {
     expect(server.payments.list()).toEqual([]);
   });
 
-  test('moves nothing for those who want no motion', async () => {
+  test('moves nothing when reduced motion is preferred', async () => {
     await using scene = await openDashboard();
     const animations = () => scene.page.evaluate('document.getAnimations().length');
     await eventually(animations).toBe(0);

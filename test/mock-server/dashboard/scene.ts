@@ -13,7 +13,7 @@ import { openPage } from '../../browser/browser.js';
 interface SceneOptions {
   readonly server?: MockServerOptions;
   readonly context?: BrowserContextOptions;
-  /** What stands behind `/_mock/`, for example `#/faults`. */
+  /** What follows `/_mock/`, for example `#/faults`. */
   readonly hash?: string;
   /** Puts the page's own clock under the test's control: `page.clock`. */
   readonly hasOwnClock?: boolean;
@@ -21,7 +21,7 @@ interface SceneOptions {
   readonly expectedErrors?: RegExp;
 }
 
-/** A mock server and its dashboard in a browser. When it is left, whatever went wrong in the page fails the test. */
+/** A mock server and its dashboard in a browser. Disposing of it fails the test if anything went wrong in the page. */
 export interface Scene extends AsyncDisposable {
   readonly server: MockServer;
   readonly page: Page;
@@ -49,13 +49,13 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
       try {
         await watched[Symbol.asyncDispose]();
       } finally {
-        await server.close(); // after the page, which must not see it go
+        await server.close(); // after the page, which must not lose its connection
       }
     },
   };
 }
 
-/** `await eventually(() => …).toBe(…)`: the page draws, and moves the focus, after what it answers to. */
+/** `await eventually(() => …).toBe(…)`: the page draws and moves the focus some time after an event. */
 export const eventually = <Value>(read: () => Value | Promise<Value>) =>
   expect.poll(read, { timeout: 10_000 });
 
@@ -65,11 +65,11 @@ export const paymentRow = (page: Page, text: string | RegExp): Locator =>
 
 export interface Merchant extends AsyncDisposable {
   readonly url: string;
-  /** Statuses that were handled, in order. */
+  /** The handled statuses, in order. */
   readonly handled: readonly string[];
 }
 
-/** A merchant's endpoint as this package makes it. */
+/** A merchant's endpoint, made with this package. */
 export async function startMerchant(signingSecret: string): Promise<Merchant> {
   const handled: string[] = [];
   const handler = callbackHandler({
@@ -97,7 +97,7 @@ export interface Look {
   readonly viewport: { readonly width: number; readonly height: number };
 }
 
-/** Shows the page as it is in each look, and leaves it in the first one. */
+/** Runs `act` in each look, and leaves the page in the first one. */
 export async function inEachLook(
   page: Page,
   looks: readonly [Look, ...Look[]],

@@ -54,7 +54,7 @@ describeInBrowser('screenshots for people to look at', () => {
     }
     server.callbackUrl = merchantUrl;
     await page.locator('.attention li').nth(1).waitFor();
-    // What the guide shows (docs/images).
+    // Shown in the guide (docs/images).
     await shoot('list', { height: 680 });
 
     await paymentRow(page, /order-1006/).click();
@@ -66,7 +66,7 @@ describeInBrowser('screenshots for people to look at', () => {
     await page.getByText('refused it, as it should').waitFor();
     await page.locator('summary', { hasText: 'refused it, as it should' }).click();
     await shoot('detail');
-    // And this, from the timeline on.
+    // So is this, from the timeline on.
     await page.getByRole('heading', { name: 'Timeline' }).scrollIntoViewIfNeeded();
     await page.screenshot({ path: path.join(folder, 'dashboard-guide-light.png') });
 

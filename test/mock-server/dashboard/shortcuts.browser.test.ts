@@ -16,7 +16,7 @@ const isFocused = (page: Page, reference: string) =>
   eventually(() => paymentRow(page, reference).evaluate((row) => row.matches(':focus'))).toBe(true);
 
 describeInBrowser('keys in the dashboard', () => {
-  test('j and k go through the list, and through the payments once one is open', async () => {
+  test('j and k move through the list, and open payments once one is open', async () => {
     await using scene = await openDashboard();
     const { page } = scene;
     await createAll(scene, 'third', 'second', 'first');
@@ -37,7 +37,7 @@ describeInBrowser('keys in the dashboard', () => {
     await page.getByRole('heading', { name: 'third' }).waitFor();
   });
 
-  test('r resends the payment that is open, and the row that has the focus', async () => {
+  test('r resends for the open payment, or for the focused row', async () => {
     await using endpoint = await startEndpoint(() => 500);
     await using scene = await openDashboard({
       server: { callbackUrl: endpoint.url, retryScheduleMs: [] },
@@ -57,7 +57,7 @@ describeInBrowser('keys in the dashboard', () => {
     await eventually(() => server.deliveries.length).toBe(2);
   });
 
-  test('/ leads to the search, where keys are letters', async () => {
+  test('/ moves to the search, where the keys are letters', async () => {
     await using scene = await openDashboard();
     const { page } = scene;
     await createAll(scene, 'jar', 'other');
@@ -67,7 +67,7 @@ describeInBrowser('keys in the dashboard', () => {
     await eventually(() => page.getByLabel('Search by reference or status').inputValue()).toBe('j');
   });
 
-  test('? shows them all, and they can be switched off', async () => {
+  test('? lists the keys, which can be switched off', async () => {
     await using scene = await openDashboard();
     const { page } = scene;
     await createAll(scene, 'order-1');
@@ -90,7 +90,7 @@ describeInBrowser('keys in the dashboard', () => {
     await isFocused(page, 'order-1');
   });
 
-  test('with Ctrl or Alt they are the browser’s', async () => {
+  test('with Ctrl or Alt the keys are left to the browser', async () => {
     await using scene = await openDashboard();
     const { page } = scene;
     await createAll(scene, 'order-1');

@@ -45,7 +45,7 @@ async function setUp(reply?: Parameters<typeof startEndpoint>[0]): Promise<Scene
   };
 }
 
-/** The one callback that the endpoint receives while `fault` is there, and how it was logged. */
+/** The one callback that the endpoint receives with this fault, and its log entry. */
 async function sendWith(fault: CallbackFault) {
   await using scene = await setUp();
   const { server, endpoint, referenceNumber } = scene;
@@ -79,7 +79,7 @@ describe('the timestamp', () => {
 });
 
 describe('the signature is wrong', () => {
-  test('with tampered-body: the body names another order than the one that was signed', async () => {
+  test('with tampered-body: the body names another order than the signed one', async () => {
     const { callback, secret, attempt } = await sendWith({ on: 'callback', type: 'tampered-body' });
     expect(isSigned(callback, secret)).toBe(false);
     expect(parseBody(callback)['merchantPaymentReference']).toBe('order-1-tampered');
@@ -88,7 +88,7 @@ describe('the signature is wrong', () => {
     expect(isSigned(untouched, secret)).toBe(true);
   });
 
-  test('with wrong-secret: the body is as it should be', async () => {
+  test('with wrong-secret: the body is unchanged', async () => {
     const { callback, secret, payment } = await sendWith({ on: 'callback', type: 'wrong-secret' });
     expect(isSigned(callback, secret)).toBe(false);
     expect(callback.headers['x-signature']).toMatch(/^[0-9a-f]{64}$/);
@@ -122,7 +122,7 @@ test.each([
   expect(attempt?.timestamp).toBe(String(NOW_SECONDS));
 });
 
-describe('the record is unexpected, and correctly signed', () => {
+describe('the record is unexpected, but correctly signed', () => {
   test.each([
     [undefined, 'mock_unknown_status'],
     ['on_hold', 'on_hold'],
@@ -138,7 +138,7 @@ describe('the record is unexpected, and correctly signed', () => {
     expect(payment?.status).toBe('paid');
   });
 
-  test('with extra-field it has one more', async () => {
+  test('with extra-field it has one more field', async () => {
     const named = {
       on: 'callback',
       type: 'extra-field',
@@ -167,7 +167,7 @@ test('drop loses the attempt, and the retry arrives', async () => {
 });
 
 describe('duplicate', () => {
-  test('sends copies in the same bytes with the same headers', async () => {
+  test('sends copies with the same bytes and headers', async () => {
     await using scene = await setUp();
     const { server, endpoint, referenceNumber } = scene;
     server.faults.add({ on: 'callback', type: 'duplicate', copies: 2 });
@@ -185,7 +185,7 @@ describe('duplicate', () => {
     expect(new Set(delivery.attempts.map(({ id }) => id)).size).toBe(3);
   });
 
-  test('in turn sends the copy after the answer', async () => {
+  test('in-turn sends the copy after the answer', async () => {
     let open = 0;
     let mostOpen = 0;
     await using scene = await setUp(() => (response) => {
@@ -202,9 +202,9 @@ describe('duplicate', () => {
     expect(mostOpen).toBe(1);
   });
 
-  test('at once sends the copies while the first is not answered', async () => {
+  test('at-once sends the copies before the first is answered', async () => {
     const waiting: (() => void)[] = [];
-    // Answers none before it has all three.
+    // Answers only when it has all three.
     await using scene = await setUp((count) => (response) => {
       waiting.push(() => response.writeHead(200).end());
       if (count === 3) for (const answer of waiting) answer();
@@ -234,7 +234,7 @@ describe('duplicate', () => {
   );
 });
 
-test('a duplicate that is refused takes nothing back from the attempt that was acknowledged', async () => {
+test('an acknowledged attempt stays acknowledged when its duplicate is refused', async () => {
   await using scene = await setUp((count) => (count === 1 ? 200 : 503));
   scene.server.faults.add({ on: 'callback', type: 'duplicate' });
   const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
@@ -243,7 +243,7 @@ test('a duplicate that is refused takes nothing back from the attempt that was a
 });
 
 describe('late-callback', () => {
-  test('is sent when its time has come, and setStatus does not wait for it', async () => {
+  test('is sent after its delay, and setStatus does not wait for it', async () => {
     await using scene = await setUp();
     const { server, clock, endpoint, referenceNumber } = scene;
     server.faults.add({ on: 'callback', type: 'late-callback', delayMs: 5_000 });
@@ -257,7 +257,7 @@ describe('late-callback', () => {
     expect(isSigned(endpoint.received[0] as ReceivedCallback, server.signingSecret)).toBe(true);
   });
 
-  test('may be overtaken by a later change, and meets retries too', async () => {
+  test('can be overtaken by a later change, and applies to retries too', async () => {
     await using scene = await setUp((count) => (count === 1 ? 500 : 200));
     const { server, clock, endpoint, referenceNumber } = scene;
     server.faults.add({ on: 'callback', type: 'late-callback', match: { attempt: 2 } });
@@ -294,7 +294,7 @@ describe('reorder', () => {
     expect(older.state).toBe('acknowledged');
   });
 
-  test('turns the order of several around', async () => {
+  test('reverses the order of several', async () => {
     await using scene = await setUp();
     const { server, endpoint, referenceNumber } = scene;
     server.faults.add({ on: 'callback', type: 'reorder', times: 2 });
@@ -313,7 +313,7 @@ describe('reorder', () => {
     expect(statusesOf(endpoint)).toEqual(['paid']);
   });
 
-  test('holds neither a retry nor what it has released', async () => {
+  test('holds neither a retry nor a delivery that it has released', async () => {
     await using scene = await setUp((count) => (count === 1 ? 500 : 200));
     const { server, clock, endpoint, referenceNumber } = scene;
     const paid = await server.setStatus(referenceNumber, 'paid');
@@ -339,8 +339,8 @@ describe('reorder', () => {
   });
 });
 
-describe('which attempt takes a fault', () => {
-  test('can be told by payment, reference, status and number', async () => {
+describe('a fault applies to an attempt', () => {
+  test('selected by payment, reference, status and number', async () => {
     await using scene = await setUp(() => 500);
     const { server, clock, referenceNumber } = scene;
     const match = {
@@ -364,7 +364,7 @@ describe('which attempt takes a fault', () => {
     expect(server.faults.pending()).toHaveLength(4);
   });
 
-  test('is not a request', async () => {
+  test('and not to a request', async () => {
     await using scene = await setUp();
     scene.server.faults.add({ on: 'request', type: 'server-error' });
     const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');

@@ -4,7 +4,7 @@ import { createMockService, type Fault } from '../../../src/mock-server/index.js
 const create = () => createMockService().faults;
 
 describe('the list of faults', () => {
-  test('shows what is to come, oldest first, with what is left of it', () => {
+  test('shows the pending faults, oldest first, with the remaining times', () => {
     const faults = create();
     faults.add({ on: 'request', type: 'hang' });
     faults.add({ on: 'callback', type: 'drop', times: 3, match: { status: 'paid' } });
@@ -41,7 +41,7 @@ describe('the list of faults', () => {
     expect(faults.pending()).toEqual([]);
   });
 
-  test('takes copies and hands out copies', () => {
+  test('keeps and returns copies', () => {
     const faults = create();
     const value = { deep: 1 };
     const match = { status: 'paid' };
@@ -110,7 +110,7 @@ describe('a fault is refused, naming the field', () => {
     expect(faults.pending()).toEqual([]);
   });
 
-  test('and says which fields there are', () => {
+  test('and listing the known fields', () => {
     expect(() =>
       create().add({ on: 'callback', type: 'drop', after: 5 } as unknown as Fault),
     ).toThrowError('fault.after is not a known option; the options are on, type, times, match');

@@ -47,7 +47,7 @@ describe('a fault that refuses', () => {
     expect(server.faults.pending()).toEqual([]);
   });
 
-  test('client-error has the status and the fields that were chosen', async () => {
+  test('client-error has the chosen status and fields', async () => {
     await using server = await startMockServer();
     const body = { code: 'DUPLICATE', issues: [{ path: ['amount'] }] };
     server.faults.add({ on: 'request', type: 'client-error', status: 422, body });
@@ -85,7 +85,7 @@ describe('a fault that refuses', () => {
     );
   });
 
-  test('rate-limit says in Retry-After how long to wait', async () => {
+  test('rate-limit sends a Retry-After', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'rate-limit', retryAfterSeconds: 17 });
     server.faults.add({ on: 'request', type: 'rate-limit' });
@@ -93,7 +93,7 @@ describe('a fault that refuses', () => {
     expect((await postPayment(server)).headers.get('retry-after')).toBe('1');
   });
 
-  test('html-error is a 502 with a page that is not JSON, and no payment', async () => {
+  test('html-error is a 502 with an HTML page, and creates no payment', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'html-error' });
     const answer = await postPayment(server);
@@ -169,7 +169,7 @@ test('reset-before-headers looks like lost-answer, but creates nothing', async (
   expect(server.payments.list()).toEqual([]);
 });
 
-test('a damaged answer is that of the request: a bad one stays refused', async () => {
+test('an invalid request is refused in spite of a fault that damages the answer', async () => {
   await using server = await startMockServer();
   server.faults.add({ on: 'request', type: 'malformed-json' });
   const answer = await postPayment(server, { amount: 1 });
@@ -179,7 +179,7 @@ test('a damaged answer is that of the request: a bad one stays refused', async (
 });
 
 describe('late-answer', () => {
-  test('creates at once, and answers when its time has come on the clock', async () => {
+  test('creates the payment at once, and answers after its delay on the clock', async () => {
     const clock = createManualClock();
     const service = createMockService({ clock });
     service.faults.add({ on: 'request', type: 'late-answer', delayMs: 60_000 });
@@ -190,14 +190,14 @@ describe('late-answer', () => {
     await clock.advance(59_999);
     expect(service.requests[0]).toMatchObject({ ended: false });
     await clock.advance(1);
-    // As it was when it was created.
+    // As it was at its creation.
     expect(await (await answer).json()).toMatchObject({
       referenceNumber: payment?.referenceNumber,
       status: 'created',
     });
   });
 
-  test('has created the payment when the client leaves', async () => {
+  test('creates the payment even if the client disconnects', async () => {
     const service = createMockService();
     service.faults.add({ on: 'request', type: 'late-answer', delayMs: 60_000 });
     const left = new AbortController();
@@ -210,7 +210,7 @@ describe('late-answer', () => {
 });
 
 describe('delay', () => {
-  test('holds the request until its time has come on the clock', async () => {
+  test('holds the request until its delay is over on the clock', async () => {
     const clock = createManualClock();
     await using server = await startMockServer({ clock });
     server.faults.add({ on: 'request', type: 'delay', delayMs: 60_000 });
@@ -224,7 +224,7 @@ describe('delay', () => {
     expect(server.payments.list()).toHaveLength(1);
   });
 
-  test('creates nothing when the client has left by then', async () => {
+  test('creates nothing if the client disconnects before', async () => {
     const clock = createManualClock();
     const service = createMockService({ clock });
     service.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
@@ -238,7 +238,7 @@ describe('delay', () => {
   });
 });
 
-test('a client that leaves closes the request it made over HTTP', async () => {
+test('a client that disconnects ends its request over HTTP', async () => {
   const clock = createObservedClock();
   await using server = await startMockServer({ clock });
   server.faults.add({ on: 'request', type: 'delay', delayMs: 1_000 });
@@ -253,7 +253,7 @@ test('a client that leaves closes the request it made over HTTP', async () => {
 });
 
 describe('hang', () => {
-  test('keeps the connection open without an answer until the client leaves', async () => {
+  test('keeps the connection open without an answer until the client disconnects', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'hang' });
     const left = new AbortController();
@@ -283,7 +283,7 @@ describe('hang', () => {
     expect((await wire).text).toBe('');
   });
 
-  test('ends at once for a client that has left already', async () => {
+  test('ends at once for a client that has already disconnected', async () => {
     const service = createMockService();
     service.faults.add({ on: 'request', type: 'hang' });
     await expect(service.fetch(creation(AbortSignal.abort()))).rejects.toMatchObject({
@@ -292,8 +292,8 @@ describe('hang', () => {
   });
 });
 
-describe('which request takes a fault', () => {
-  test('is the next one, as often as times says, then the next fault', async () => {
+describe('a fault applies to', () => {
+  test('the next requests, as often as `times` says, then the next fault does', async () => {
     await using server = await startMockServer();
     server.faults.add({ on: 'request', type: 'server-error', times: 2 });
     server.faults.add({ on: 'request', type: 'rate-limit' });
@@ -302,7 +302,7 @@ describe('which request takes a fault', () => {
     expect(statuses).toEqual([500, 500, 429, 201]);
   });
 
-  test('can be told by merchantPaymentReference, method and path', async () => {
+  test('requests selected by merchantPaymentReference, method and path', async () => {
     const service = createMockService();
     const match = { merchantPaymentReference: 'order-1', method: 'POST', path: '/api/payments' };
     for (const [field, other] of [
@@ -322,7 +322,7 @@ describe('which request takes a fault', () => {
     expect(service.faults.pending()).toHaveLength(3);
   });
 
-  test('is none whose body names no reference, when the fault asks for one', async () => {
+  test('no request without a reference, when the fault names one', async () => {
     const service = createMockService();
     service.faults.add({
       on: 'request',
@@ -334,7 +334,7 @@ describe('which request takes a fault', () => {
     expect(service.faults.pending()).toHaveLength(1);
   });
 
-  test('is not a callback', async () => {
+  test('no callback', async () => {
     const service = createMockService();
     service.faults.add({ on: 'callback', type: 'drop' });
     expect((await service.fetch(creation())).status).toBe(201);
@@ -342,7 +342,7 @@ describe('which request takes a fault', () => {
   });
 });
 
-test('without a network a broken connection is a rejection, and a broken body an error in it', async () => {
+test('without a network, a broken connection rejects the fetch, and a broken body errors while it is read', async () => {
   const service = createMockService();
   service.faults.add({ on: 'request', type: 'lost-answer' });
   await expect(service.fetch(creation())).rejects.toMatchObject({ how: 'reset' });

@@ -19,7 +19,7 @@ import { isSigned, type ReceivedCallback, startEndpoint } from '../merchant-endp
 
 const creation = { merchantPaymentReference: 'order-1', amount: 100, currency: 'EUR' };
 
-/** A mock as the service, a proxy before it, and a client of the proxy. */
+/** A mock as the service, a proxy in front of it, and a client of the proxy. */
 async function setUp(
   options: MockServerOptions & Pick<FaultProxyOptions, 'forwardCallbacksTo'> = {},
 ) {
@@ -53,7 +53,7 @@ async function startUpstream(listener: RequestListener): Promise<string> {
 }
 
 describe('requests', () => {
-  test('pass as they are, and their answers too', async () => {
+  test('pass unchanged, and so do their answers', async () => {
     const { service, client, exchanges } = await setUp();
     const { payment, response } = await client.payments.create(creation);
     expect(response.status).toBe(201);
@@ -72,7 +72,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('a lost answer leaves the payment at the service, and the client says unknown', async () => {
+  test('a lost answer leaves the payment created, and the client reports an unknown outcome', async () => {
     const { service, proxy, client, exchanges } = await setUp();
     proxy.faults.add({ on: 'request', type: 'lost-answer' });
     const error = await client.payments.create(creation).catch((thrown: unknown) => thrown);
@@ -113,7 +113,7 @@ describe('requests', () => {
     expect(service.payments.list()).toHaveLength(payments);
   });
 
-  test('hop-by-hop headers stay behind, others and the path do not', async () => {
+  test('pass with their path and headers, except hop-by-hop headers', async () => {
     const seen: Record<string, unknown>[] = [];
     const upstream = await startUpstream((request, response) => {
       seen.push({ ...request.headers, path: request.url });
@@ -144,7 +144,7 @@ describe('requests', () => {
     expect(headers).not.toHaveProperty('x-drop');
   });
 
-  test('bytes of an answer stay as they are', async () => {
+  test('are answered with the same bytes', async () => {
     const bytes = gzipSync('{"a":1}');
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes);
@@ -190,7 +190,7 @@ describe('requests', () => {
     expect(await response.json()).toMatchObject({ code: 'PROXY_FAILED', message });
   });
 
-  test('the time for an answer is over also when memory was collected meanwhile', async () => {
+  test('time out even after a garbage collection', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const upstream = await startUpstream((_request, response) => {
@@ -204,7 +204,7 @@ describe('requests', () => {
     });
   });
 
-  test('of 1 MiB pass, in chunks and one after the other, and with each cookie of the answers', async () => {
+  test('of 1 MiB pass, chunked and over one connection, with every cookie of the answers', async () => {
     const bodies: string[] = [];
     const upstream = await startUpstream(async (request, response) => {
       let body = '';
@@ -223,7 +223,7 @@ describe('requests', () => {
           answers.push([response.headers['set-cookie'], request.reusedSocket]);
           response.resume().once('end', resolve);
         });
-        // Without a length, so it goes in chunks.
+        // Without a length, so it is sent in chunks.
         request.write(body.slice(0, 1));
         request.end(body.slice(1));
       });
@@ -236,7 +236,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('smuggled into another one, or for another host, do not pass', async () => {
+  test('smuggled into another request, or for another host, are refused', async () => {
     const seen: (string | undefined)[] = [];
     const upstream = await startUpstream((request, response) => {
       seen.push(request.url);
@@ -275,7 +275,7 @@ describe('callbacks', () => {
     return { ...scene, endpoint, referenceNumber: payment.referenceNumber ?? '' };
   }
 
-  test('pass byte for byte, and the answers too', async () => {
+  test('pass byte for byte, and so do the answers', async () => {
     const { service, endpoint, referenceNumber, exchanges } = await setUpPayment((count) =>
       count === 1 ? 503 : 200,
     );
@@ -315,7 +315,7 @@ describe('callbacks', () => {
     expect(endpoint.received).toHaveLength(1);
   });
 
-  test('a reordered one arrives after the next of its payment', async () => {
+  test('a reordered one arrives after the next one of its payment', async () => {
     const { service, proxy, endpoint, referenceNumber } = await setUpPayment();
     proxy.faults.add({ on: 'callback', type: 'reorder', match: { status: 'pending' } });
     const first = service.setStatus(referenceNumber, 'pending');
@@ -328,7 +328,7 @@ describe('callbacks', () => {
     expect(service.deliveries.every(({ outcome }) => outcome === 'acknowledged')).toBe(true);
   });
 
-  test('a late one waits, and is lost when the service does not', async () => {
+  test('a late one waits, and is lost if the service does not wait', async () => {
     const { service, proxy, endpoint, referenceNumber } = await setUpPayment();
     proxy.faults.add({ on: 'callback', type: 'late-callback', delayMs: 1 });
     await service.setStatus(referenceNumber, 'paid');
@@ -341,7 +341,7 @@ describe('callbacks', () => {
     expect(endpoint.received).toHaveLength(1);
   });
 
-  test('have a port of their own, and none without an endpoint', async () => {
+  test('have a separate port, and none without an endpoint', async () => {
     const { proxy } = await setUp({ forwardCallbacksTo: 'http://127.0.0.1:9/hook?x=1' });
     expect(new URL(proxy.callbackUrl ?? '').port).not.toBe(new URL(proxy.url).port);
     expect(new URL(proxy.callbackUrl ?? '').pathname).toBe('/hook');
@@ -360,7 +360,7 @@ describe('faults', () => {
     expect(() => proxy.faults.add({ on: 'request', type: 'no' } as never)).toThrow('fault.type');
   });
 
-  test('are added over HTTP, from this machine alone', async () => {
+  test('are added over HTTP, but only from this machine', async () => {
     const { proxy } = await setUp();
     const add = (headers: Record<string, string> = {}, type = 'hang') =>
       fetch(`${proxy.url}/_mock/faults`, {
@@ -396,7 +396,7 @@ test.each<[string, object]>([
   });
 });
 
-test('a port in use is said, and nothing is left open', async () => {
+test('a port in use is reported, and nothing is left open', async () => {
   const { service } = await setUp();
   const port = Number(new URL(service.url).port);
   const options = { upstream: service.url, forwardCallbacksTo: 'http://127.0.0.1:9/' };
@@ -405,7 +405,7 @@ test('a port in use is said, and nothing is left open', async () => {
   });
 });
 
-test('close ends what waits, and may be called twice', async () => {
+test('close ends what waits, and can be called twice', async () => {
   const { proxy, client } = await setUp();
   proxy.faults.add({ on: 'request', type: 'hang' });
   const call = client.payments.create(creation).catch((error: unknown) => error);
