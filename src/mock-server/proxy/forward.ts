@@ -22,8 +22,8 @@ export class ForwardFailure extends Error {
   override readonly name = 'ForwardFailure';
 }
 
-// Headers of one connection (RFC 9110, section 7.6.1); host and content-length, which are written anew; and
-// accept-encoding, as a fault can't damage a compressed body.
+// Headers of one connection (RFC 9110, section 7.6.1); host and content-length, which Node or forward() sets;
+// and accept-encoding, as a fault can't damage a compressed body.
 const NOT_FORWARDED = [
   'connection',
   'keep-alive',

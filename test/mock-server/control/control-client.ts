@@ -30,7 +30,7 @@ export async function control(
   };
 }
 
-/** Sends headers that fetch does not let one set: Host, Origin, Sec-Fetch-Site. */
+/** Sends headers that fetch can’t set: Host, Origin, Sec-Fetch-Site. */
 export function rawRequest(
   { url }: Pick<MockServer, 'url'>,
   method: string,
@@ -56,7 +56,7 @@ export function rawRequest(
 }
 
 interface EventReader extends AsyncDisposable {
-  /** Reads on until an event of that type comes. */
+  /** Reads until an event of that type arrives. */
   next(type: ControlEvent['type']): Promise<ControlEvent>;
   /** Reads to the end; resolves when the server has ended the stream. */
   ended(): Promise<void>;
@@ -80,7 +80,7 @@ export async function listen({ url }: Pick<MockServer, 'url'>): Promise<EventRea
     text = text.slice(end + 2);
     return block;
   }
-  // The stream is open when its first line has come.
+  // The stream is open once its first line has arrived.
   await readBlock();
   return {
     async next(type) {

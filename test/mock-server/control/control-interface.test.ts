@@ -69,7 +69,7 @@ describe('state and settings', () => {
     await postPayment(server);
     const [payment] = server.payments.list();
     await server.setStatus(payment?.referenceNumber ?? '', 'paid');
-    const told: unknown[] = [];
+    const answers: unknown[] = [];
     for (const path of [
       '/state',
       '/payments',
@@ -80,9 +80,9 @@ describe('state and settings', () => {
       '/requests',
       '/faults',
     ]) {
-      told.push((await control(server, 'GET', path)).body);
+      answers.push((await control(server, 'GET', path)).body);
     }
-    const text = inspect(told, { depth: null, maxStringLength: null });
+    const text = inspect(answers, { depth: null, maxStringLength: null });
     const planted = ['planted-key', 'planted-secret', 'planted-signing-secret'];
     const spellings = planted.flatMap((secret) =>
       (['utf8', 'base64', 'base64url', 'hex'] as const).map((encoding) =>

@@ -16,7 +16,7 @@ describeInBrowser('"Copy as curl"', () => {
     ['reserialized-body', ['content-type', 'x-timestamp', 'x-signature']],
     ['stale-timestamp', ['content-type', 'x-timestamp', 'x-signature']],
     ['missing-header', ['content-type', 'x-timestamp']],
-  ])('gives a command that sends the same bytes again: %s', async (type, names) => {
+  ])('copies a command that sends the same bytes again: %s', async (type, names) => {
     await using endpoint = await startEndpoint();
     await using scene = await openDashboard({
       server: { callbackUrl: `${endpoint.url}?it's=[1-3]&b={c,d}` },

@@ -12,7 +12,7 @@ const topOf = (page: Page, reference: string) =>
   paymentRow(page, reference).evaluate((row) => row.getBoundingClientRect().top);
 
 describeInBrowser('the list of payments', () => {
-  test('shows new ones at the top while nobody reads it', async () => {
+  test('shows new ones at the top while no one reads the list', async () => {
     await using scene = await openDashboard();
     for (const reference of ['first', 'second']) await create(scene, reference);
     await eventually(() => scene.page.locator('.payment-row .reference').allTextContents()).toEqual(

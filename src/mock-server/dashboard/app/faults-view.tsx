@@ -45,7 +45,7 @@ export function FaultsView({ faults }: { faults: readonly ControlFault[] | undef
       </p>
       <Card
         title="Pending"
-        beside={
+        actions={
           hasFaults && (
             <Button kind="danger" action={action} onClick={clear}>
               Clear all

@@ -39,7 +39,7 @@ export function Overview({ service, failures = [] }: OverviewProps) {
         <Card
           title="Failed callbacks"
           class="attention"
-          beside={<ResendGroup group="failed" count={callbacks.failed} />}
+          actions={<ResendGroup group="failed" count={callbacks.failed} />}
         >
           <ul class="failures">
             {failures.slice(0, SHOWN_FAILURES).map((callback) => (

@@ -5,18 +5,18 @@ interface SectionProps {
   readonly title: string;
   readonly children: ComponentChildren;
   readonly class?: string;
-  /** Beside the title. */
-  readonly beside?: ComponentChildren;
+  /** Next to the title. */
+  readonly actions?: ComponentChildren;
 }
 
 /** A region with a title and a frame. */
-export function Card({ title, children, class: className = '', beside }: SectionProps) {
+export function Card({ title, children, class: className = '', actions }: SectionProps) {
   const id = useId();
   return (
     <section class={`card ${className}`} aria-labelledby={id}>
       <div class="card-head">
         <h3 id={id}>{title}</h3>
-        {beside}
+        {actions}
       </div>
       {children}
     </section>
