@@ -94,20 +94,20 @@ const ways: Record<
   string,
   { surroundings?: Surroundings; tunnelled: boolean; beside?: Record<string, string> }
 > = {
-  'straight; a proxy variable alone changes nothing': { tunnelled: false },
+  'direct; a proxy variable alone changes nothing': { tunnelled: false },
   'a proxy': { tunnelled: true },
   "a proxy, by Node's own flag (Node 22.21, 24.5 and later)": { tunnelled: true },
   'a proxy with a password': { surroundings: withPassword, tunnelled: true },
-  'a proxy that is reached by TLS': {
+  'a proxy that is reached over TLS': {
     surroundings: { proxy: { identity: publicIdentity } },
     tunnelled: true,
   },
-  'past the proxy': { tunnelled: false },
+  'a proxy, bypassed for this service': { tunnelled: false },
   "a proxy that inspects TLS, with the company's CA": {
     surroundings: inspecting,
     tunnelled: true,
   },
-  "straight, to a certificate of the company's CA": { surroundings: withOwnCa, tunnelled: false },
+  "direct, to a certificate of the company's CA": { surroundings: withOwnCa, tunnelled: false },
   'the same, with the CAs of the system (Node 22.15, 23.8 and later)': {
     surroundings: withOwnCa,
     tunnelled: false,
@@ -141,7 +141,7 @@ it.each([
 
 it.each([
   ['a proxy that inspects TLS', 'a proxy', inspecting],
-  ['a service', 'past the proxy', withOwnCa],
+  ['a service', 'a proxy, bypassed for this service', withOwnCa],
 ])('%s, with a certificate of a CA that was not named', async (_what, way, surroundings) => {
   const ended = await createBy(rows.get(way) ?? {}, surroundings);
   expect(ended.code).toBe(1);
