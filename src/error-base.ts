@@ -10,9 +10,12 @@
  */
 export type RequestOutcome = 'not-sent' | 'rejected' | 'accepted' | 'unknown';
 
-/** One thing that is wrong with an input or a record. */
+/** One problem with an input or a record. */
 export interface Issue {
-  /** Where it is, from the outside in: `['extraBody', 'amount']`. Empty for the whole value. */
+  /**
+   * Path to the problem, from the outside in: `['extraBody', 'amount']`. Empty if it concerns the whole
+   * value.
+   */
   readonly path: readonly PropertyKey[];
   /** What was expected and what was received. Issues written by this package never quote the value. */
   readonly message: string;
@@ -22,23 +25,23 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** What is known of a call that failed. */
+/** What is known about a failed call. */
 export interface CallDetails extends ErrorDetails {
   readonly requestOutcome: RequestOutcome;
   /** @default false */
   readonly safeToRetry?: boolean | undefined;
 }
 
-/** The right side of `instanceof` for a union of classes. */
+/** The type of a value that works on the right side of `instanceof` for a union of classes. */
 export type ErrorClass<Union> = abstract new (...options: never) => Union;
 
-// An accessor, so that the class's name also heads the stack, which is written before a field can be set.
-// A property in its type: `override name = 'OrderError'` in a subclass must compile.
+// An accessor, so that the stack, which is written before a field could be set, begins with the class's name.
+// Its type says property, so that `override name = 'OrderError'` in a subclass compiles.
 const NamedError = class extends Error {
   override get name(): string {
     return (this.constructor as unknown as Branded).brand.slice('merchant-payments.'.length);
   }
-  /** Names this error alone otherwise. */
+  /** Renames this error only. */
   override set name(value: string) {
     Object.defineProperty(this, 'name', { value, configurable: true, writable: true });
   }
@@ -48,30 +51,30 @@ interface Branded {
   readonly brand: string;
 }
 
-/** What all errors of this package have. */
+/** Base of all errors of this package. */
 export abstract class PackageError extends NamedError {
-  // Two copies of the package (ESM beside CJS, or two installs) have two sets of classes, with the same
-  // brands. Not set in a static block: bundlers would keep every class then.
+  // Two copies of the package (ESM and CJS, or two installs) have different classes with the same brands. Not
+  // set in a static block, since bundlers would then keep every class.
   protected static readonly brand: string = 'merchant-payments.MerchantPaymentsError';
 
   /** @internal */
   static override [Symbol.hasInstance](candidate: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, candidate)) return true;
-    // A user's own subclass inherits this method and the brand; the prototype alone decides for it.
+    // A user's subclass inherits this method and the brand, so only the prototype counts for it.
     return Object.hasOwn(this, 'brand') && hasBrand(candidate, this.brand);
   }
 
   /** Name of the class. */
   declare name: string;
-  /** Machine-readable reason: one of `ErrorCode`, or the service's own for an {@link ApiError}. */
+  /** Machine-readable reason: an `ErrorCode`, or the service's own code for an {@link ApiError}. */
   abstract readonly code: string;
   /** What is known about the payment. Set on every {@link RequestError}, absent elsewhere. */
   declare readonly requestOutcome?: RequestOutcome;
   /**
-   * Whether the same call may be made again: true only when that can't create a second payment and can
-   * succeed: when nothing was sent (no connection, no secret, or no time left), after a 429, and for a safe
-   * method (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it. Set on
-   * every {@link RequestError}, absent elsewhere.
+   * Whether you may make the same call again: true only if that can't create a second payment and can
+   * succeed. That is so if nothing was sent (no connection, no secret, or no time left), after a 429, and for
+   * a safe method (GET, HEAD, OPTIONS) without a conclusive answer. `retryUnknownOutcome` does not change it.
+   * Set on every {@link RequestError}, absent elsewhere.
    */
   declare readonly safeToRetry?: boolean;
 
@@ -83,7 +86,10 @@ export abstract class PackageError extends NamedError {
       setFields<PackageError>(this, { requestOutcome, safeToRetry });
   }
 
-  /** The error as a plain object for structured logs: name, code, message and its own safe fields. */
+  /**
+   * Returns a plain object for structured logs: name, code, message and the error's own fields, all safe to
+   * log.
+   */
   toJSON(): Record<string, unknown> {
     const { name, code, message } = this;
     return { name, code, message, ...(this as unknown as Record<string, unknown>) };
@@ -102,14 +108,14 @@ function hasBrand(candidate: unknown, brand: string): boolean {
 
 type Fields<Of> = { [Name in keyof Of]?: Of[Name] | undefined };
 
-/** Sets the fields that have a value: an absent one is not a property either. */
+/** Sets only the fields that have a value, so that the others are not properties at all. */
 export function setFields<Of extends PackageError>(error: Of, fields: Fields<Of>): void {
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) Object.assign(error, { [name]: value });
   }
 }
 
-/** What the errors of a call also have. */
+/** Base of the errors of client calls. */
 export abstract class CallError extends PackageError {
   protected static override readonly brand: string = 'merchant-payments.RequestError';
 
@@ -123,7 +129,7 @@ export abstract class CallError extends PackageError {
   declare readonly safeToRetry: boolean;
 
   /** @internal */
-  // Unlike the base's: a call's error has an outcome.
+  // Narrower than the base's: here `requestOutcome` is required.
   constructor(message: string, details: CallDetails) {
     super(message, details);
   }
@@ -142,21 +148,21 @@ export abstract class OptionError extends PackageError {
   }
 }
 
-// An option may be checked ten calls below the function that takes it, and V8 keeps ten frames: without
-// more the stack would not show the caller's line, the one to correct.
+// An option may be checked ten calls below the function that takes it, and V8 keeps ten frames: too few to
+// show the caller's line, which needs the fix.
 function extendStack(error: OptionError): void {
   const limit = Error.stackTraceLimit;
   if (!(limit > 0)) return;
   try {
     Error.stackTraceLimit = limit + 10;
   } catch {
-    return; // frozen, as by --frozen-intrinsics
+    return; // frozen, for example by --frozen-intrinsics
   }
   Error.captureStackTrace?.(error, error.constructor);
   Error.stackTraceLimit = limit;
 }
 
-/** An error of several codes. */
+/** An error whose code is one of several. */
 export abstract class CodedError<Code extends string> extends PackageError {
   readonly code: Code;
 

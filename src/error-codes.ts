@@ -1,6 +1,6 @@
 /**
- * Every code that this package sets, by the class that carries it. docs/errors.md has a row for each.
- * An `ApiError` carries the service's own code when the answer has one.
+ * Every code that this package sets, by class. docs/errors.md has a row for each. An `ApiError` has the
+ * service's own code if the answer has one.
  */
 const codes = {
   InvalidOptionError: ['INVALID_OPTION'],
@@ -65,7 +65,7 @@ export type ErrorCode = CodeOf<ClassName>;
 
 /** The codes of {@link ErrorCode} as values, in the order in which docs/errors.md lists them. */
 export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
-  // Two classes share a code where the reason is the same.
+  // Two classes may share a code.
   /* @__PURE__ */ Array.from(/* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(codes).flat())),
 );
 
@@ -75,31 +75,30 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
 /**
  * The `code` of an `InboxError`.
  *
- * - `LEASE_LOST`: the work took longer than its lease lived; another process may have run it too.
+ * - `LEASE_LOST`: the work took longer than its lease; another process may have run it too.
  * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was
- *   recorded, unless the message says that this is unknown.
+ * recorded, unless the message says that this is unknown.
  * - `INBOX_TIMEOUT`: the store did not answer in time.
  * - `MISSING_TABLES`: the database lacks the inbox's tables, or has those of another version; call `setup()`
- *   or run the migration.
+ * or run the migration.
  * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
  * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
  * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as
- *   processed then.
+ * processed then.
  * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
- * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment is
- *   parked (`blockParked`).
- * - `REPLAY_IMPOSSIBLE`: a change can't be replayed: nothing of it, or not its body, is kept.
+ * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment
+ * is parked (`blockParked`).
+ * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept.
  */
 export type InboxErrorCode = CodeOf<'InboxError'>;
 
 /**
  * The `code` of an `OutboxError`.
  *
- * - `REFERENCE_CONFLICT`: another payment was asked for under this `merchantPaymentReference`; nothing was
- *   sent.
- * - `UNKNOWN_REFERENCE`: the outbox has no payment of this `merchantPaymentReference`.
- * - `OUTBOX_STATE`: the payment's state does not allow it.
+ * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
+ * - `UNKNOWN_REFERENCE`: the outbox has no payment with this `merchantPaymentReference`.
+ * - `OUTBOX_STATE`: the payment's state does not allow the operation.
  * - `SECOND_PAYMENT`: the service has a second payment for one reference; refund it.
  * - `OUTBOX_TIMEOUT`: the store did not answer in time.
  * - `TRANSACTION_LOST`: the connection was lost, or the transaction had ended.
@@ -114,8 +113,8 @@ export type OutboxErrorCode = CodeOf<'OutboxError'>;
  * - `PORT_IN_USE`: another process listens on `port`.
  * - `LISTEN_FAILED`: this machine can't listen on `host` and `port`.
  * - `SERVER_CLOSED`: the mock was closed; start another one.
- * - `CLOCK_BUSY`: the clock is being advanced; await that call first.
- * - `WAIT_TIMEOUT`: what was waited for did not happen in time.
+ * - `CLOCK_BUSY`: another call is advancing the clock; await that first.
+ * - `WAIT_TIMEOUT`: the awaited event did not happen in time.
  * - `CONNECTION_LOST`: a fault broke the connection.
  */
 export type MockServerErrorCode = CodeOf<'MockServerError'>;

@@ -21,7 +21,10 @@ export type {
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
 
-/** An option is invalid or does not exist: `INVALID_OPTION`. Thrown at construction, or by a call for its own options. */
+/**
+ * An option is invalid or unknown: `INVALID_OPTION`. Thrown at construction, or by a call for its own
+ * options.
+ */
 export class InvalidOptionError extends OptionError {
   protected static override readonly brand: string = 'merchant-payments.InvalidOptionError';
   readonly code: CodeOf<'InvalidOptionError'> = 'INVALID_OPTION';
@@ -31,7 +34,7 @@ export class InvalidOptionError extends OptionError {
 export class InvalidRequestError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.InvalidRequestError';
   readonly code: CodeOf<'InvalidRequestError'> = 'INVALID_REQUEST';
-  /** Every field that is wrong. */
+  /** One entry for each invalid field. */
   readonly issues: readonly Issue[];
 
   /** @internal */
@@ -52,21 +55,21 @@ interface ApiErrorDetails extends CallDetails {
 }
 
 /**
- * The service answered with another status than 2xx (interface section 7). Its `requestOutcome`
- * is `rejected` for 4xx other than 408 and 499, else `unknown`.
+ * The service answered with a status other than 2xx (interface section 7). `requestOutcome` is `rejected` for
+ * 4xx other than 408 and 499, otherwise `unknown`.
  */
 export class ApiError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ApiError';
   /**
-   * The service's own code when the answer has one, else `API_ERROR`. It can be the same text as a code
-   * of another class: look at `instanceof ApiError` before `switch (error.code)`.
+   * The service's own code if the answer has one, otherwise `API_ERROR`. It may equal the code of another
+   * class: check `instanceof ApiError` before `switch (error.code)`.
    */
   readonly code: string;
   /** The HTTP status of the answer. */
   readonly httpStatus: number;
-  /** The service's identifier of the request, to quote to its support. */
+  /** The service's identifier of the request; its support asks for it. */
   declare readonly requestId?: string;
-  /** Seconds the service asked to wait by `Retry-After`. */
+  /** How many seconds to wait, by the answer's `Retry-After`. */
   declare readonly retryAfterSeconds?: number;
 
   /** @internal */
@@ -85,7 +88,7 @@ export class InvalidCredentialsError extends ApiError {
   declare readonly code: CodeOf<'InvalidCredentialsError'>;
 }
 
-/** No connection, or one that broke before an answer: `CONNECTION_FAILED`. */
+/** There was no connection, or it broke before an answer: `CONNECTION_FAILED`. */
 export class ConnectionError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ConnectionError';
   readonly code: CodeOf<'ConnectionError'> = 'CONNECTION_FAILED';
@@ -107,7 +110,7 @@ export class RequestAbortedError extends CallError {
 export class ResponseError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ResponseError';
   readonly code: CodeOf<'ResponseError'> = 'RESPONSE_UNUSABLE';
-  /** What your `responseSchema` found, when that is the reason. */
+  /** What your `responseSchema` reported, if that is the reason. */
   declare readonly issues?: readonly Issue[];
 
   /** @internal */
@@ -118,9 +121,9 @@ export class ResponseError extends CallError {
 }
 
 /**
- * A function of yours that gives a secret failed: `SECRET_UNAVAILABLE`. Thrown by a call for `apiKey` and
- * `apiSecret`, which have the call's own deadline (`TIMEOUT`); for a receiver's `signingSecret`, also when it
- * did not answer in time, the service gets a 500 and retries.
+ * Your function that returns a secret failed: `SECRET_UNAVAILABLE`. A client's call throws it for `apiKey`
+ * and `apiSecret`; if those miss the call's deadline, it throws `TIMEOUT` instead. If a receiver's
+ * `signingSecret` fails or does not return in time, the service gets a 500 and retries.
  */
 export class SecretUnavailableError extends OptionError {
   protected static override readonly brand: string = 'merchant-payments.SecretUnavailableError';
@@ -132,12 +135,15 @@ interface CallbackVerificationDetails {
   readonly issues?: readonly Issue[];
 }
 
-/** A callback was refused. Nothing of it may be used, except to answer 401 (422 for `INVALID_RECORD`). */
+/**
+ * A callback was refused. Use nothing of it; answer 401 (422 for `INVALID_RECORD`, 500 for
+ * `RAW_BODY_REQUIRED`).
+ */
 export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerificationError'>> {
   protected static override readonly brand: string = 'merchant-payments.CallbackVerificationError';
   /**
-   * With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind this machine's clock, in
-   * seconds; negative when it lies ahead.
+   * With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind this machine's clock; negative if
+   * it is ahead.
    */
   declare readonly skewSeconds?: number;
   /** With `INVALID_RECORD`: what is wrong with the record. */
@@ -155,19 +161,19 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
 }
 
 /**
- * A callback could not be processed; `code` says why. The service retries it, but for `STALE_CHANGE`,
+ * A callback could not be processed; `code` says why. The service retries it, except for `STALE_CHANGE`,
  * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
  */
 export class InboxError extends CodedError<CodeOf<'InboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.InboxError';
 }
 
-/** An outbox refused or could not do what was asked; `code` says why. */
+/** An outbox refused an operation, or could not complete it; `code` says why. */
 export class OutboxError extends CodedError<CodeOf<'OutboxError'>> {
   protected static override readonly brand: string = 'merchant-payments.OutboxError';
 }
 
-/** The mock of the service could not do what was asked; `code` says why. */
+/** The mock of the service could not complete an operation; `code` says why. */
 export class MockServerError extends CodedError<CodeOf<'MockServerError'>> {
   protected static override readonly brand: string = 'merchant-payments.MockServerError';
 }
@@ -180,14 +186,14 @@ export interface RetryLaterOptions {
    * @default 1
    */
   retryAfterSeconds?: number | undefined;
-  /** Why. Logs and error trackers show it. */
+  /** The reason, shown by logs and error trackers. */
   cause?: unknown;
 }
 
 /**
- * Throw it from `onPayment` when the callback can't be processed yet, for example because its order
- * is not stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is
- * recorded, and `onError` is not called.
+ * Throw this from `onPayment` when the callback can't be processed yet, for example because its order is not
+ * stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is recorded, and
+ * `onError` is not called.
  *
  * @example
  * ```ts
@@ -221,7 +227,7 @@ export class RetryLaterError extends PackageError {
 
 /**
  * Any error of this package, as a union of its classes. Once `instanceof ApiError` is ruled out,
- * `switch (error.code)` tells the others apart, and `default` is `never`.
+ * `switch (error.code)` narrows the other classes, and `default` is `never`.
  */
 export type MerchantPaymentsError =
   | InvalidOptionError
@@ -240,11 +246,11 @@ export type MerchantPaymentsError =
   | MockServerError;
 
 /**
- * Base of every error that this package throws. Match on its `code`; `instanceof` works too, also across
- * two installed copies of the package.
+ * Base of every error that this package throws. Match on its `code`; `instanceof` works too, even across two
+ * installed copies of the package.
  *
- * Its fields are safe to log: no API secret, Authorization header, signing secret or request body
- * is in `message`, `stack`, `cause`, `util.inspect` or JSON.
+ * Its fields are safe to log: no API secret, Authorization header, signing secret or request body is in
+ * `message`, `stack`, `cause`, `util.inspect` or JSON.
  */
 export const MerchantPaymentsError: ErrorClass<MerchantPaymentsError> =
   PackageError as unknown as ErrorClass<MerchantPaymentsError>;
@@ -254,7 +260,7 @@ type OfCall<Class> = Class & {
   readonly safeToRetry: boolean;
 };
 
-/** An error of a client's call, as a union of its classes: each has `requestOutcome` and `safeToRetry`. */
+/** An error of a client call, as a union of its classes. Each has `requestOutcome` and `safeToRetry`. */
 export type RequestError =
   | OfCall<InvalidOptionError>
   | InvalidRequestError
@@ -266,11 +272,11 @@ export type RequestError =
   | ResponseError
   | OfCall<SecretUnavailableError>;
 
-/** Base of the errors of a client's call. `instanceof` holds for each that has a `requestOutcome`. */
+/** Base of the errors of client calls. `instanceof` is true for every error with a `requestOutcome`. */
 export const RequestError: ErrorClass<RequestError> =
   CallError as unknown as ErrorClass<RequestError>;
 
-// A record with a hundred wrong fields must not make a message of a hundred lines.
+// A record with a hundred invalid fields must not produce a message of a hundred lines.
 const MAX_DESCRIBED_ISSUES = 5;
 
 /** @internal Joins issues into one sentence: `amount must be …; currency must be …`. */

@@ -12,16 +12,17 @@ export const HOW_TO_GET_THE_BYTES =
   'AWS Lambda event.body, decoded from base64 when isBase64Encoded';
 
 /**
- * Narrows to text or bytes, without copying.
+ * Narrows the body to text or bytes, without copying.
  *
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` for a parsed object, which can't be turned back
- * into the bytes that were signed, and anything else
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` for anything else, such as a parsed object, which
+ * can't be turned back into the bytes that were signed
  */
 export function assertRawBody(rawBody: unknown): string | Uint8Array {
   if (typeof rawBody === 'string') {
-    // A lone surrogate has no bytes in UTF-8: what is hashed and what is parsed would differ.
+    // A lone surrogate has no bytes in UTF-8, so the text that is hashed and the text that is parsed would
+    // differ.
     if (rawBody.isWellFormed()) return rawBody;
-    throw rawBodyRequired('a string with a lone surrogate, which was decoded with loss');
+    throw rawBodyRequired('a string with a lone surrogate, a sign of lossy decoding');
   }
   if (isUint8Array(rawBody)) return rawBody;
   if (tagOf(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
@@ -30,9 +31,12 @@ export function assertRawBody(rawBody: unknown): string | Uint8Array {
   );
 }
 
-/** Whether `value` is bytes: other views (DataView, Uint16Array) leave open which bytes are meant. */
+/**
+ * Whether `value` is bytes. Other views (DataView, Uint16Array) are not accepted: which bytes they mean is
+ * ambiguous.
+ */
 export function isUint8Array(value: unknown): value is Uint8Array {
-  // Test runners and vm contexts have classes of their own, so the tag decides for the rest.
+  // Test runners and vm contexts have their own classes, so the tag decides there.
   return (
     value instanceof Uint8Array ||
     (ArrayBuffer.isView(value) && tagOf(value) === '[object Uint8Array]')

@@ -3,11 +3,11 @@ import { describeValue } from '../protocol/describe-value.js';
 import { invalidOption } from '../protocol/options.js';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../protocol/wire.js';
 
-/** The part of the Fetch `Headers` class that is used, so that no DOM types are needed. */
+/** The part of the Fetch `Headers` class that is used, declared here so that no DOM types are needed. */
 export interface FetchHeaders {
   /** The value of a header, in any case of its name. */
   get(name: string): string | null;
-  /** Adds a value. Not called: a Map does not have it. */
+  /** Never called. Distinguishes `Headers` from a Map, which has no `append`. */
   append(name: string, value: string): void;
 }
 
@@ -30,7 +30,7 @@ interface FoundHeaders {
   signature: string | undefined;
 }
 
-// Both names have this length, so every other header is passed over without being lower-cased.
+// Both names have this length; headers of other lengths are skipped without lower-casing them.
 const NAME_LENGTH = TIMESTAMP_HEADER.length;
 
 /**
@@ -105,7 +105,7 @@ function onlyValue(
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length === 0) return earlier;
   const [only] = values;
-  // Which of two values a proxy or a framework used is unknown, so neither is trusted.
+  // A proxy or framework may have used either of two values, so neither is trusted.
   if (values.length > 1 || earlier !== undefined) {
     throw new CallbackVerificationError(
       code,
@@ -121,7 +121,7 @@ function onlyValue(
   return only;
 }
 
-// A Map has get() too, but keeps the case of its names; it has no append().
+// A Map has get() too, but its names are case-sensitive. It has no append().
 function isFetchHeaders(headers: object): headers is FetchHeaders {
   const { get, append } = headers as Partial<FetchHeaders>;
   return typeof get === 'function' && typeof append === 'function';

@@ -23,22 +23,22 @@ import type { CallbackHeaders } from './headers.js';
 
 /** A callback as it was received (interface section 4.2). */
 export interface CallbackRequest {
-  /** The body exactly as received, before any parsing: text or, better, bytes. */
+  /** The body exactly as received, before any parsing: bytes (preferred) or text. */
   rawBody: RawBody;
-  /** The request's headers, in the shape in which your framework has them. */
+  /** The request's headers, as your framework provides them. */
   headers: CallbackHeaders;
 }
 
 /**
- * Options of a verifier. `Fields` are those of a record that `recordSchema` accepts, inferred from it;
- * `Secret` is what the runtime takes as a signing secret.
+ * Options of a verifier. `Fields`, inferred from `recordSchema`, are the fields of a record that it accepts;
+ * `Secret` is the runtime's type of signing secret.
  */
 export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret> {
-  /** The signing secret of the merchant account, or several during a rotation: any of them may match. */
+  /** The merchant account's signing secret, or several during a rotation: any of them may match. */
   signingSecret: Secret | readonly Secret[];
   /**
-   * How far X-Timestamp may lie from the clock, in whole seconds, in both directions, inclusive.
-   * A whole number from 0; 0 means the same second.
+   * How far X-Timestamp may be from the clock, in seconds, in either direction, inclusive. A whole number
+   * from 0; 0 means the same second.
    * @default 300
    */
   toleranceSeconds?: number | undefined;
@@ -58,31 +58,34 @@ export interface VerifyCallbackOptions<Fields = unknown, Secret = SigningSecret>
    */
   now?: (() => number) | undefined;
   /**
-   * A further check of the record, after the package's own: any Standard Schema. It can refuse the
-   * record (`INVALID_RECORD`), and what it converts is not used: `payment` stays what was signed, and
-   * has the fields that the schema takes (its input type). What it throws is passed on as it is.
+   * A further check of the record, after the package's own: any Standard Schema. It can refuse the record
+   * (`INVALID_RECORD`). Its conversions are not used: `payment` stays as it was signed, and has the fields of
+   * the schema's input type. What it throws is passed on unchanged.
    */
   recordSchema?: StandardSchemaV1<Fields, unknown> | undefined;
 }
 
-/** A callback that is authentic, fresh, and a status record. `Fields` are those of a `recordSchema`. */
+/**
+ * A callback that is authentic, within the time window, and a status record. `Fields` are those of
+ * `recordSchema`.
+ */
 export interface VerifiedCallback<Fields = unknown> {
-  /** The record, with fields the interface does not show kept. */
+  /** The record, including fields that the interface does not show. */
   payment: PaymentStatusRecord & Fields;
   /**
    * The same for every delivery of one status change: store it to recognise duplicates. At most 128
-   * characters of `[A-Za-z0-9._-]`; `callbackKey` says what it is made of.
+   * characters of `[A-Za-z0-9._-]`; `callbackKey` says how it is made.
    */
   key: string;
   /** X-Timestamp: when this delivery was signed. */
   timestamp: Date;
-  /** Which of several signing secrets matched, from 0. */
+  /** The index of the signing secret that matched, from 0. */
   secretIndex: number;
 }
 
 /** One rule for each option of a verifier. */
 export const verifierRules = {
-  // Checked where its keys are made: each runtime has other types.
+  // Checked where keys are created from it, since its type depends on the runtime.
   signingSecret: (value: unknown): unknown => value,
   toleranceSeconds: withDefault(300, wholeNumber({ unit: 'seconds' })),
   signatureEncoding: withDefault('auto', oneOf('auto', ...signatureEncodings)),
@@ -91,10 +94,10 @@ export const verifierRules = {
   recordSchema: optional(standardSchema),
 } satisfies OptionRules<VerifyCallbackOptions>;
 
-/** How callbacks are verified, but for the secret. */
+/** How callbacks are verified, except for the secret. */
 export type ResolvedPolicy = Omit<Resolved<typeof verifierRules>, 'signingSecret'>;
 
-/** The part of Node's secret `KeyObject` that is used, so that no types of Node are needed. */
+/** The part of Node's secret `KeyObject` that is used, declared here so that Node's types are not needed. */
 export interface NodeSecretKey {
   /** Must be `secret`. */
   readonly type: string;
@@ -106,7 +109,7 @@ export interface NodeSecretKey {
 export type SigningSecret = string | Uint8Array | NodeSecretKey;
 
 /**
- * Refuses an empty secret, with which anybody can sign, and white space at an edge, which shows only as
+ * Refuses an empty secret, with which anyone could sign, and white space at an edge, which would show only as
  * mismatches later.
  *
  * @throws {InvalidOptionError} naming the option, never the value
@@ -118,7 +121,7 @@ export function assertUsableSecret(secret: string | Uint8Array, option: string):
   }
 }
 
-/** One secret or several, as a list; `[]` is refused, since it would accept nothing. */
+/** Returns one or several secrets as a list. Refuses `[]`, with which no callback would be accepted. */
 export function listSecrets<Secret>(
   signingSecret: Secret | readonly Secret[],
 ): readonly { secret: Secret; option: string }[] {
@@ -128,7 +131,7 @@ export function listSecrets<Secret>(
   if (signingSecret.length === 0) {
     throw invalidOption('signingSecret', 'one secret or more', signingSecret);
   }
-  // map would leave out a hole, and with it the check.
+  // Unlike map, Array.from does not skip holes, so they are checked too.
   return Array.from(signingSecret, (secret: Secret, index) => ({
     secret,
     option: `signingSecret[${index}]`,

@@ -7,8 +7,8 @@ import {
 } from '../protocol/standard-schema.js';
 
 /**
- * Turns the text of an authentic body into a status record (interface section 2.2). The record is
- * what JSON.parse made of it: unknown fields stay, nothing is converted.
+ * Parses the text of an authentic body as a status record (interface section 2.2). The record is the result
+ * of JSON.parse: unknown fields are kept, and nothing is converted.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD`
  */
@@ -25,9 +25,9 @@ export function parseStatusRecord(text: string): PaymentStatusRecord {
   return value as PaymentStatusRecord;
 }
 
-// Made at the first callback: jest-environment-jsdom has no TextDecoder, and must be able to load the
-// package. Without `fatal` a wrong byte becomes U+FFFD, and without `ignoreBOM` a byte order mark
-// vanishes: the record would differ from the bytes that were signed.
+// Created at the first callback: jest-environment-jsdom has no TextDecoder, and must be able to load the
+// package. Without `fatal` an invalid byte would become U+FFFD, and without `ignoreBOM` a byte order mark
+// would vanish: the record would differ from the bytes that were signed.
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** @throws {CallbackVerificationError} `INVALID_RECORD` when the bytes are not UTF-8 */
@@ -37,7 +37,7 @@ export function decodeBody(bytes: Uint8Array): string {
     return decoder.decode(bytes);
   } catch {
     throw invalidRecord([
-      { path: [], message: 'the body must be UTF-8, but it holds other bytes' },
+      { path: [], message: 'the body must be UTF-8, but it has invalid bytes' },
     ]);
   }
 }
@@ -49,7 +49,10 @@ export function runRecordSchema(
   return schema['~standard'].validate(payment);
 }
 
-/** Any thenable: taken for a result, one of another realm or library would pass as without issues. */
+/**
+ * Accepts any thenable. One of another realm or library, taken for a result, would pass as a result without
+ * issues.
+ */
 export function isPromiseLike(value: object): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
 }

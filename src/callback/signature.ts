@@ -1,22 +1,22 @@
 import { CallbackVerificationError } from '../errors.js';
 import type { SignatureEncoding } from '../protocol/wire.js';
 
-/** How to decode a signature's text: `base64` includes its URL alphabet. */
+/** How to decode a signature's text. `base64` includes base64url. */
 export type SignatureFormat = 'hex' | 'base64';
 
 const HEX = /^[0-9a-fA-F]{64}$/;
 
-// 43 characters hold 258 bits for a digest of 256: the last one may only be one of the sixteen whose
-// two spare bits are zero. Decoders ignore those bits, which would give one digest four spellings.
+// 43 characters have 258 bits for a digest of 256, so the last must be one of the sixteen whose two spare
+// bits are zero. Decoders ignore those bits, which would allow four spellings of one digest.
 const BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=?$/;
 const BASE64URL = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]=?$/;
 
 /**
- * Finds the encoding of the 32-byte digest in X-Signature. The interface leaves the encoding open
- * (section 5.2, point 5); length and alphabet tell the three apart.
+ * Returns the encoding of the 32-byte digest in X-Signature. The interface leaves the encoding open (section
+ * 5.2, point 5); length and alphabet identify it.
  *
- * @throws {CallbackVerificationError} `INVALID_SIGNATURE` for anything else, a digest of another length
- * included, or an encoding that `allowed` rules out
+ * @throws {CallbackVerificationError} `INVALID_SIGNATURE` for anything else, including a digest of another
+ * length and an encoding that `allowed` excludes
  */
 export function parseSignatureFormat(
   text: string,

@@ -2,12 +2,12 @@ import { CallbackVerificationError } from '../errors.js';
 import { SECONDS_END } from '../protocol/instant.js';
 import type { TimestampUnit } from '../protocol/wire.js';
 
-// Any instant fits, and no number of so few digits is rounded.
+// Enough for any instant, and few enough to be exact as a number.
 const MAX_DIGITS = 15;
 
 /**
- * Reads X-Timestamp (interface section 5.2) as epoch milliseconds. Digits only: the header's own
- * text is what was signed, so nothing is trimmed or repaired.
+ * Parses X-Timestamp (interface section 5.2) into epoch milliseconds. Accepts digits only: the header's own
+ * text was signed, so nothing is trimmed or repaired.
  *
  * @throws {CallbackVerificationError} `INVALID_TIMESTAMP`
  */
@@ -27,7 +27,7 @@ export function parseTimestamp(text: string, unit: TimestampUnit): number {
   return value * 1000;
 }
 
-// A loop, since it takes a third of the time of a pattern and Number().
+// A loop takes a third of the time of a pattern and Number().
 function parseDigits(text: string): number | undefined {
   if (text.length === 0 || text.length > MAX_DIGITS) return undefined;
   let value = 0;
@@ -47,8 +47,8 @@ function otherUnit(unit: TimestampUnit, looksLike: TimestampUnit): CallbackVerif
 }
 
 /**
- * Checks that a callback is neither stale nor from the future (interface section 5.2, point 4).
- * Both sides are cut to whole seconds, the resolution of the header, and the limit is inclusive.
+ * Checks that a callback is neither too old nor from the future (interface section 5.2, point 4). Both times
+ * are truncated to whole seconds, the header's resolution, and the limit is inclusive.
  *
  * @throws {CallbackVerificationError} `TIMESTAMP_OUTSIDE_WINDOW`
  */
@@ -58,11 +58,11 @@ export function assertInsideWindow(
   toleranceSeconds: number,
 ): void {
   const skewSeconds = Math.floor(nowMs / 1000) - Math.floor(sentAtMs / 1000);
-  // Written so that a clock that answers NaN refuses.
+  // Written so that a clock that returns NaN leads to a refusal.
   if (Math.abs(skewSeconds) <= toleranceSeconds) return;
   throw new CallbackVerificationError(
     'TIMESTAMP_OUTSIDE_WINDOW',
-    `X-Timestamp lies ${describeSkew(skewSeconds)}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
+    `X-Timestamp is ${describeSkew(skewSeconds)}, more than the ${toleranceSeconds} s allowed; the callback was replayed or delayed, or a clock is wrong`,
     { skewSeconds },
   );
 }

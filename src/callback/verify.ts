@@ -53,7 +53,7 @@ export function verifyCallback<Fields = unknown>(
 }
 
 /**
- * Makes a verifier with its keys prepared. It keeps no state between calls and can be shared.
+ * Creates a verifier, with its keys prepared. It has no state between calls and can be shared.
  *
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
@@ -67,11 +67,11 @@ export function createCallbackVerifier<Fields = unknown>(
 }
 
 /**
- * The key of a status change, the same for every delivery of that change: whenever it was signed,
- * and however its `updatedAt` is spelled. `referenceNumber.status.microseconds`, the last being the
- * instant of `updatedAt` since 1970, where reference and status hold letters, digits, hyphens and
- * underscores only and the key has at most 128 characters; otherwise, and for an instant finer than a
- * microsecond, `sha256.` and a digest of the three.
+ * Returns the key of a status change, the same for every delivery of that change, whenever it was signed and
+ * however its `updatedAt` is spelled. It has the form `referenceNumber.status.microseconds`, where the last
+ * part is the instant of `updatedAt`, counted since 1970. It is `sha256.` and a digest of the three instead
+ * if `referenceNumber` or `status` has characters other than letters, digits, hyphens and underscores, if the
+ * key would be longer than 128 characters, or if the instant is finer than a microsecond.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD` when one of the three is missing
  */
@@ -97,12 +97,12 @@ function verify(
   if (secretIndex === -1) throw signatureMismatch(keys.length);
 
   const payment = parseStatusRecord(typeof body === 'string' ? body : decodeBody(body));
-  // Before the schema of the user, which is handed the record and could write to it.
+  // Before the user's schema runs, which gets the record and could change it.
   const key = callbackKey(payment);
   if (policy.recordSchema !== undefined) {
     const result = runRecordSchema(policy.recordSchema, payment);
     if (isPromiseLike(result)) {
-      // Unhandled, its failure would end the process.
+      // An unhandled rejection would end the process.
       result.then(undefined, () => undefined);
       throw new InvalidOptionError(
         'recordSchema',
@@ -125,7 +125,7 @@ interface SignedCallback {
   readonly signature: string;
 }
 
-// Nearly every signature is in lower-case hex, and matches: only another one is looked at more closely.
+// Nearly every signature is lower-case hex and matches. Its format is checked only if it does not match.
 function findSecret(
   signed: SignedCallback,
   allowed: ResolvedPolicy['signatureEncoding'],
@@ -142,7 +142,7 @@ function findSecret(
     : findMatchingKey({ ...signed, signature: normalized }, keys);
 }
 
-// Written over by every verification: allocating two buffers takes longer than comparing them.
+// Reused by every verification, since allocating two buffers takes longer than comparing them.
 const received = Buffer.alloc(64);
 const computed = Buffer.alloc(64);
 
@@ -153,17 +153,18 @@ function findMatchingKey(
   received.write(signature, 0, 64, 'latin1');
   const prefix = `${timestamp}.`;
   for (let index = 0; index < keys.length; index += 1) {
-    // Two updates spare a copy of the body; text out of digest() is faster than a buffer.
+    // Two updates avoid a copy of the body; digest() as text is faster than as a buffer.
     const hmac = createHmac('sha256', keys[index] as KeyObject);
     const digest = hmac.update(prefix).update(body).digest('hex');
     computed.write(digest, 0, 64, 'latin1');
-    // Of a character beyond Latin-1 half is written, so equal bytes are not yet equal texts.
+    // Only the low byte of a character beyond Latin-1 is written, so equal bytes may come from different
+    // texts.
     if (timingSafeEqual(received, computed) && digest === signature) return index;
   }
   return -1;
 }
 
-/** Every accepted spelling of the digest as lower-case hex, the form in which two are compared. */
+/** Returns any accepted encoding of the digest as lower-case hex, in which digests are compared. */
 function normalizeSignature(text: string, allowed: ResolvedPolicy['signatureEncoding']): string {
   return parseSignatureFormat(text, allowed) === 'hex'
     ? text.toLowerCase()

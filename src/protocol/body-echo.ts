@@ -1,14 +1,14 @@
-// How long an echo is at least, in characters that are not white space.
+// Shortest echo that counts, in characters other than white space.
 const MIN_PLAIN_LENGTH = 40;
 
-// A part of 40 in another spelling may begin and end in the middle of `&quot;`.
+// In another spelling, a part of 40 characters may begin and end inside `&quot;`.
 const MIN_DECODED_LENGTH = 30;
 
 /**
- * Which characters of a text echo the body, in whole or in part: plain, or in JSON, HTML, a URL, a form,
- * quotes, base64 or hex, whatever white space stands between. A body can be large, and spelling it in
- * each way would keep the process busy, so the few characters of the text are decoded in each instead,
- * and the body is read once: the time is in proportion to its length, whatever both hold.
+ * Marks the characters of a text that echo the body, in whole or in part: as plain text, or as JSON, HTML, a
+ * URL, a form, a quoted string, base64 or hex, with any white space. A body can be large, and encoding it in
+ * each way would block the process. So the short text is decoded in each way instead, and the body is read
+ * once: the time is proportional to its length, whatever both contain.
  */
 export function markBodyEcho(text: string, body: string): Uint8Array {
   const readings = readInEveryWay(text);
@@ -27,7 +27,7 @@ export function markBodyEcho(text: string, body: string): Uint8Array {
   return marks;
 }
 
-/** Where a run stands in the text, with what the reading left out at its edges. */
+/** The position of a run in the text, including characters at its edges that the reading left out. */
 function boundsOf({ starts, ends }: Reading, from: number, to: number, text: string) {
   let start = starts[from] as number;
   let end = ends[to - 1] as number;
@@ -36,7 +36,7 @@ function boundsOf({ starts, ends }: Reading, from: number, to: number, text: str
   return { start, end };
 }
 
-/** How many characters that are not white space stand before each place of the text. */
+/** For each position in the text, how many characters before it are not white space. */
 function countVisible(text: string): Uint32Array {
   const counts = new Uint32Array(text.length + 1);
   for (let at = 0; at < text.length; at += 1) {
@@ -45,15 +45,15 @@ function countVisible(text: string): Uint32Array {
   return counts;
 }
 
-/** Characters of UTF-8: each byte but those that continue one. */
+/** Counts characters in UTF-8: bytes other than continuation bytes. */
 function countCharacters(bytes: Uint8Array): number {
   return bytes.reduce((count, byte) => count + ((byte & 0xc0) === 0x80 ? 0 : 1), 0);
 }
 
-/** The parts that are looked for, in bytes: what an echo in another spelling has of the body at least. */
+/** Length of the parts to search for, in bytes. The shortest echo that counts contains at least one. */
 const PART_LENGTH = 8;
 
-// Odd, and unknown to a server, which could otherwise send parts that all have one hash.
+// Odd, and unknown to the server, which could otherwise send parts that all have the same hash.
 const HIGH_FACTOR = randomFactor();
 const LOW_FACTOR = randomFactor();
 
@@ -61,25 +61,25 @@ function randomFactor(): number {
   return (Math.random() * 2 ** 32) | 1;
 }
 
-/** The hash of a part, by its first and its last four bytes. Zero stands for a free slot. */
+/** The hash of a part, from its first and last four bytes. Never 0, which marks a free slot. */
 function hashPart(high: number, low: number): number {
   const product = Math.imul(high, HIGH_FACTOR);
-  // Shifted, or parts that differ in the first byte of both would often have the same hash.
+  // Without the shift, parts that differ only in the first byte of each half would often have the same hash.
   return Math.imul((product ^ (product >>> 15)) + low, LOW_FACTOR) || 1;
 }
 
-// Fibonacci hashing: the upper bits of the product depend on all bits of what is hashed.
+// Fibonacci hashing: the upper bits of the product depend on all bits of the hash.
 const SPREAD = 0x9e3779b1 | 0;
 
-/** The parts of some readings of a text, and which of them a body has. */
+/** The parts of all readings of a text, and which of them occur in a body. */
 class PartIndex {
-  /** The hashes of the parts; half of the slots are taken at most. */
+  /** The hashes of the parts. At most half of the slots are taken. */
   readonly #slots: Int32Array;
   readonly #slotShift: number;
-  /** One bit per slot that may be taken: small enough for the processor's cache, unlike the slots. */
+  /** A filter with a bit per hash prefix. Unlike the slots it fits into the processor's cache. */
   readonly #taken: Uint8Array;
   readonly #found: Uint8Array;
-  /** Of each reading the slots of the parts that begin at its places. */
+  /** For each reading, the slot of the part that begins at each position. */
   readonly #places: readonly Uint32Array[];
 
   constructor(readings: readonly Reading[]) {
@@ -117,13 +117,16 @@ class PartIndex {
     return slot;
   }
 
-  /** Finds the parts that the body has, in one pass over its bytes, decoded as those of the readings. */
+  /**
+   * Marks the parts that occur in the body, in one pass over its bytes, which are decoded as the readings
+   * are.
+   */
   findIn(body: Uint8Array): void {
-    // In variables, since a megabyte goes through this loop: it takes half the time.
+    // Local variables halve the time of this loop, which may run over megabytes.
     const [kinds, taken, slots, found] = [byteKinds, this.#taken, this.#slots, this.#found];
     const slotShift = this.#slotShift;
     const lastSlot = slots.length - 1;
-    // Bytes that no text has, in place of those before.
+    // Bytes that occur in no text stand for those before the beginning.
     let high = -1;
     let low = -1;
     for (let at = 0; at < body.length; at += 1) {
@@ -141,12 +144,12 @@ class PartIndex {
       if (((taken[bit >>> 3] as number) & (1 << (bit & 7))) === 0) continue;
       let slot = Math.imul(hash, SPREAD) >>> slotShift;
       while (slots[slot] !== 0 && slots[slot] !== hash) slot = (slot + 1) & lastSlot;
-      // A free slot that is marked does no harm: no place has it.
+      // Marking a free slot does no harm: no position refers to it.
       found[slot] = 1;
     }
   }
 
-  /** The bounds of found parts in a row. */
+  /** The bounds of each run of consecutive parts that were found. */
   foundRuns(reading: number): readonly { from: number; to: number }[] {
     const places = this.#places[reading] as Uint32Array;
     const runs: { from: number; to: number }[] = [];
@@ -168,16 +171,16 @@ const TAKEN_SHIFT = 32 - TAKEN_BITS;
 /** A text decoded to bytes, without white space and escapes. */
 interface Reading {
   readonly bytes: Uint8Array;
-  /** Where in the text each byte begins, and where it ends. */
+  /** For each byte, where its characters begin and end in the text. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** A text decoded in every way in which it may echo a body. */
+/** Decodes a text in every way in which it may echo a body. */
 function readInEveryWay(text: string): readonly Reading[] {
   const utf8 = readText(text, Buffer.from(text), utf8Length);
   const readings = [utf8];
-  // UTF-8 that was taken for Latin-1.
+  // UTF-8 that was misread as Latin-1.
   if (/[\x80-\xff]/.test(text)) {
     readings.push(readText(text, Buffer.from(text, 'latin1'), (_codePoint, units) => units));
   }
@@ -220,7 +223,7 @@ function createReading(length: number): Reading {
   return { bytes, starts, ends };
 }
 
-/** Decodes digits of base64 or hex, of which the first group begins at `phase`. */
+/** Decodes base64 or hex digits; the first group begins at `phase`. */
 function regroup(
   { bytes, starts, ends }: Reading,
   digits: Int8Array,
@@ -242,7 +245,7 @@ function regroup(
     }
     for (let index = 0; index < groupBytes; index += 1) {
       const at = group * groupBytes + index;
-      // What is not a digit leaves its group at zero, which no body holds.
+      // A group with a non-digit stays zero, which occurs in no body.
       if (isValid) result.bytes[at] = value >> (8 * (groupBytes - 1 - index));
       result.starts[at] = starts[from + Math.floor((index * 8) / digitBits)] as number;
       result.ends[at] = ends[from + Math.floor((index * 8 + 7) / digitBits)] as number;
@@ -276,22 +279,22 @@ const PERCENT = 0x25;
 const AMPERSAND = 0x26;
 const PLUS = 0x2b;
 
-/** What kind a byte is of: 0 for one that stands for itself. */
+/** The kind of each byte: 0 for a byte that stands for itself. */
 const byteKinds = new Uint8Array(256);
-/** Left out, since it differs between spellings: white space, backslashes, a form's spaces. */
+/** Left out, because encodings differ in them: white space, backslashes, a form's spaces. */
 const LEFT_OUT_KIND = 1;
 for (const byte of [9, 10, 11, 12, 13, 32, 0x5c, PLUS]) byteKinds[byte] = LEFT_OUT_KIND;
 for (const byte of [PERCENT, AMPERSAND]) byteKinds[byte] = 2;
 
-// decodeAt returns two numbers in one, as an object for each byte would take too long.
+// decodeAt packs two numbers into one, since an object per byte would be too slow.
 const UNIT_BITS = 9;
 const UNIT_MASK = 511;
 const LEFT_OUT = 256;
 const UNIT = 512;
 
 /**
- * What stands at a place, decoded however often it was encoded, so that a text and its spellings come to
- * the same bytes: its length in the upper bits, and a byte or `LEFT_OUT`.
+ * Decodes the unit at a position, however often it was encoded, so that all encodings of a text give the same
+ * bytes. Returns its length in the upper bits, and a byte or `LEFT_OUT` in the lower.
  */
 function decodeAt(bytes: Uint8Array, at: number, keepsPlus: boolean): number {
   const byte = bytes[at] as number;
@@ -303,7 +306,7 @@ function decodeAt(bytes: Uint8Array, at: number, keepsPlus: boolean): number {
 
 function decodePercent(bytes: Uint8Array, at: number, keepsPlus: boolean): number {
   let digits = at + 1;
-  // "%2522" is "%22" that was encoded again.
+  // "%2522" is an encoded "%22".
   while (isText(bytes, digits, '25') && hexPair(bytes, digits + 2) >= 0) digits += 2;
   const decoded = hexPair(bytes, digits);
   if (decoded < 0) return UNIT + PERCENT;
@@ -319,7 +322,7 @@ const entities = [
 
 function decodeEntity(bytes: Uint8Array, at: number): number {
   let end = at + 1;
-  // "&amp;quot;" is "&quot;" that was encoded again.
+  // "&amp;quot;" is an encoded "&quot;".
   while (isText(bytes, end, 'amp;')) end += 4;
   for (const { name, byte } of entities) {
     if (isText(bytes, end, name)) return (end + name.length - at) * UNIT + byte;
@@ -334,7 +337,7 @@ function isText(bytes: Uint8Array, at: number, text: string): boolean {
   return true;
 }
 
-/** The byte that two hex digits stand for; negative when they are not digits. */
+/** The byte that two hex digits stand for; negative if they are not hex digits. */
 function hexPair(bytes: Uint8Array, at: number): number {
   if (at + 1 >= bytes.length) return -1;
   const high = hexDigits[bytes[at] as number] as number;

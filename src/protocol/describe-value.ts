@@ -1,7 +1,7 @@
 import { causesOf } from './causes.js';
 
 /**
- * Says what kind of value was received, for error messages. Never quotes text: it may be a secret or a
+ * Describes the kind of a received value, for error messages. Never quotes text, which may be a secret or a
  * customer's data.
  */
 export function describeValue(value: unknown): string {
@@ -31,7 +31,10 @@ export function describeMismatch(expected: string, value: unknown): string {
     : `must be ${expected}, received ${describeValue(value)}`;
 }
 
-/** The code of an error or of a cause, else its name, where it is a word: what has digits could be a secret. */
+/**
+ * The code of an error or of a cause, otherwise its name, if that is a word: a text with digits could be a
+ * secret.
+ */
 export function nameFailure(error: unknown): string {
   const codes = [...causesOf(error)].map((cause) => (cause as { code?: unknown } | null)?.code);
   const name = (error as { name?: unknown } | null | undefined)?.name;

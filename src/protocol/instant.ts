@@ -1,10 +1,11 @@
 /**
- * From here on a number of seconds lies beyond the year 5138, so it is one of milliseconds; below it a
- * number of milliseconds lies before March 1973, so it is one of seconds.
+ * Where seconds end and milliseconds begin. A number from here on, in seconds, would lie beyond the year
+ * 5138, so it is in milliseconds. A smaller one, in milliseconds, would lie before March 1973, so it is in
+ * seconds.
  */
 export const SECONDS_END = 100_000_000_000;
 
-/** The last instant that a Date holds, in epoch milliseconds. */
+/** The last instant that a Date can represent, in epoch milliseconds. */
 export const LATEST_DATE_MS = 8_640_000_000_000_000;
 
 const DATE_TIME =
@@ -14,23 +15,23 @@ const DATE_TIME =
 export interface Instant {
   /** To the millisecond. */
   readonly occurredAt: Date;
-  /** Whole microseconds beyond it, from 0 to 999. */
+  /** Whole microseconds after `occurredAt`, from 0 to 999. */
   readonly microseconds: number;
-  /** The fraction's digits beyond these, without zeros at the end: none in most cases. */
+  /** Further digits of the fraction, without trailing zeros; usually empty. */
   readonly finer: string;
 }
 
-// How most services write it. Date.parse reads this spelling right, in a tenth of the time. Not the
-// last days of a month: not every runtime takes the 30th of February for the 2nd of March.
+// The usual spelling, which Date.parse reads correctly, in a tenth of the time. Without the last days of a
+// month: not every runtime reads the 30th of February as the 2nd of March.
 const PLAIN = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-]\d\d:\d\d)$/;
 
 const UTC =
   /^[2-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|\+00:00)$/;
 
 /**
- * Reads the plainest spellings, in UTC and from the year 2000 on, in a third of the time of Date.parse.
+ * Reads the simplest spellings, in UTC and from the year 2000 on, in a third of the time of Date.parse.
  *
- * @returns milliseconds since 1970; undefined for any other spelling, and what is no date-time
+ * @returns milliseconds since 1970; undefined for any other text
  */
 export function readUtc(text: string): number | undefined {
   if (!UTC.test(text)) return undefined;
@@ -50,8 +51,8 @@ function twoDigits(text: string, at: number): number {
 }
 
 /**
- * Reads `updatedAt` (interface section 2.2). Not by Date.parse, which knows neither
- * every spelling of ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
+ * Reads `updatedAt` (interface section 2.2). Date.parse alone does not do: it knows neither every spelling of
+ * ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
  *
  * @param text a date-time that the record's own check has accepted
  */
@@ -66,7 +67,7 @@ export function parseInstant(text: string): Instant {
   const offsetMinutesTotal =
     (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
   const date = new Date(0);
-  // Unlike Date.UTC it takes the years 0 to 99 for what they are.
+  // Unlike Date.UTC, this does not move the years 0 to 99 to the 1900s.
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   date.setUTCHours(
     Number(hour),

@@ -1,13 +1,13 @@
 /**
- * A signal that is aborted with any of the given ones, or when the time is over. Not AbortSignal.any: on
- * Node 20 its signals are collected while they are waited for, and the time is never over.
+ * A signal that aborts with any of the given ones, or after a timeout. Not AbortSignal.any: on Node 20 its
+ * signals may be garbage-collected while they are waited for, and the timeout never fires.
  */
 export class JoinedSignal implements Disposable {
   readonly #controller = new AbortController();
   readonly #sources: readonly AbortSignal[];
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #abort = (): void => this.#controller.abort();
-  /** Whether the time ended it. */
+  /** Whether the timeout aborted it. */
   isOver = false;
 
   constructor(sources: readonly AbortSignal[], timeoutMs?: number) {

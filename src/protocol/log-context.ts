@@ -1,14 +1,14 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
 
-/** Fields of the caller's own, for log lines, channel messages and spans. */
+/** The caller's own fields for log lines, channel messages and spans. */
 export type LogContext = Readonly<Record<string, string | number | boolean>>;
 
 const MAX_FIELDS = 16;
 const MAX_LENGTH = 256;
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** Gives a frozen copy. Neither names nor values are quoted: they may be data. */
+/** Returns a frozen copy. Messages quote neither names nor values, which may be data. */
 export const logContext: Rule<LogContext> = (value, option) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidOption(option, 'an object of texts, numbers and booleans', value);
@@ -36,7 +36,7 @@ function isLoggable(value: unknown): boolean {
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** A reference of the merchant's as log lines, channel messages and spans show it, where they may. */
+/** The merchant's reference for log lines, channel messages and spans, if it may be shown. */
 export function shownReference(
   isShown: boolean,
   reference: unknown,

@@ -1,20 +1,16 @@
 import { type Rule, withMethods } from './options.js';
 
 /**
- * A logger like pino or console: called with an object of fields, then a sentence. What it throws is
- * ignored.
+ * A logger like pino or console, called with an object of fields and a message. What it throws is ignored.
  */
 export interface Logger {
-  /** What went well: a request, a callback, an operation of the outbox. */
+  /** A success: a request, a callback, an operation of the outbox. */
   debug(fields: object, message: string): void;
   /** A callback that the service is asked to retry. */
   info(fields: object, message: string): void;
-  /**
-   * A request that failed and will be sent again, a callback that was refused, a payment that is
-   * unresolved.
-   */
+  /** A request that failed and will be sent again, a refused callback, an unresolved payment. */
   warn(fields: object, message: string): void;
-  /** What failed for good, and a second payment. */
+  /** A final failure, or a second payment. */
   error(fields: object, message: string): void;
 }
 
@@ -27,8 +23,8 @@ export const loggerRule: Rule<Logger> = /* @__PURE__ */ withMethods<Logger>(
 );
 
 /**
- * Writes one line. A logger that throws must not turn what was done into a failure, and one whose promise
- * rejects must not end the process.
+ * Writes one line. A logger that throws must not turn a success into a failure, and one that rejects must not
+ * end the process.
  */
 export function writeLine(
   logger: Logger,
@@ -41,7 +37,7 @@ export function writeLine(
   } catch {}
 }
 
-/** How long something took that began at `startedAtMs` of `performance.now()`: in milliseconds, to the microsecond. */
+/** Milliseconds since `startedAtMs`, a value of `performance.now()`, to the microsecond. */
 export function durationSince(startedAtMs: number): number {
   return Math.round((performance.now() - startedAtMs) * 1_000) / 1_000;
 }

@@ -1,7 +1,7 @@
-/** The candidate that `word` was probably meant to be; `undefined` when none is close. */
+/** The candidate that `word` probably stands for; `undefined` if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  // A word of three letters may be one off, a longer one two.
+  // Up to three letters: one edit away; longer words: two.
   let leastDistance = word.length <= 3 ? 2 : 3;
   for (const candidate of candidates) {
     const distance = editDistance(word, candidate);

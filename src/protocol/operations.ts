@@ -8,13 +8,13 @@ export interface Operation {
   readonly path: string;
   /** Whether the method is safe: the operation creates nothing, however often it is sent. */
   readonly safe: boolean;
-  /** What is wrong with an input; nothing when it can be sent. */
+  /** Returns what is wrong with an input; `undefined` if it can be sent. */
   readonly findInputIssues: (input: unknown) => readonly Issue[] | undefined;
   /** The fields of the input, which are the fields of the body. */
   readonly inputFields: readonly string[];
 }
 
-/** An operation, as the client's method for it is called. */
+/** The name of an operation: that of the client's method. */
 export type OperationName = 'payments.create';
 
 /** Every operation of the service that this package knows. */

@@ -4,32 +4,32 @@ import { nearest } from './nearest.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
 /**
- * Checks the value of one option and gives what is used: the value, or its default.
+ * Checks the value of one option and returns what to use: the value or its default.
  *
  * @throws {InvalidOptionError} naming the option, what was expected and what was received
  */
 export type Rule<Value> = (value: unknown, option: string) => Value;
 
-/** One rule for each option. With `satisfies`, the compiler holds it to the interface in both directions. */
+/** One rule for each option. With `satisfies`, the compiler reports missing and superfluous rules. */
 export type OptionRules<Options> = {
   readonly [Option in keyof Required<Options>]: Rule<unknown>;
 };
 
-/** What a set of rules makes of options. */
+/** The options that a set of rules resolves to. */
 export type Resolved<Rules> = {
   readonly [Option in keyof Rules]: Rules[Option] extends Rule<infer Value> ? Value : never;
 };
 
 interface OptionsOwner {
-  /** Name of the value that holds the options, when messages say `owner.option`: `fault`. */
+  /** Name of the value with the options, if messages say `owner.option`: `fault`. */
   readonly owner?: string;
-  /** What the object holds, for messages: the options that are needed. */
+  /** What the object must have, for messages: the required options. */
   readonly holds?: string;
 }
 
 /**
- * Checks options by their rules, in the order of the rules, and gives them frozen, with their defaults.
- * The caller's object is read and never written to.
+ * Checks options by their rules, in the order of the rules, and returns them frozen, with defaults. Never
+ * writes to the caller's object.
  *
  * @throws {InvalidOptionError} for an option that is invalid or unknown
  */
@@ -38,7 +38,7 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
   rules: Rules,
   { owner, holds = Object.keys(rules).join(', ') }: OptionsOwner = {},
 ): Resolved<Rules> {
-  // An array has no wrong field.
+  // An array would pass the check for unknown names.
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidOption(owner ?? 'options', `an object with ${holds}`, options);
   }
@@ -53,10 +53,10 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
 }
 
 /**
- * The error for an option of a wrong value. Never quotes text, which may be a secret.
+ * Creates the error for an invalid option. Never quotes text, which may be a secret.
  *
- * @param expected what it must be, as the end of "must be"
- * @param remedy what to do, for the end of the message
+ * @param expected what it must be, to follow "must be"
+ * @param remedy what to do, to end the message
  */
 export function invalidOption(
   option: string,
@@ -71,10 +71,10 @@ export function invalidOption(
   return new InvalidOptionError(option, remedy === '' ? what : `${what}; ${remedy}`);
 }
 
-// Longer or stranger names are data that was spread into the options by mistake, and may be a secret.
+// A longer or stranger name is probably data spread into the options by mistake, perhaps a secret.
 const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-// Ignored, `timeout` would leave the default of `timeoutMs` in force. An object of a
+// If a mistyped `timeout` were ignored, the default of `timeoutMs` would apply unnoticed. Instances of a
 // caller's class may have other fields.
 function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
   const prototype: unknown = Object.getPrototypeOf(options);
@@ -89,7 +89,7 @@ function refuseUnknown(options: object, known: readonly string[], prefix: string
   throw new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
 }
 
-/** What `name` was probably meant to be: nearly the same, or the same with its unit (`timeoutMs`). */
+/** The option that `name` probably stands for: a similar one, or the same with its unit (`timeoutMs`). */
 function nearestOption(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase();
   return (
@@ -109,7 +109,7 @@ export function withDefault<Value>(fallback: NoInfer<Value>, rule: Rule<Value>):
   return (value, option) => (value === undefined ? fallback : rule(value, option));
 }
 
-/** A value of any kind that `is` accepts. */
+/** Accepts any value for which `is` returns true. */
 export function matching<Value>(expected: string, is: (value: never) => boolean): Rule<Value> {
   return (value, option) => {
     if (is(value as never)) return value as Value;
@@ -120,11 +120,14 @@ export function matching<Value>(expected: string, is: (value: never) => boolean)
 interface WholeNumberRange {
   readonly min?: number;
   readonly max?: number;
-  /** What one of it is, in the plural: `milliseconds`. */
+  /** The unit, in the plural: `milliseconds`. */
   readonly unit?: string;
 }
 
-/** A whole number. NaN, negative and fractional values fail here rather than as a timer that fires at once. */
+/**
+ * A whole number. Without this check NaN, negative and fractional values would become timers that fire at
+ * once.
+ */
 export function wholeNumber({
   min = 0,
   max = Number.MAX_SAFE_INTEGER,
@@ -136,7 +139,7 @@ export function wholeNumber({
       return value as number;
     }
     const expected = `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
-    // Which number it was says more than that it was one, and a number is no secret.
+    // Unlike texts, numbers are quoted: they are not secret, and their value helps.
     if (typeof value !== 'number') throw invalidOption(option, expected, value);
     throw new InvalidOptionError(option, `${option} must be ${expected}; received ${value}`);
   };
@@ -160,20 +163,20 @@ export const text: Rule<string> = (value, option) => {
   throw invalidOption(option, 'a string that is not empty', value);
 };
 
-/** A reference or a key of the service: it may send a blank one. */
+/** A reference or key that the service gave, which may be blank. */
 export const givenName: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value !== '') return value;
   throw invalidOption(option, 'a string that is not empty', value);
 };
 
-/** A secret in text. */
+/** A secret as text. */
 export const secretText: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value.trim() === '') {
     const remedy = 'check that the variable it is read from is set';
     throw invalidOption(option, 'a string that is not empty', value, remedy);
   }
   const secret = trimmedText(value, option);
-  // Its bytes would be those of other secrets too: in UTF-8 all lone surrogates are the same.
+  // In UTF-8 all lone surrogates are the same, so different secrets would have the same bytes.
   if (secret.isWellFormed()) return secret;
   throw new InvalidOptionError(
     option,
@@ -181,7 +184,7 @@ export const secretText: Rule<string> = (value, option) => {
   );
 };
 
-/** White space at an edge is a slip of copying that would show only as failures later. */
+/** White space at an edge is a copying mistake that would otherwise show only as failures later. */
 export const trimmedText: Rule<string> = (value, option) => {
   const given = text(value, option);
   if (given.trim() === given) return given;
@@ -201,7 +204,7 @@ export function func<Fn extends (...args: never) => unknown>(purpose: string): R
   return matching(`a function ${purpose}`, (value) => typeof value === 'function');
 }
 
-// Looked up at each call: fake time may be set, or taken away, later.
+// Date.now is looked up at each call, since tests may fake it later.
 const systemClock = (): number => Date.now();
 
 /** A clock in epoch milliseconds; the system's by default. */
@@ -210,7 +213,7 @@ export const clock: Rule<() => number> = /* @__PURE__ */ withDefault(
   /* @__PURE__ */ func<() => number>('that returns epoch milliseconds'),
 );
 
-/** An object of a library, known by its methods. */
+/** An object of a library, recognised by its methods. */
 export function withMethods<Value>(what: string, ...methods: readonly string[]): Rule<Value> {
   return matching(`${what} (with ${methods.join(', ')})`, (value: Record<string, unknown> | null) =>
     methods.every((method) => typeof value?.[method] === 'function'),
@@ -228,7 +231,7 @@ export const standardSchema: Rule<StandardSchemaV1> = /* @__PURE__ */ matching(
   isStandardSchema,
 );
 
-/** A list, each entry by the rule. Gives a frozen copy. */
+/** A list whose entries follow the rule. Returns a frozen copy. */
 export function listOf<Value>(rule: Rule<Value>, what: string): Rule<readonly Value[]> {
   return (value, option) => {
     if (!Array.isArray(value)) throw invalidOption(option, `an array of ${what}`, value);

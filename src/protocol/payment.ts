@@ -9,19 +9,19 @@ export interface PaymentStatusRecord {
   merchantPaymentReference: string;
   /** Identifier of the payment at the downstream provider. May be empty. */
   providerReference: string;
-  /** The status. The interface names `paid` only; expect any other text. */
+  /** The status. The interface names only `paid`; expect any other text too. */
   status: 'paid' | (string & {});
   /** ISO 8601 date-time with a UTC offset. */
   createdAt: string;
-  /** ISO 8601 date-time with a UTC offset. Tells the order of two changes of one payment. */
+  /** ISO 8601 date-time with a UTC offset. It orders the changes of a payment. */
   updatedAt: string;
 }
 
-/** What a payment is created from (interface section 2.1). All three fields are sent. */
+/** The fields of a new payment (interface section 2.1). All three are sent. */
 export interface CreatePaymentInput {
   /** The merchant's own reference, for example an order number. Not blank. */
   merchantPaymentReference: string;
-  /** A number that JSON carries exactly: finite and within ±(2^53 − 1). The interface names no unit. */
+  /** A number that JSON carries exactly: finite and within ±(2^53 − 1). The interface states no unit. */
   amount: number;
   /** Three capital letters, for example `EUR`. */
   currency: string;
@@ -37,12 +37,12 @@ export const statusRecordFields = [
   'updatedAt',
 ] as const satisfies readonly (keyof PaymentStatusRecord)[];
 
-// Lenient in the spelling (fraction, `Z`, `+0200`), strict in having an offset: without one the
-// order of two changes is a guess.
+// Lenient in the spelling (fraction, `Z`, `+0200`), but an offset is required: without it the order of two
+// changes would be a guess.
 const ISO_DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
 
-/** Whether `value` is a date-time as a status record must have. */
+/** Whether `value` is a date-time that a status record may have. */
 export const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && ISO_DATE_TIME.test(value);
 
@@ -51,7 +51,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const TEXT = 'a non-empty string';
 const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
 
-/** What is wrong with `value` as a status record; nothing when it is one. */
+/** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export function findStatusRecordIssues(value: unknown): readonly Issue[] | undefined {
   if (!isObject(value)) {
     return [issue([], 'an object with the fields of a payment status record', value)];
@@ -70,7 +70,7 @@ export function findStatusRecordIssues(value: unknown): readonly Issue[] | undef
   return issues.length === 0 ? undefined : issues;
 }
 
-/** What is wrong with `value` as a payment creation; nothing when it can be sent. */
+/** Returns what is wrong with `value` as a payment creation; `undefined` if it can be sent. */
 export function findCreatePaymentIssues(value: unknown): readonly Issue[] | undefined {
   if (!isObject(value)) {
     return [issue([], 'an object with merchantPaymentReference, amount and currency', value)];
@@ -82,7 +82,7 @@ export function findCreatePaymentIssues(value: unknown): readonly Issue[] | unde
     issues.push(issue(['merchantPaymentReference'], expected, merchantPaymentReference));
   }
   if (typeof amount !== 'number' || !(Math.abs(amount) <= Number.MAX_SAFE_INTEGER)) {
-    // Beyond it JSON does not carry a number exactly.
+    // JSON does not carry larger numbers exactly.
     issues.push(issue(['amount'], 'a finite number within ±9007199254740991', amount));
   }
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {

@@ -2,20 +2,20 @@ import { markBodyEcho } from './body-echo.js';
 
 export const REDACTED = '[redacted]';
 
-// Less of a secret is of no use, and may be a word of an honest text.
+// A shorter part of a secret is useless to an attacker, and may be an ordinary word.
 const MIN_SECRET_PART = 12;
 
-// The service may quote a field, a reference as long as a UUID for example. More than that, or the
-// longest name of a field with the beginning of its value, is a part of the body.
+// The service may quote a field, for example a reference as long as a UUID. Anything longer, or the longest
+// field name with the beginning of its value, counts as part of the body.
 const MIN_BODY_PART = 40;
 
-// What is said in more is not searched but cut: a server must not keep the process busy.
+// Longer texts are cut instead of searched: a server must not keep the process busy.
 const MAX_SEARCHED_LENGTH = 4_096;
 
-// Nor by many texts.
+// Nor must it do so with many texts.
 const MAX_SEARCHED_IN_ALL = 4 * MAX_SEARCHED_LENGTH;
 
-// A longer body is not spelled in every way, but the texts are decoded in every way.
+// For a longer body the texts are decoded in every way, instead of encoding the body in every way.
 const MAX_SPELLED_LENGTH = 2_048;
 
 /** A secret, and the shortest fragment that must be redacted. */
@@ -24,7 +24,7 @@ export interface Redaction {
   readonly minLength: number;
 }
 
-/** Takes secrets, and the body of a request, out of texts from outside. Shows nothing when printed. */
+/** Removes secrets and a request's body from texts from outside. Shows nothing when printed. */
 export class Redactor {
   readonly #redactions: readonly Redaction[];
 
@@ -33,16 +33,16 @@ export class Redactor {
   }
 
   /**
-   * The texts without any spelling of the secrets and of `requestBody`, in whole and in part: a server may
-   * echo what it was sent, or the beginning of it. All at once, as each search takes time in proportion to
-   * the body.
+   * Removes every encoding of the secrets and of `requestBody` from the texts, in whole and in part: a server
+   * may echo what it was sent, or the beginning of it. Takes all texts at once, since each search takes time
+   * in proportion to the body.
    */
   redactAll(texts: readonly string[], requestBody?: string): string[] {
     let redacted = texts.map((text) =>
       redactParts(text.slice(0, MAX_SEARCHED_LENGTH), this.#redactions),
     );
     if (requestBody) redacted = redactBody(redacted, requestBody);
-    // The end may be the beginning of what was cut.
+    // The end may be the beginning of a secret or body that was cut off.
     return redacted.map((text, index) =>
       (texts[index] as string).length > MAX_SEARCHED_LENGTH ? text.slice(0, -MIN_BODY_PART) : text,
     );
@@ -50,7 +50,7 @@ export class Redactor {
 }
 
 function redactBody(texts: readonly string[], body: string): string[] {
-  // Most texts are too short to hold a part of the body.
+  // Most texts are too short to contain a part of the body.
   const minLength = Math.min(MIN_BODY_PART, body.length);
   const toShown = (text: string): string => (text.length < minLength ? text : REDACTED);
   let left = MAX_SEARCHED_IN_ALL;
@@ -59,7 +59,7 @@ function redactBody(texts: readonly string[], body: string): string[] {
     left -= text.length;
     return left < 0 ? '' : text;
   });
-  // JSON has no NUL: no part of the body goes over from one text to the next.
+  // JSON has no NUL, so no part of the body can span two texts.
   const joined = searched.join('\0');
   if (joined.length < minLength) return texts.map(toShown);
   const marks =
@@ -93,17 +93,17 @@ function spellings(secret: string): string[] {
     new URLSearchParams({ '': secret }).toString().slice(1),
     json,
     JSON.stringify(json).slice(1, -1),
-    // As serializers write JSON that is safe in HTML: Go's, .NET's, and those that escape the most.
+    // JSON that is safe in HTML, as Go, .NET and serializers that escape everything write it.
     ...[/[<>&]/g, /[<>&'"`+]/g, /[^A-Za-z0-9]/g].flatMap((escaped) =>
       escapeUnicode(secret, escaped),
     ),
-    // As a program quotes it that prints a text, with the one or the other quote around.
+    // As programs print a string, in single or double quotes.
     secret.replaceAll(/['\\]/g, '\\$&'),
     secret.replaceAll('\\', '\\\\'),
     escapeHtml(secret),
     base64,
     encodeURIComponent(base64),
-    // Padding is left off at times; what remains can be decoded all the same.
+    // Padding is sometimes left off; the rest can still be decoded.
     base64.replaceAll('=', ''),
     bytes.toString('base64url'),
     ...shiftedBase64(bytes),
@@ -128,11 +128,14 @@ function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Base64 of something that holds the secret: three bytes are four characters, so there are three. */
+/**
+ * Base64 of a longer text that contains the secret. Three bytes make four characters, so there are three
+ * alignments.
+ */
 function shiftedBase64(secret: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), secret]);
-    // Without the characters that depend on what stands before or after.
+    // Without the characters that depend on the bytes before or after.
     const start = Math.ceil((before * 4) / 3);
     const end = Math.floor((bytes.length * 4) / 3);
     return [bytes.toString('base64'), bytes.toString('base64url')]
@@ -145,16 +148,16 @@ function shiftedBase64(secret: Buffer): string[] {
 const HASH_FACTOR = 0x01000193;
 
 /**
- * Takes secrets out of a text, in whole and in part: what a server cut off is a secret still. One that is
- * shorter than its `minLength` is taken out in whole alone. The time is in proportion to the length of all
- * texts, whatever they hold: a server must not keep the process busy.
+ * Removes secrets from a text, in whole and in part, since a part that a server cut off is still secret. A
+ * secret shorter than its `minLength` is removed only as a whole. The time is proportional to the length of
+ * all texts, whatever they contain: a server must not keep the process busy.
  */
 export function redactParts(text: string, redactions: readonly Redaction[]): string {
   return replaceMarked(text, markParts(text, redactions));
 }
 
 /**
- * Which characters of the text are of a part, whatever white space stands between: a program prints JSON
+ * Marks the characters that belong to a part, whatever white space is between them: a program may print JSON
  * with its own.
  */
 function markSpacedParts(text: string, redactions: readonly Redaction[]): Uint8Array {
@@ -165,7 +168,7 @@ function markSpacedParts(text: string, redactions: readonly Redaction[]): Uint8A
   );
   const spacedMarks = new Uint8Array(text.length);
   for (const [index, place] of places.entries()) {
-    // The space between two marked characters is marked too.
+    // Space between two marked characters is marked too.
     if (marks[index]) spacedMarks.fill(1, place, marks[index + 1] ? places[index + 1] : place + 1);
   }
   return spacedMarks;
@@ -175,7 +178,7 @@ function withoutSpace(text: string): string {
   return text.replaceAll(/\s/g, '');
 }
 
-/** Which characters of the text are of a part: 1 for each, 0 for the others. */
+/** Marks the characters of the text that belong to a part with 1, the others with 0. */
 function markParts(text: string, redactions: readonly Redaction[]): Uint8Array {
   const marks = new Uint8Array(text.length);
   const lengthOf = (redaction: Redaction) => Math.min(redaction.minLength, redaction.text.length);
@@ -187,7 +190,7 @@ function markParts(text: string, redactions: readonly Redaction[]): Uint8Array {
   return marks;
 }
 
-/** Marks the parts of this length that a secret has, too. */
+/** Marks the parts of this length that also occur in a secret. */
 function markPartsOfLength(
   length: number,
   text: string,
@@ -195,7 +198,7 @@ function markPartsOfLength(
   marks: Uint8Array,
 ): void {
   const unfound = new Map<number, number[]>();
-  // Tells most of what is not there faster than the map.
+  // Rules out most absent hashes faster than the map.
   const mayBeThere = new Uint8Array(1 << 16);
   forEachPart(text, length, (hash, at) => {
     mayBeThere[hash & 0xffff] = 1;
@@ -208,7 +211,7 @@ function markPartsOfLength(
       if (mayBeThere[hash & 0xffff] === 0) return;
       const alike = unfound.get(hash);
       if (alike === undefined) return;
-      // The same hash is nearly always the same part; what was found is not looked at again.
+      // Equal hashes are nearly always equal parts. Places that were found are not compared again.
       const part = secret.slice(at, at + length);
       for (const place of alike) {
         if (text.startsWith(part, place)) marks.fill(1, place, place + length);
@@ -221,7 +224,7 @@ function markPartsOfLength(
   }
 }
 
-/** Calls `visit` with the hash of each part of this length and where it begins, by a rolling hash. */
+/** Calls `visit` with the rolling hash of each part of this length, and its position. */
 function forEachPart(
   text: string,
   length: number,
@@ -238,12 +241,12 @@ function forEachPart(
   }
 }
 
-/** Writes `[redacted]` for each row of marked characters. */
+/** Replaces each run of marked characters by `[redacted]`. */
 export function replaceMarked(text: string, marks: Uint8Array): string {
   let result = '';
   for (let at = 0; at < text.length; ) {
     const isMarked = marks[at] === 1;
-    // What overlaps or touches is one.
+    // Parts that overlap or touch are one run.
     let end = marks.indexOf(isMarked ? 0 : 1, at);
     if (end === -1) end = text.length;
     result += isMarked ? REDACTED : text.slice(at, end);

@@ -12,19 +12,19 @@ import {
 import { type SignatureEncoding, signatureEncodings, type TimestampUnit } from './wire.js';
 
 /**
- * What a service does where the interface leaves it open, as `merchant-payments discover` has seen it.
- * A file of JSON, without secrets and personal data: what an answer holds is described, not quoted.
+ * What a service does where the interface leaves it open, as observed by `merchant-payments discover`. A JSON
+ * file without secrets or personal data: it describes the contents of answers and does not quote them.
  */
 export interface ServiceProfile {
   /** Version of the format: 1. */
   version: 1;
   /** The answer to a valid creation. */
   creation: ProfiledAnswer;
-  /** What the same creation does when it is sent again. Absent where it was not learned, as below. */
+  /** What sending the same creation again does. Like the fields below, absent if it was not learned. */
   repeatedReference?: ProfiledRepetition | undefined;
-  /** The answers to requests that are invalid. One of 2xx says that the service accepts the request. */
+  /** The answers to invalid requests. A 2xx means that the service accepts the request. */
   invalid: Partial<Record<InvalidCase, ProfiledAnswer | undefined>>;
-  /** What is known of callbacks. */
+  /** What was learned about callbacks. */
   callbacks: ProfiledCallbacks;
   /** The points that were not learned, each with the reason. */
   notLearned: Readonly<Record<string, string>>;
@@ -43,15 +43,15 @@ export interface ProfiledAnswer {
   body?: unknown;
 }
 
-/** What a creation does that is sent a second time. */
+/** The effect of sending a creation a second time. */
 export interface ProfiledRepetition {
-  /** Whether it makes a second payment, answers the first one again, or is refused. */
+  /** Whether it creates a second payment, returns the first one again, or is refused. */
   effect: 'second-payment' | 'same-payment' | 'refused';
   /** The answer to it. */
   answer: ProfiledAnswer;
 }
 
-/** What callbacks are like. */
+/** The form of callbacks. */
 export interface ProfiledCallbacks {
   /** Encoding of the digest in X-Signature. */
   signatureEncoding?: SignatureEncoding | undefined;
@@ -61,7 +61,7 @@ export interface ProfiledCallbacks {
   retrySigning?: 'fresh' | 'original' | undefined;
 }
 
-/** A request that is invalid by its credentials, or by one field of a creation. */
+/** A request with invalid credentials, or with one invalid field of a creation. */
 export type InvalidCase =
   | 'missingCredentials'
   | 'invalidCredentials'
@@ -74,7 +74,7 @@ export type InvalidCase =
 
 type InvalidCreation = Exclude<InvalidCase, 'missingCredentials' | 'invalidCredentials'>;
 
-/** Creations that are invalid: what each has in place of the fields of a valid one. */
+/** Invalid creations: the fields that each changes in a valid one. */
 export const invalidCreations: Readonly<Record<InvalidCreation, object>> = {
   missingReference: { merchantPaymentReference: undefined },
   missingAmount: { amount: undefined },
@@ -90,7 +90,7 @@ export const invalidCases: readonly InvalidCase[] = [
   ...(Object.keys(invalidCreations) as InvalidCreation[]),
 ];
 
-/** The case that the body of a creation is one of. */
+/** The case to which the body of a creation belongs, if any. */
 export function invalidCaseOf(body: unknown): InvalidCreation | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { merchantPaymentReference, amount, currency } = body as Record<string, unknown>;
@@ -124,7 +124,12 @@ const callbackRules = {
 
 const version: Rule<1> = (value, option) => {
   if (value === 1) return value;
-  throw invalidOption(option, '1', value, 'make the profile anew with merchant-payments discover');
+  throw invalidOption(
+    option,
+    '1',
+    value,
+    'create the profile again with merchant-payments discover',
+  );
 };
 
 const reasons: Rule<Readonly<Record<string, string>>> = (value, option) => {
@@ -151,7 +156,7 @@ const profileRules = {
 export const serviceProfile: Rule<ServiceProfile> = (value, owner) =>
   resolveOptions(value, profileRules, { owner }) as ServiceProfile;
 
-/** Names of what a template holds in place of a value. */
+/** The names of a template's placeholders. */
 export type Placeholder =
   | 'referenceNumber'
   | 'providerReference'
@@ -164,5 +169,5 @@ export type Placeholder =
   | 'text'
   | 'number';
 
-/** How a template writes one. */
+/** A placeholder as templates write it. */
 export const placeholder = (name: Placeholder): string => `{${name}}`;

@@ -1,11 +1,11 @@
 import type { Issue } from '../errors.js';
 
 /**
- * A validator that follows [Standard Schema](https://standardschema.dev) version 1: a schema of
- * zod, valibot, arktype and others can be passed as it is.
+ * A validator that follows [Standard Schema](https://standardschema.dev) version 1: schemas of zod, valibot,
+ * arktype and others can be passed as they are.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
-  /** What Standard Schema asks of a validator. */
+  /** The part of a validator that Standard Schema defines. */
   readonly '~standard': {
     /** Version of Standard Schema. */
     readonly version: 1;
@@ -18,25 +18,25 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
     /** For the type system only. */
     readonly types?:
       | {
-          /** What the validator takes. */
+          /** The validator's input type. */
           readonly input: Input;
-          /** What it gives. */
+          /** The validator's output type. */
           readonly output: Output;
         }
       | undefined;
   };
 }
 
-/** What a {@link StandardSchemaV1} answers. */
+/** The result of a {@link StandardSchemaV1}. */
 export type StandardSchemaResult<Output> =
   | {
-      /** The value that was accepted, as the validator gives it. */
+      /** The accepted value, as the validator returns it. */
       readonly value: Output;
-      /** Absent when it was accepted. */
+      /** Absent if the value was accepted. */
       readonly issues?: undefined;
     }
   | {
-      /** Why it was refused. */
+      /** Why the value was refused. */
       readonly issues: readonly StandardSchemaIssue[];
     };
 
@@ -44,7 +44,7 @@ export type StandardSchemaResult<Output> =
 export interface StandardSchemaIssue {
   /** What is wrong. */
   readonly message: string;
-  /** Where, from the outside in. */
+  /** The path to it, from the outside in. */
   readonly path?:
     | readonly (
         | PropertyKey

@@ -4,12 +4,12 @@ interface ProcessLike {
   getBuiltinModule?(name: 'node:diagnostics_channel'): typeof DiagnosticsChannel | undefined;
 }
 
-// Not imported: some runtimes of the fetch adapter have no Node modules, and in a bundle for browsers the
-// import of a client would fail before its constructor could say why there is none.
+// Not imported: some runtimes of the fetch adapter have no Node modules, and in a browser bundle the import
+// would fail before the client's constructor could say why it refuses to run.
 const { process } = globalThis as { process?: ProcessLike };
 const diagnostics = process?.getBuiltinModule?.('node:diagnostics_channel');
 
-/** A channel of this package's, where the runtime has such channels. */
+/** Opens a tracing channel of this package; `undefined` if the runtime has none. */
 export function openChannel<Trace extends object>(
   name: string,
 ): DiagnosticsChannel.TracingChannel<unknown, Trace> | undefined {
@@ -20,7 +20,7 @@ interface Channel {
   readonly hasSubscribers: boolean;
 }
 
-/** The part of a tracing channel that is looked at. */
+/** The part of a tracing channel that is used. */
 export interface ListenedChannel {
   /** Missing on Bun. */
   readonly hasSubscribers?: boolean | undefined;
@@ -31,7 +31,7 @@ export interface ListenedChannel {
   readonly error: Channel;
 }
 
-/** Whether one of a tracing channel's events has a listener. */
+/** Whether any of a tracing channel's events has a subscriber. */
 export function hasSubscribers(channel: ListenedChannel | undefined): boolean {
   if (channel === undefined) return false;
   const { start, end, asyncStart, asyncEnd, error } = channel;
@@ -43,7 +43,7 @@ export function hasSubscribers(channel: ListenedChannel | undefined): boolean {
 
 const RUN_WITHIN = Symbol.for('merchant-payments.runWithin');
 
-/** Runs what it is given, once and at once. */
+/** Runs the given work once, synchronously. */
 export type Runner = (work: () => void) => void;
 
 interface Runnable {
@@ -51,14 +51,14 @@ interface Runnable {
 }
 
 /**
- * For a subscriber of a channel's `start`: has the work of which a trace tells run by `runner`, within a
- * span for example. A subscriber can't do so by itself, since it has returned before the work begins.
+ * For subscribers of a channel's `start`: lets `runner` run the trace's work, for example within a span. A
+ * subscriber can't run it itself, since it returns before the work begins.
  */
 export function runWithin(trace: object, runner: Runner): void {
   Object.defineProperty(trace, RUN_WITHIN, { value: runner, configurable: true });
 }
 
-/** Runs the work of which a trace tells, once whatever the runner does: it may send a payment. */
+/** Runs the trace's work exactly once, whatever the runner does: it may send a payment. */
 export function runTraced<Result>(trace: object, work: () => Promise<Result>): Promise<Result> {
   let running: Promise<Result> | undefined;
   const runOnce = (): Promise<Result> => {

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from './options.js';
 
-/** The URL that an absolute http or https URL is, given as text or as a URL. */
+/** Parses an absolute http or https URL, given as text or as a URL; `undefined` for anything else. */
 export function parseHttpUrl(value: unknown): URL | undefined {
   const isUrl = value instanceof URL || (typeof value === 'string' && URL.canParse(value));
   if (!isUrl) return undefined;
@@ -9,7 +9,7 @@ export function parseHttpUrl(value: unknown): URL | undefined {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
 }
 
-/** An http or https URL without credentials, which would stand in messages and logs. */
+/** An http or https URL without credentials, which would appear in messages and logs. */
 export const httpUrl: Rule<URL> = (value, option) => {
   const url = parseHttpUrl(value);
   if (url === undefined) {
@@ -20,28 +20,28 @@ export const httpUrl: Rule<URL> = (value, option) => {
   throw new InvalidOptionError(option, `${option} must not hold a user name or password`);
 };
 
-/** Whether an IP address is one of this machine alone. */
+/** Whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return /^(?:127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(address);
 }
 
-/** Whether a host, by name or address, is this machine. */
+/** Whether a host name or address means this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
 }
 
-/** A base URL, taken apart once. */
+/** A parsed base URL. */
 export interface BaseUrl {
   /** What `console.log(client)` shows. */
   readonly href: string;
   readonly origin: string;
-  /** Without a slash at its end; empty when the service lives at the root. */
+  /** Without a trailing slash; empty if the service is at the root. */
   readonly pathPrefix: string;
 }
 
 /**
- * An http or https URL without credentials, query and fragment. Its value is never quoted: it may hold
- * a password.
+ * An http or https URL without credentials, query and fragment. Messages never quote it: it may contain a
+ * password.
  */
 export const baseUrl: Rule<BaseUrl> = (value, option) => {
   const example = 'such as https://payments.example';
@@ -58,7 +58,7 @@ export const baseUrl: Rule<BaseUrl> = (value, option) => {
   if (url.username !== '' || url.password !== '') {
     throw refuse('hold a user name or password; pass them as apiKey and apiSecret');
   }
-  // Also an empty one, which the parts of a URL do not show.
+  // Tested on the text, since a URL's parts do not show an empty query or fragment.
   if (/[?#]/.test(href)) throw refuse('have a query or fragment; end it with the path');
   const pathPrefix = url.pathname.replace(/\/+$/, '');
   return Object.freeze({ href: `${url.origin}${pathPrefix}`, origin: url.origin, pathPrefix });

@@ -1,4 +1,4 @@
-/** Callback headers in the lower case in which Node and Fetch hand them over (interface section 4.2). */
+/** Callback headers (interface section 4.2), in lower case, as Node and Fetch give them. */
 export const TIMESTAMP_HEADER = 'x-timestamp';
 export const SIGNATURE_HEADER = 'x-signature';
 

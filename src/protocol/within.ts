@@ -1,4 +1,4 @@
-/** What is given, or, when that takes longer than `limitMs`, what `tooLate` returns or throws. */
+/** Resolves with `given`, or, if that takes longer than `limitMs`, with what `tooLate` returns or throws. */
 export async function within<Value, Late>(
   limitMs: number,
   given: PromiseLike<Value> | Value,

@@ -2,13 +2,13 @@ import type { RawBody } from '../callback/body.js';
 import { CallbackVerificationError } from '../errors.js';
 import { within } from '../protocol/within.js';
 
-/** Caps on a body that comes from outside. */
+/** Limits on a body that comes from outside. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
 }
 
-/** The body can't be had: it broke off (400), took too long (408) or is too large (413). */
+/** The body could not be read: it broke off (400), took too long (408) or is too large (413). */
 export class UnreadableBody {
   readonly status: 400 | 408 | 413;
 
@@ -22,13 +22,13 @@ export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
   if (countBytes(rawBody) > maxBodyBytes) throw new UnreadableBody(413);
 }
 
-// What is neither text nor bytes is for the verifier to refuse.
+// The verifier refuses a body that is neither text nor bytes.
 function countBytes(rawBody: RawBody): number {
   if (typeof rawBody !== 'string') return rawBody?.byteLength ?? 0;
   let bytes = rawBody.length;
   for (let index = 0; index < rawBody.length; index += 1) {
     const unit = rawBody.charCodeAt(index);
-    // In UTF-8 each half of a surrogate pair makes two of its four bytes.
+    // In UTF-8 a surrogate pair has four bytes, so each half counts as two.
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit & 0xf800) !== 0xd800 ? 2 : 1;
   }
   return bytes;
@@ -46,11 +46,11 @@ const REMEDY =
   'Next.js app routes, SvelteKit, Workers: do not call request.json() or request.text() first';
 
 /**
- * The body of a Fetch request as it was received, counted as it arrives. Beyond the limit nothing
- * more is read.
+ * Reads the body of a Fetch request as received, and counts it as it arrives. Beyond the limit it reads no
+ * more.
  *
  * @throws {UnreadableBody} when it broke off, took too long or is too large
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was read before
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read
  */
 export async function readWebBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const { body } = request;
@@ -84,8 +84,8 @@ async function collect(reader: Reader, maxBodyBytes: number): Promise<Uint8Array
   }
 }
 
-// Some servers (SvelteKit's for Node) end the connection at once when a body is cancelled, and with
-// it the reply.
+// Some servers (SvelteKit's for Node) close the connection as soon as a body is cancelled, before the reply
+// is sent.
 function cancelAfterReply(reader: Reader): void {
   setTimeout(() => reader.cancel().catch(() => undefined));
 }

@@ -5,7 +5,7 @@ import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';
 
-/** A request to the callback endpoint, as any framework can give it. */
+/** A request to the callback endpoint, in a form that any framework can provide. */
 export interface ReceivedRequest extends CallbackRequest {
   /** HTTP method. */
   method: string;
@@ -13,41 +13,43 @@ export interface ReceivedRequest extends CallbackRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Takes requests to the callback endpoint. */
+/** Receives requests to the callback endpoint. */
 export interface CallbackReceiver {
   /**
-   * Verifies the callback, processes it once, and gives the reply. It does not reject for anything in the
-   * request or in your own functions: that becomes the reply, and `onError` is called.
+   * Verifies the callback, processes its change once, and resolves with the reply. It does not reject because
+   * of the request or because your functions throw: those determine the reply, and `onError` is called where
+   * it applies.
    *
    * @throws {InvalidOptionError} when `request` is not an object
    */
   receive(request: ReceivedRequest): Promise<CallbackReply>;
   /**
-   * Runs `onPayment` for a failed change, from the body that the inbox has kept (`keepBodies: true`): it was
-   * verified when it was received, so neither its age nor its signature is checked again. It goes through
-   * the inbox as a delivery does: of two at once one runs. `callback.timestamp` is when the change last
-   * failed. Allow it to staff only.
+   * Runs `onPayment` for a failed change, with the body that the inbox kept (`keepBodies: true`). That was
+   * verified when it was received, so neither its age nor its signature is checked again. A replay goes
+   * through the inbox like a delivery: of two at once only one runs. `callback.timestamp` is when the change
+   * last failed. Offer it to staff only.
    *
-   * @returns `processed`; `duplicate` when it was processed meanwhile; `failed` (500, and `onError` is called)
-   * when `onPayment` failed again, or with `blockParked` an earlier change is parked; `busy`, `stale` and
-   * `rejected` as for a delivery
+   * @returns outcome `processed`; `duplicate` if the change was processed meanwhile; `failed` (500, and
+   * `onError` is called) if `onPayment` failed again or, with `blockParked`, an earlier change is parked;
+   * `busy`, `stale` and `rejected` as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
-   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, and what the inbox throws
-   * when it can't be read
+   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept; another code when the
+   * inbox can't be read
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
-   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
-   * included. Stop taking requests first; to wait for a limited time, race it with a timer.
+   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
+   * too. Stop accepting requests first. To wait for a limited time, race it with a timer.
    */
   idle(): Promise<void>;
 }
 
 /**
- * Makes a receiver for payment callbacks (interface sections 4.2, 5.2 and 6): request in, reply out.
- * It verifies, recognises duplicates, older changes and concurrent deliveries by the inbox, calls
- * `onPayment`, and replies 200 only for what is done. The adapters (`merchant-payments/node`,
- * `/fetch`, `/fastify`, `/lambda`) are built on it; use it by itself for a framework they don't fit.
+ * Creates a receiver for payment callbacks (interface sections 4.2, 5.2 and 6), which takes a request and
+ * returns a reply. It verifies the callback, recognises duplicates, older changes and concurrent deliveries
+ * by the inbox, calls `onPayment`, and replies 200 only once the work is done. The adapters
+ * (`merchant-payments/node`, `/fetch`, `/fastify`, `/lambda`) are built on it; use it directly for other
+ * frameworks.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -79,7 +81,7 @@ export function createCallbackReceiver<Tx = undefined, Fields = unknown>(
       assertRequest(request, 'method, headers and rawBody');
       const { method, headers, rawBody, signal } = request;
       return receiver.receive({
-        // Some frameworks write it in lower case.
+        // Some frameworks give it in lower case.
         method: String(method).toUpperCase(),
         headers,
         readBody: () => rawBody,

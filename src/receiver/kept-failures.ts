@@ -14,11 +14,11 @@ import {
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { REDACTED, Redactor } from '../protocol/redaction.js';
 
-/** What all deliveries of a receiver have in common. */
+/** Settings that all deliveries of a receiver share. */
 export interface FailureSettings {
   readonly parkAfter: number | undefined;
   readonly blockParked: boolean;
-  /** The present signing secrets, which must not be kept with an error. Undefined when they are not known. */
+  /** The current signing secrets, which must not be kept with an error. Undefined while they are unknown. */
   getSecrets(): readonly unknown[] | undefined;
 }
 
@@ -29,10 +29,10 @@ export function keepsFailures<Tx>(
   return typeof inbox.failedChanges === 'function' && typeof inbox.discard === 'function';
 }
 
-/** What passes between the receiver and the inbox for one delivery. */
+/** What the receiver and the inbox tell each other about failures of one delivery. */
 export class DeliveryFailures implements FailurePolicy {
   readonly runParked: boolean;
-  /** After how many failures this delivery has parked its change. */
+  /** The number of failures after which this delivery parked its change; undefined if it did not. */
   parkedAfter: number | undefined;
   readonly #settings: FailureSettings;
   readonly #rawBody: RawBody;
@@ -62,7 +62,7 @@ export class DeliveryFailures implements FailurePolicy {
         if (secrets === undefined) return texts.map(() => REDACTED);
         return new Redactor(secrets).redactAll(texts, decodeBody(toBytes(this.#rawBody)));
       } catch {
-        // Some runtimes of the fetch adapter lack what it takes.
+        // Some runtimes of the fetch adapter lack Node's Buffer.
         return texts.map(() => REDACTED);
       }
     });
@@ -78,7 +78,7 @@ function toBytes(rawBody: RawBody): Uint8Array {
   return rawBody instanceof Uint8Array ? rawBody : new Uint8Array(rawBody);
 }
 
-/** A secret as the texts in which an error could show it. None for a key that can't be read. */
+/** The texts in which an error could show a secret. None for a key that can't be exported. */
 function spellSecret(secret: unknown): string[] {
   if (typeof secret === 'string') return [secret];
   const { export: exportKey } = (secret ?? {}) as { export?(): unknown };
@@ -91,7 +91,7 @@ function spellSecret(secret: unknown): string[] {
   ];
 }
 
-/** What `onError` gets, besides the failure itself, when it has parked the change. */
+/** The error that `onError` gets after the failure that parked a change. */
 export function changeParked(attempts: number, keepsBodies = true): InboxError {
   const remedy = keepsBodies
     ? 'Fix the cause and replay it, or discard it'
@@ -102,7 +102,7 @@ export function changeParked(attempts: number, keepsBodies = true): InboxError {
   );
 }
 
-/** Whether the inbox has answered that the change may not run. */
+/** The code with which the inbox refused to run the change, if it did. */
 export function refusalOf(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
   if (!(error instanceof InboxError)) return undefined;
   const { code } = error;
@@ -110,8 +110,8 @@ export function refusalOf(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | 
 }
 
 /**
- * What the inbox has kept of a change. It is read from the inbox and not taken from the caller: only there
- * is it known that the body was verified.
+ * Finds what the inbox kept of a change. The body is read from the inbox, never taken from the caller, since
+ * only the inbox's was verified.
  *
  * @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference
  * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
@@ -134,7 +134,7 @@ export async function findKept<Tx>(
   return undefined;
 }
 
-/** Why a change can't be replayed, unless it was processed meanwhile. */
+/** The error for a change that can't be replayed. */
 export function replayImpossible(kept: FailedChange | undefined): InboxError {
   return new InboxError(
     'REPLAY_IMPOSSIBLE',
@@ -144,7 +144,7 @@ export function replayImpossible(kept: FailedChange | undefined): InboxError {
   );
 }
 
-/** The callback of a kept change. Its body was verified when it was received. */
+/** Recreates the callback of a kept change. Its body was verified when it was received. */
 export function toCallback(kept: FailedChange, rawBody: Uint8Array): VerifiedCallback {
   return {
     payment: parseStatusRecord(decodeBody(rawBody)),

@@ -4,7 +4,7 @@ import { isUint8Array, type RawBody } from '../callback/body.js';
 import { type BodyLimits, bodyWasRead, UnreadableBody } from './body.js';
 import type { Awaitable } from './options.js';
 
-/** What a framework keeps, on its request, of a body that it has read. */
+/** Where frameworks keep a body that they have read. */
 interface KeptBody {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -17,11 +17,11 @@ const REMEDY =
   'Fastify: let no preParsing hook read the payload of this route';
 
 /**
- * The body of a Node request as it was received: what the framework kept of it on `request`, or
- * the stream's bytes, counted as they arrive. Beyond the limit nothing more is read.
+ * Reads the body of a Node request as received: from what the framework kept on `request`, or from the
+ * stream, whose bytes are counted as they arrive. Beyond the limit it reads no more.
  *
  * @throws {UnreadableBody} when it broke off, took too long or is too large
- * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was read before
+ * @throws {CallbackVerificationError} `RAW_BODY_REQUIRED` when it was already read
  */
 export function readNodeBody(
   source: Readable,
@@ -33,25 +33,25 @@ export function readNodeBody(
   if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
   if (isUntouched(source))
     return mayComeAtOnce(source) ? takeWhole(source, limits) : collect(source, limits);
-  // Only now: on some platforms `body` is a getter that parses.
+  // Not earlier: on some platforms `body` is a getter that parses.
   const { body } = kept;
   if (isUint8Array(body)) return body;
   throw bodyWasRead(REMEDY);
 }
 
-// With an encoding set the stream gives text that was decoded already.
+// With an encoding set, the stream yields decoded text.
 function isUntouched(source: Readable): boolean {
   return !source.readableDidRead && !source.readableEnded && source.readableEncoding === null;
 }
 
-// On a request whose body was read as far as its length says, before the parser has noticed the end.
+// Marks a request whose body was read in full, by its Content-Length, before the parser noticed the end.
 const WAS_TAKEN = Symbol('body was taken whole');
 
 function mayComeAtOnce(source: Readable): boolean {
   return source.readableFlowing === null && lengthOf(source) !== undefined;
 }
 
-/** A body that has come with the head needs no deadline and no listeners for its chunks. */
+/** Reads a body that arrived with the head without a deadline or listeners for its chunks. */
 async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   let collecting: Promise<Uint8Array> | undefined;
   const stopWatching = (): void => {
@@ -64,9 +64,9 @@ async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Arr
   const onListener = (event: string | symbol): void => {
     if (event === 'data' || event === 'readable') share();
   };
-  // When something else begins to read it meanwhile, of which a later listener would miss a part.
+  // If something else begins to read meanwhile, a later listener would miss chunks.
   source.on('newListener', onListener).once('resume', share);
-  // The rest of the packet is parsed when the handler has returned. No nextTick: fake timers hold it up.
+  // The rest of the packet is parsed once the handler has returned. Not by nextTick, which fake timers block.
   await undefined;
   stopWatching();
   if (collecting === undefined && !isUntouched(source)) throw bodyWasRead(REMEDY);
@@ -76,13 +76,13 @@ async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Arr
 function readAtOnce(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
   const size = source.readableLength;
   const isWhole = size > 0 && lengthOf(source) === String(size);
-  // A stream that flows gives its bytes to other listeners.
+  // A flowing stream gives its bytes to other listeners.
   if (!isWhole || size > maxBodyBytes || source.readableFlowing !== null) return undefined;
   if (source.destroyed || !isUntouched(source)) return undefined;
   source.on('error', ignore);
   const body: Uint8Array | null = source.read();
   (source as MarkedRequest)[WAS_TAKEN] = true;
-  // The end is still to be read.
+  // Reads the end of the stream.
   source.resume();
   return body ?? undefined;
 }
@@ -101,7 +101,7 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
     const settle = (): void => {
       clearTimeout(timer);
       source.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken);
-      // A stream that breaks afterwards must not end the process.
+      // If the stream breaks later, that must not end the process.
       source.on('error', ignore);
     };
     const refuse = (status: 400 | 408 | 413): void => {
@@ -122,16 +122,16 @@ function collect(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
 
     const timer = setTimeout(() => refuse(408), limits.bodyTimeoutMs);
     source.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
-    // A framework may have paused it.
+    // A framework may have paused the stream.
     source.resume();
-    // Destroyed before we listened: it emits no more events.
+    // A stream that was destroyed earlier emits no events.
     if (source.destroyed) onBroken();
   });
 }
 
 function ignore(): void {}
 
-/** A signal that aborts when the connection is closed before the response was sent. */
+/** Returns a signal that aborts when the connection is closed before the response is sent. */
 export function signalWhenGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
@@ -144,8 +144,8 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
 }
 
 /**
- * The unread rest of a body would be read as the next request of the connection. Over HTTP/2 the stream
- * is closed, which the client could keep open otherwise.
+ * Closes the connection after the response if the body was not read to its end: the rest would be taken for
+ * the next request. Over HTTP/2 it closes the stream, which the client could otherwise keep open.
  */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || (request as MarkedRequest)[WAS_TAKEN]) return;
@@ -154,9 +154,9 @@ export function closeIfUnread(request: IncomingMessage, response: ServerResponse
   stream?.once('finish', () => stream.close());
 }
 
-/** What is used of the stream of an `Http2ServerResponse`. */
+/** The part of an `Http2ServerResponse`'s stream that is used. */
 interface Http2Stream {
   once(event: 'finish', listener: () => void): unknown;
-  /** Says by its code 0 that the answer is complete. */
+  /** Closes with code 0: the answer is complete. */
   close(): void;
 }

@@ -7,24 +7,30 @@ import type { CallbackOutcome, CallbackReply } from './reply.js';
 import { OnceAMinute } from './report.js';
 
 /**
- * What the logger and the subscribers of the tracing channel `merchant-payments:callback` get for one
- * callback, in full: no secret, no header, and of the body only the change's `key`, which can show its
- * referenceNumber and status, and with `logReferences` the merchant's own reference.
+ * All that the logger and the subscribers of the tracing channel `merchant-payments:callback` get for one
+ * callback. It has no secret and no header. From the body it has only the change's `key`, which can contain
+ * referenceNumber and status, and with `logReferences` the merchant's reference.
  */
 export interface CallbackTrace {
   /** The request's method. */
   readonly method: string;
   /** HTTP status of the reply. */
   status?: number;
-  /** What became of the request. */
+  /** The result of the request. */
   outcome?: CallbackOutcome;
-  /** The `code` of the error behind a reply that is not 200, or of a parked change's, when it is one of this package. */
+  /**
+   * If an error of this package is the reason for a reply other than 200, or for parking the change: its
+   * `code`.
+   */
   code?: string;
-  /** With `TIMESTAMP_OUTSIDE_WINDOW`: how far X-Timestamp lies behind the clock, in seconds. */
+  /**
+   * With `TIMESTAMP_OUTSIDE_WINDOW`: how many seconds X-Timestamp is behind the clock; negative if it is
+   * ahead.
+   */
   skewSeconds?: number;
   /** The key of the status change, once the callback is verified. */
   key?: string;
-  /** Of a verified callback, where the receiver has `logReferences`: its first 256 characters. */
+  /** With `logReferences`, once the callback is verified: the first 256 characters. */
   merchantPaymentReference?: string;
   /** From the request's arrival at the receiver to the reply, in milliseconds. */
   durationMs?: number;
@@ -32,7 +38,7 @@ export interface CallbackTrace {
 
 const channel = openChannel<CallbackTrace>('merchant-payments:callback');
 
-/** Runs one callback, publishes it to subscribers and logs it. */
+/** Runs one callback, publishes it to the channel's subscribers and logs it. */
 export function observe(
   method: string,
   log: ((trace: CallbackTrace) => void) | undefined,
@@ -53,7 +59,7 @@ export function observe(
   return published === undefined ? observed() : published.tracePromise(observed, trace);
 }
 
-/** Notes on the trace which callback it is. */
+/** Records on the trace which callback it is. */
 export function describeCallback(
   trace: CallbackTrace | undefined,
   { key, payment }: VerifiedCallback,
@@ -64,7 +70,7 @@ export function describeCallback(
   Object.assign(trace, shownReference(logReferences, payment.merchantPaymentReference));
 }
 
-/** Notes on the trace why a reply is not 200. */
+/** Records on the trace why the reply is not 200. */
 export function describeError(trace: CallbackTrace | undefined, error: unknown): void {
   if (trace === undefined) return;
   if (error instanceof MerchantPaymentsError) trace.code = error.code;
@@ -72,7 +78,7 @@ export function describeError(trace: CallbackTrace | undefined, error: unknown):
   if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
 }
 
-/** Writes a line for every callback. */
+/** Creates a function that writes a line for each callback. */
 export function createCallbackLog(logger: Logger): (trace: CallbackTrace) => void {
   const refusals = new Map<string, OnceAMinute>();
   return (trace) => {
@@ -83,7 +89,7 @@ export function createCallbackLog(logger: Logger): (trace: CallbackTrace) => voi
       writeLine(logger, level, { fields, message });
       return;
     }
-    // Anybody can send those, and a log at its usual level can't be flooded.
+    // Anyone can send these, and they must not flood a log at its usual level.
     const refusal = refusals.get(code) ?? new OnceAMinute();
     refusals.set(code, refusal);
     const skipped = refusal.take();

@@ -33,139 +33,138 @@ import { createRejectionLog, reportToConsole } from './report.js';
 export type Awaitable<Value> = Value | PromiseLike<Value>;
 
 /**
- * What a function that does something returns: nothing, or a promise of any value. Not a list of
+ * The return type of a function called for its effect: nothing, or a promise of any value. Excludes a list of
  * promises, which would not be awaited.
  */
 export type Settled = Awaitable<void> | PromiseLike<unknown>;
 
-/** What {@link CallbackReceiverOptions.onPayment} is given besides the callback. */
+/** What {@link CallbackReceiverOptions.onPayment} gets besides the callback. */
 export interface PaymentContext<Tx> {
-  /** The inbox's transaction where it has one, as with `postgresInbox`; otherwise `undefined`. */
+  /** The inbox's transaction if it has one, as with `postgresInbox`; otherwise `undefined`. */
   tx: Tx;
   /**
-   * Aborts when the work is in vain: the service closed the connection, `onPaymentTimeoutMs` passed, or
-   * the inbox lost its lease or its connection. Stop then, by throwing; the service retries.
+   * Aborts when the work can no longer count: the service closed the connection, `onPaymentTimeoutMs` passed,
+   * or the inbox lost its lease or connection. Stop then, by throwing; the service retries.
    */
   signal: AbortSignal;
   /**
-   * Whether a newer change of this payment was processed before. Mirror the status of an order only
-   * when this is false; do what must be done once (ship when paid) either way.
+   * Whether a newer change of this payment has already been processed. Store the order's status only if this
+   * is false; do what must happen once (ship when paid) either way.
    */
   stale: boolean;
   /**
-   * Whether the outbox knows another payment for this `merchantPaymentReference`: one of the two is to be
-   * refunded. False without an `outbox`.
+   * Whether the outbox has another payment for this `merchantPaymentReference`: refund one of the two. False
+   * without an `outbox`.
    */
   secondPayment: boolean;
 }
 
 /**
- * Options of a receiver and of every adapter. `Tx` is the inbox's transaction, `Fields` are those of
- * a record that `recordSchema` accepts, `Secret` is what the runtime takes as a signing secret.
+ * Options of a receiver and of every adapter. `Tx` is the inbox's transaction, `Fields` are the fields of a
+ * record that `recordSchema` accepts, `Secret` is the runtime's type of signing secret.
  */
 export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secret = SigningSecret>
   extends Omit<VerifyCallbackOptions<Fields, Secret>, 'signingSecret'> {
   /**
-   * The signing secret of the merchant account, or several during a rotation. A function is called for
-   * every callback, so that a secret can change without a restart: cache one that is slow to fetch. An unusable
-   * secret gives 500, as does a function that throws or takes more than 10 s (`SECRET_UNAVAILABLE`).
+   * The merchant account's signing secret, or several during a rotation. A function is called for every
+   * callback, so that a secret can change without a restart: cache one that is slow to fetch. If it throws or
+   * takes more than 10 s (`SECRET_UNAVAILABLE`), or returns an invalid secret, the reply is 500.
    */
   signingSecret: Secret | readonly Secret[] | (() => Awaitable<Secret | readonly Secret[]>);
   /**
-   * Your part: called once for each status change. When it returns, the change is recorded as processed
-   * and the service gets its 200; when it throws, the service gets 500 and retries. A
-   * {@link RetryLaterError} asks the service to retry (503) and is not reported. Return the promise of
-   * what must be done before the 200.
+   * Your function, called once for each status change. When it returns, the change is recorded as processed
+   * and the service gets a 200; when it throws, the service gets a 500 and retries. A {@link RetryLaterError}
+   * asks the service to retry (503) and is not reported. If your work is asynchronous, return its promise, so
+   * that it is awaited before the 200.
    */
   onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
-   * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. Then the
-   * signal aborts, the service gets 500, and `onError` an `InboxError` `WORK_TIMEOUT`. Work that does not
-   * stop keeps its payment busy until it ends; when it fails, `onError` gets that too.
+   * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. After that the
+   * signal aborts, the service gets a 500, and `onError` gets an `InboxError` `WORK_TIMEOUT`. Work that does
+   * not stop keeps its payment busy until it ends; if it then fails, `onError` gets that error too.
    * @default 60_000
    */
   onPaymentTimeoutMs?: number | undefined;
   /**
-   * Where processed changes are remembered.
+   * The store that remembers processed changes.
    * @default memoryInbox(), which serves one process
    */
   inbox?: CallbackInbox<Tx> | undefined;
   /**
-   * What sends your payments. Every callback settles its payment there: in the inbox's transaction, before
-   * `onPayment`, where both were made from the same pool, connection or provider; else before the inbox.
-   * When that fails the service gets 500 and retries.
+   * The outbox that sends your payments. Every callback settles its payment there: in the inbox's
+   * transaction, before `onPayment`, if both were created from the same pool, connection or provider;
+   * otherwise before the inbox is called. If that fails, the service gets a 500 and retries.
    */
   outbox?: PaymentOutbox | undefined;
   /**
-   * Called with every change of a payment that is the second one for its `merchantPaymentReference`, before
-   * `onPayment` and in the same transaction: note that it is to be refunded. When it throws, the service gets
-   * 500 and retries. Needs `outbox`.
-   * @default an `OutboxError` `SECOND_PAYMENT` to `onError`
+   * Called for every change of a second payment for a `merchantPaymentReference`, before `onPayment` and in
+   * the same transaction: record that it must be refunded. If it throws, the service gets a 500 and retries.
+   * Needs `outbox`.
+   * @default calls `onError` with an `OutboxError` `SECOND_PAYMENT`
    */
   onSecondPayment?(
     callback: VerifiedCallback<NoInfer<Fields>>,
     context: PaymentContext<Tx>,
   ): Settled;
   /**
-   * What to do with a change older than the last one processed for its payment: `process` calls
-   * `onPayment` with `stale: true`; `acknowledge` answers 200 without it, and reports an `InboxError`
-   * `STALE_CHANGE` to `onError`, once a minute at most.
+   * What to do with a change older than the last one processed for its payment: `process` calls `onPayment`
+   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports an `InboxError`
+   * `STALE_CHANGE` to `onError`, at most once a minute.
    * @default 'process'
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
-   * After how many failures of a change it is parked: a whole number from 1. The last of them is answered
-   * 200 (outcome `failed`), so the service stops retrying; `onError` gets an `InboxError` `CHANGE_PARKED`
-   * after the error itself. The inbox keeps the change, further deliveries of it are answered 200 without
-   * `onPayment`, and `replay` runs it if the inbox has `keepBodies: true`: set that too, or repair a parked
-   * change's order by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres or MySQL. A
-   * {@link RetryLaterError} is no failure.
-   * @default none: a failure is always answered 500
+   * After how many failures a change is parked: a whole number from 1. The last failure is answered 200
+   * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then an `InboxError`
+   * `CHANGE_PARKED`. The inbox keeps the change, and further deliveries of it are answered 200 without
+   * calling `onPayment`. `replay` runs the change if the inbox has `keepBodies: true`: set that too, or
+   * repair the order of a parked change by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres
+   * or MySQL. A {@link RetryLaterError} does not count as a failure.
+   * @default changes are never parked: every failure is answered 500
    */
   parkAfter?: number | undefined;
   /**
-   * Whether the later changes of a payment wait for its parked one: each is acknowledged and parked
-   * without `onPayment`, `onError` gets an `InboxError` `CHANGE_BLOCKED`, and all are replayed in their order.
-   * Otherwise they run. Needs `parkAfter`.
+   * Whether later changes of a payment wait for its parked change. If true, each is acknowledged and parked
+   * without calling `onPayment`, `onError` gets an `InboxError` `CHANGE_BLOCKED`, and you replay all of them
+   * in their order. If false, they run. Needs `parkAfter`.
    * @default false
    */
   blockParked?: boolean | undefined;
   /**
-   * The largest body that is read, in bytes: a whole number from 1. More gives 413.
+   * The largest accepted body, in bytes: a whole number from 1. A larger one is answered 413.
    * @default 65_536
    */
   maxBodyBytes?: number | undefined;
   /**
-   * How long the body may take to arrive, in milliseconds: a whole number from 1 to 2147483647.
-   * Longer gives 408.
+   * How long the body may take to arrive, in milliseconds: a whole number from 1 to 2147483647. A slower one
+   * is answered 408.
    * @default 10_000
    */
   bodyTimeoutMs?: number | undefined;
   /**
-   * Called with everything that needs a person: what `onPayment`, `onSecondPayment`, the inbox, the
-   * outbox, `signingSecret` or `recordSchema` threw; a body that was read too early; an authentic callback
-   * that is not a status
-   * record. Not with callbacks that fail verification: see `onRejected`. A promise is awaited before the
-   * reply, for two seconds at most. What it throws is ignored.
-   * @default console.error, without what drivers add to their errors
+   * Called with every error that needs a person: one thrown by `onPayment`, `onSecondPayment`, the inbox, the
+   * outbox, `signingSecret` or `recordSchema`; a body that was read too early; an authentic callback that is
+   * not a status record. Callbacks that fail verification go to `onRejected` instead. A promise is awaited
+   * before the reply, for at most two seconds. What it throws is ignored.
+   * @default logs message and stack to console.error, without the fields that drivers add to their errors
    */
   onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
   /**
-   * Called with the reason for every callback that fails verification. Anybody can send those, so limit
-   * what it writes. A promise is not waited for. What it throws is ignored.
-   * @default console.warn, once a minute at most for each code; none where there is a `logger`
+   * Called with the reason for every callback that fails verification. Anyone can send those, so limit what
+   * it writes. A promise is not awaited. What it throws is ignored.
+   * @default console.warn, at most once a minute for each code; nothing if there is a `logger`
    */
   onRejected?: ((error: CallbackVerificationError) => unknown) | undefined;
   /**
-   * Receives a line for every callback: pino, or console. At `debug` when it was processed, now or before,
-   * at `info` when the service is to retry it, at `error` when it failed. One that is rejected is at `warn`
-   * once a minute at most for each code, with the number of those `skipped` before, else at `debug`. No
-   * bodies, no headers, no texts of errors: `onError` gets those.
+   * Logs a line for every callback: pino, or console. The level is `debug` if the change was processed, now
+   * or earlier, `info` if the service is asked to retry, `error` if it failed. A rejected callback is logged
+   * at `warn`, at most once a minute for each code, with the number `skipped` since, and otherwise at
+   * `debug`. Lines have no bodies, headers or error messages: `onError` gets the errors.
    */
   logger?: Logger | undefined;
   /**
-   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of verified callbacks.
-   * It may name a customer. It never becomes a label of a metric.
+   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of verified callbacks,
+   * which may identify a customer. It never becomes a metric label.
    * @default false
    */
   logReferences?: boolean | undefined;
@@ -203,11 +202,11 @@ const receiverRules = {
   logReferences: withDefault(false, boolean),
 } satisfies OptionRules<CallbackReceiverOptions>;
 
-/** What is made of the options of a receiver. */
+/** A receiver's options, checked and with defaults. */
 export type ResolvedReceiverOptions<Tx> = ReturnType<typeof resolveReceiverOptions<Tx>>;
 
 /**
- * @param adapterRules the rules of options that an adapter has besides
+ * @param adapterRules rules for an adapter's additional options
  * @throws {InvalidOptionError} naming the option
  */
 export function resolveReceiverOptions<Tx>(
@@ -235,7 +234,7 @@ export function resolveReceiverOptions<Tx>(
   }
   return Object.freeze({
     ...limits,
-    /** How callbacks are verified, but for the secret and the schema. */
+    /** How callbacks are verified, except for the secret and the schema. */
     policy: { toleranceSeconds, signatureEncoding, timestampUnit, now },
     inbox: inbox as CallbackInbox<Tx>,
     outbox,
@@ -243,14 +242,14 @@ export function resolveReceiverOptions<Tx>(
       options,
     ) as CallbackReceiverOptions<Tx>['onSecondPayment'],
     processStale: onStale === 'process',
-    // As methods of the options, which is how they were written.
+    // Bound to the options, of which the user wrote them as methods.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),
   });
 }
 
-/** @throws {InvalidOptionError} when a change would be acknowledged that nothing keeps */
+/** @throws {InvalidOptionError} when changes would be acknowledged but not kept */
 function assertParking(
   { parkAfter, blockParked }: { parkAfter: number | undefined; blockParked: boolean },
   inbox: CallbackInbox<unknown>,

@@ -1,9 +1,9 @@
 import { within } from '../protocol/within.js';
 
-/** How long a secret or a schema of the merchant's may take, in milliseconds. */
+/** How long the merchant's `signingSecret` or `recordSchema` may take, in milliseconds. */
 export const PATIENCE_MS = 10_000;
 
-/** What the merchant's code gives. One that hangs must not hold every callback for ever. */
+/** Limits the wait for the merchant's code: if it hangs, callbacks must not wait for ever. */
 export const withinPatience = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
   within(PATIENCE_MS, given, () => {
     throw tooLate();

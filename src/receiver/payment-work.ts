@@ -16,19 +16,19 @@ interface WorkOptions<Tx>
 /** A verified callback. */
 export interface Received {
   readonly callback: VerifiedCallback;
-  /** Its payment as received. The merchant's code may write to that of `callback`. */
+  /** The payment as received. The merchant's code may change that of `callback`. */
   readonly payment: PaymentStatusRecord;
 }
 
-/** What an adapter knows of a request's sender and of its host. */
+/** What an adapter knows about a request's sender and the runtime. */
 export interface Caller {
-  /** A signal that aborts when the client disconnects. Called when it is needed. */
+  /** A signal that aborts when the client disconnects. Called only if the signal is used. */
   getSignal?(): AbortSignal | undefined;
   /** How long `onPayment` may take before the runtime ends the request, in milliseconds. */
   getTimeLimitMs?(): number | undefined;
 }
 
-// One getter for all: in an object literal it would be a new one each time, at three times the cost.
+// One getter for all contexts: an object literal would create one each time, at three times the cost.
 const SIGNAL = {
   enumerable: true,
   get(this: Context<unknown>) {
@@ -36,7 +36,7 @@ const SIGNAL = {
   },
 };
 
-/** Its properties are its own, so that `{ ...context }` has them. */
+/** Has own properties only, so that `{ ...context }` copies all of them. */
 class Context<Tx> implements PaymentContext<Tx> {
   readonly tx: Tx;
   readonly stale: boolean;
@@ -46,7 +46,7 @@ class Context<Tx> implements PaymentContext<Tx> {
 
   constructor(inbox: InboxContext<Tx>, secondPayment: boolean, getSignal: () => AbortSignal) {
     this.tx = inbox.tx;
-    // An inbox of the merchant's own may not know.
+    // A merchant's own inbox may leave it out.
     this.stale = inbox.stale === true;
     this.secondPayment = secondPayment;
     this.#getSignal = getSignal;
@@ -58,7 +58,7 @@ class Context<Tx> implements PaymentContext<Tx> {
   }
 }
 
-/** One call of `onPayment`: its context, its deadline, and whether it was done. */
+/** One call of `onPayment`: its context, its deadline and its result. */
 export class PaymentWork<Tx> {
   readonly #options: WorkOptions<Tx>;
   readonly #received: Received;
@@ -69,7 +69,7 @@ export class PaymentWork<Tx> {
   #expire: ((error: InboxError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
   #isSettled = false;
-  /** What the inbox will answer; set when the work took too long and goes on. */
+  /** The inbox's later answer, if the work exceeded its time limit and continues. */
   late: Promise<InboxOutcome> | undefined;
 
   constructor(options: WorkOptions<Tx>, received: Received, caller: Caller) {
@@ -78,32 +78,32 @@ export class PaymentWork<Tx> {
     this.#caller = caller;
   }
 
-  /** Whether the inbox has run it. */
+  /** Whether the inbox has started the work. */
   get hasBegun(): boolean {
     return this.#state !== 'not begun';
   }
 
-  /** Whether the payment is settled in its transaction, and not if that is rolled back. */
+  /** Whether the work's transaction settled the payment, which a rollback undoes. */
   get hasSettled(): boolean {
     return this.#isSettled;
   }
 
   /**
-   * What the inbox is to run.
+   * Does the work; called by the inbox.
    *
-   * @param settled what the callback was to the outbox, where that is known already
+   * @param settled the result of settling, if the payment is already settled
    */
   async run(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Promise<void> {
     if (this.#state !== 'not begun') {
       throw new InboxError('CONTRACT_VIOLATION', 'inbox.process must run work once');
     }
     this.#state = 'running';
-    // Counted apart: an inbox that has lost its lease may answer before the work has ended.
+    // Counted separately: an inbox that has lost its lease may answer before the work has ended.
     this.#options.activity.begin();
     this.#inbox = inbox;
     try {
       const working: unknown = this.#work(inbox, settled);
-      // What has returned needs no deadline: no timer could have run meanwhile.
+      // Work that has returned needs no deadline: no timer could have fired meanwhile.
       if (isThenable(working)) await this.#withinTime(working);
       this.#state = 'done';
     } catch (error) {
@@ -147,20 +147,20 @@ export class PaymentWork<Tx> {
   }
 
   /**
-   * What the inbox answers, unless the work takes too long: then it goes on, and the inbox keeps its
-   * claim, since the work may still write.
+   * Resolves with the inbox's answer. If the work exceeds its time limit, this rejects, but the work
+   * continues and the inbox keeps its claim, since the work may still write.
    *
    * @throws {InboxError} `WORK_TIMEOUT`
    */
   inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
-    // Nothing is left that has a deadline here.
+    // The work, which alone has a deadline here, is already done.
     if (this.#state === 'done' && processing instanceof Promise) return processing;
     return new Promise((resolve, reject) => {
       this.#expire = (error) => {
         this.late = processing;
         reject(error);
       };
-      // An inbox of the merchant's own may answer without a promise.
+      // A merchant's own inbox may not return a promise.
       Promise.resolve(processing).then((outcome) => {
         if (outcome === 'processed' && (this.#state === 'running' || this.#state === 'failed')) {
           const message = "inbox.process must not resolve with 'processed' unless work did";
@@ -193,7 +193,7 @@ export class PaymentWork<Tx> {
     this.#controller?.abort(error);
   }
 
-  /** Made when it is asked for: it costs as much as the rest, and most handlers never look. */
+  /** Created on first use: it costs as much as everything else here, and most handlers never use it. */
   #getSignal(): AbortSignal {
     this.#controller ??= this.#createController();
     return this.#controller.signal;
@@ -208,7 +208,7 @@ export class PaymentWork<Tx> {
     return controller;
   }
 
-  // Not AbortSignal.any: on Node 20 a listener on such a signal is never freed.
+  // Not AbortSignal.any: on Node 20 listeners of such a signal are never freed.
   #listenTo(source: AbortSignal, controller: AbortController): void {
     const abort = (): void => controller.abort(source.reason);
     source.addEventListener('abort', abort);
@@ -224,7 +224,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
-/** Counts what is under way, so that a process can wait for it before it exits. */
+/** Counts running work, so that a process can wait for it before it exits. */
 export class Activity {
   #running = 0;
   #waiting: (() => void)[] = [];
@@ -239,7 +239,7 @@ export class Activity {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves as soon as nothing is under way. */
+  /** Resolves as soon as no work is running. */
   idle(): Promise<void> {
     if (this.#running === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));

@@ -46,34 +46,34 @@ import { createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
-/** A request as an adapter has it. */
+/** A request, as an adapter provides it. */
 export interface IncomingCallback extends Caller {
   readonly method: string;
   readonly headers: CallbackHeaders;
-  /** Called once, and only for a request whose body is wanted. */
+  /** Called at most once, and only if the body is needed. */
   readBody(limits: BodyLimits): Awaitable<RawBody>;
 }
 
-/** What every adapter calls. */
+/** The receiver that all adapters share. */
 export interface ReceivingEnd {
-  /** Request in, reply out. It never rejects. */
+  /** Resolves with the reply to a request. It never rejects. */
   receive(incoming: IncomingCallback): Promise<CallbackReply>;
-  /** Runs a kept change. */
+  /** Runs a change that the inbox kept. */
   replay(change: ChangeId): Promise<CallbackReply>;
-  /** Resolves as soon as nothing is under way, work that outlived its time limit included. */
+  /** Resolves as soon as no work is running, including work that exceeded its time limit. */
   idle(): Promise<void>;
-  /** As `idle`, for `onPaymentTimeoutMs` at most: what runs longer ignores its signal. */
+  /** As `idle`, but for at most `onPaymentTimeoutMs`: work that runs longer ignores its signal. */
   close(): Promise<void>;
 }
 
 interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx> {
   readonly getVerifier: () => Awaitable<Verifier>;
-  /** Undefined where the inbox keeps none. */
+  /** Undefined if the inbox keeps no failures. */
   readonly failures: FailureSettings | undefined;
 }
 
 /**
- * @param adapterRules the rules of options that an adapter has besides
+ * @param adapterRules rules for an adapter's additional options
  * @throws {InvalidOptionError} when an option is invalid
  */
 export function createReceiver<Tx, Secret, Fields>(
@@ -83,7 +83,7 @@ export function createReceiver<Tx, Secret, Fields>(
 ): ReceivingEnd {
   const resolved = resolveReceiverOptions(options, adapterRules);
   const activity = new Activity();
-  // Without the schema: the receiver runs it, and can wait for one that is asynchronous.
+  // Without the schema, which the receiver runs itself, since it can await an asynchronous one.
   let secrets: readonly unknown[] | undefined;
   const create: CreateVerifier<Secret> = (signingSecret) => {
     secrets = [signingSecret].flat();
@@ -119,7 +119,7 @@ async function receive<Tx>(
   try {
     const rawBody = await incoming.readBody(receiver);
     assertBodySize(rawBody, receiver.maxBodyBytes);
-    // What is there is not awaited: with those awaits the receiver took 8% more CPU.
+    // Only promises are awaited: awaiting everything took 8% more CPU.
     const verifying = receiver.getVerifier();
     const verifier = isPromiseLike(verifying) ? await verifying : verifying;
     const verified = verifier({ rawBody, headers: incoming.headers });
@@ -145,14 +145,17 @@ async function answerUnusable<Tx>(receiver: Receiver<Tx>, error: unknown): Promi
   return reply;
 }
 
-/** Runs a change from what the inbox has kept of it; the claim decides whether it was processed. */
+/**
+ * Runs a change with the body that the inbox kept; the inbox's claim decides whether it was already
+ * processed.
+ */
 async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
   const kept = await findKept(receiver.inbox, change);
   receiver.activity.begin();
   try {
     if (kept?.rawBody === undefined) return await answerUnkept(receiver, change, kept);
     const { rawBody } = kept;
-    // For the signing secret, which must not be kept with an error. Nothing is verified by it here.
+    // Only to learn the signing secret, which must not be kept with an error.
     await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
     let accepted: AcceptedCallback;
     try {
@@ -188,7 +191,7 @@ function accept<Tx>(
   const event = toInboxEvent(callback, processStale, failures);
   const payment = settlement === undefined ? callback.payment : { ...callback.payment };
   const accepted = { callback, payment, event, failures };
-  // Last: the schema is handed the record and could write to it.
+  // The schema runs last: it gets the record and could change it.
   return recordSchema === undefined ? accepted : judge(accepted, recordSchema);
 }
 
@@ -210,7 +213,7 @@ function schemaHangs(): InvalidOptionError {
 
 function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
   try {
-    // One that is asynchronous must not end the process, which anybody could have it do.
+    // An asynchronous one that rejects must not end the process: anyone could cause that.
     Promise.resolve(onRejected(error)).catch(() => undefined);
   } catch {}
 }
@@ -236,7 +239,7 @@ function refuse(error: unknown): CallbackReply {
 /** A verified callback, and its event for the inbox. */
 export interface AcceptedCallback extends Received {
   readonly event: InboxEvent;
-  /** Undefined where the inbox keeps no failures. */
+  /** Undefined if the inbox keeps no failures. */
   readonly failures: DeliveryFailures | undefined;
 }
 
@@ -250,7 +253,7 @@ export interface ProcessingOptions<Tx>
   readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
 }
 
-/** Runs `onPayment` through the inbox, and turns the outcome into a reply. It never rejects. */
+/** Runs `onPayment` through the inbox and resolves with the reply. It never rejects. */
 export async function processOnce<Tx>(
   options: ProcessingOptions<Tx>,
   accepted: AcceptedCallback,
@@ -270,13 +273,16 @@ export async function processOnce<Tx>(
     if (!isOver) void followUp(options, work, error, accepted);
     const reply = await tellFailure(options, accepted, work, error, trace);
     if (reply === undefined) return answerParked(options, accepted);
-    // Work that goes on has its transaction still, which holds the payment's row.
+    // Work that continues still has its transaction, which locks the payment's row.
     if (isOver) await settleAgain(options, work, accepted);
     return reply;
   }
 }
 
-/** The reply to a failure that the service is to retry; undefined for a change that is parked. */
+/**
+ * Reports a failure. Resolves with a reply that makes the service retry, or with `undefined` for a parked
+ * change.
+ */
 async function tellFailure<Tx>(
   options: ProcessingOptions<Tx>,
   accepted: AcceptedCallback,
@@ -291,14 +297,14 @@ async function tellFailure<Tx>(
   // A parked change was reported when it was parked.
   if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
   const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
-  // A replay's caller wants to know what became of it.
+  // A replay's caller must learn that it failed.
   return isParked && !accepted.failures?.runParked ? undefined : fail();
 }
 
 /**
- * Settles what was rolled back with the work, also where only its COMMIT failed. Otherwise a payment that
- * is known to be paid stays `unresolved` until the bug is fixed, and a person or a click may create a
- * second one meanwhile.
+ * Settles the payment again if that was rolled back with the work, even if only the COMMIT failed. Otherwise a
+ * payment that is known to be paid would stay `unresolved` until the bug is fixed, and meanwhile a person or a
+ * click could create a second one.
  */
 async function settleAgain<Tx>(
   { settlement }: ProcessingOptions<Tx>,
@@ -323,7 +329,7 @@ async function answerParked<Tx>(
   }
 }
 
-/** Whether this delivery has parked its change. */
+/** Reports that this delivery parked its change. Resolves with whether it did. */
 async function reportParked<Tx>(
   { inbox, onError }: ProcessingOptions<Tx>,
   { callback, failures }: AcceptedCallback,
@@ -339,8 +345,8 @@ function findRetryLater(error: unknown): RetryLaterError | undefined {
   return undefined;
 }
 
-// The service has its 500, so a failure that follows would go unseen. One that only passes the timeout
-// on, as what listens to the signal does, was reported with it.
+// The service already has its 500, so a later failure would go unnoticed. An error that only passes the
+// timeout on, as code that listens to the signal throws, was already reported with it.
 async function followUp<Tx>(
   options: ProcessingOptions<Tx>,
   work: PaymentWork<Tx>,
@@ -366,7 +372,7 @@ function toReply(outcome: InboxOutcome): CallbackReply {
   if (outcome === 'processed' || outcome === 'duplicate' || outcome === 'stale') {
     return acknowledge(outcome);
   }
-  // An inbox of the merchant's own: only what it says was done counts as done.
+  // A merchant's own inbox may return anything: only a known outcome counts as success.
   throw new InboxError(
     'CONTRACT_VIOLATION',
     `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,

@@ -1,13 +1,13 @@
-/** What became of a request to the callback endpoint. */
+/** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
 
-/** What to answer. It has no body: nothing more than the status is said. */
+/** The answer to a request. It has no body: the status says everything. */
 export interface CallbackReply {
   /** HTTP status. */
   status: number;
   /** Headers to set; names in lower case. */
   headers: Record<string, string>;
-  /** What became of the request. */
+  /** The result of the request. */
   outcome: CallbackOutcome;
 }
 
@@ -18,7 +18,7 @@ export function acknowledge(
   return { status: 200, headers: {}, outcome };
 }
 
-/** The service's own schedule is not known; one second is when it is worth asking again. */
+/** The service's retry schedule is not known; after one second a retry may succeed. */
 export function askToRetry(afterSeconds = 1): CallbackReply {
   return { status: 503, headers: { 'retry-after': String(afterSeconds) }, outcome: 'busy' };
 }

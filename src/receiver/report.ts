@@ -7,8 +7,8 @@ import { within } from '../protocol/within.js';
 const PATIENCE_MS = 2_000;
 
 /**
- * The default of `onError`. Shows only the text and the stack of an error: drivers add the command to
- * theirs, with passwords and rows.
+ * The default of `onError`. Shows only an error's message and stack: drivers add the command to their errors,
+ * with passwords and rows.
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
   const subject = callback === undefined ? '' : ` (key ${callback.key})`;
@@ -27,12 +27,12 @@ function describeOne(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'an object' : String(error);
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   const name = typeof code === 'string' ? `[${code}] ` : '';
-  // The error of several failed attempts to connect has no message itself.
+  // The error for several failed attempts to connect has no message of its own.
   const parts = Array.isArray(errors) ? ` (${errors.map(String).join('; ')})` : '';
   return `${name}${error.stack ?? String(error)}${parts}`;
 }
 
-/** Calls `onError` and waits for it. Its failure does not change the reply. */
+/** Calls `onError` and waits for it. If it fails, the reply stays the same. */
 export async function report(
   onError: (error: unknown, callback?: VerifiedCallback) => unknown,
   error: unknown,
@@ -46,12 +46,14 @@ export async function report(
 
 const INTERVAL_MS = 60_000;
 
-/** Limits what is written about something that anybody can repeat. */
+/** Limits what is written about events that anyone can cause repeatedly. */
 export class OnceAMinute {
   #takenAtMs: number | undefined;
   #skipped = 0;
 
-  /** How many were skipped since the last one taken; `undefined` when this one is to be skipped. */
+  /**
+   * Returns how many events were skipped since the last one taken; `undefined` if this one is to be skipped.
+   */
   take(): number | undefined {
     const nowMs = performance.now();
     if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {
@@ -66,8 +68,8 @@ export class OnceAMinute {
 }
 
 /**
- * The default of `onRejected`: a wrong secret or a wrong clock shows at the first callback, and the log
- * can't be flooded. One entry per code.
+ * Creates the default of `onRejected`: a wrong secret or clock shows at the first callback, but the log can't
+ * be flooded. One entry per code.
  */
 export function createRejectionLog(): (error: CallbackVerificationError) => void {
   const entries = new Map<string, OnceAMinute>();
@@ -81,7 +83,7 @@ export function createRejectionLog(): (error: CallbackVerificationError) => void
   };
 }
 
-/** Reports changes that were acknowledged as stale: `onPayment` never sees them. */
+/** Creates a function that reports changes that were acknowledged as stale, which `onPayment` never sees. */
 export function createStaleReport(
   onError: (error: unknown, callback?: VerifiedCallback) => unknown,
 ): (callback: VerifiedCallback) => Promise<void> {

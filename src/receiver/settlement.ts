@@ -16,7 +16,7 @@ interface SettlementOptions<Tx> {
   readonly onError: (error: unknown, callback?: VerifiedCallback) => unknown;
 }
 
-/** What a callback is to the outbox. */
+/** Settles payments in the outbox by their callbacks. */
 export class Settlement<Tx> {
   readonly #options: SettlementOptions<Tx>;
   readonly #isShared: boolean;
@@ -27,15 +27,19 @@ export class Settlement<Tx> {
   }
 
   /**
-   * Settles the payment where that can't be in the inbox's transaction. Before the inbox, as it is the same
-   * however often it is done, and a change that the inbox knows must not hide what was not settled.
+   * Settles the payment before the inbox is called, if that can't be done in the inbox's transaction.
+   * Settling is idempotent; and if it came after, a change that the inbox already knows would never be
+   * settled.
    */
   async before(payment: PaymentStatusRecord): Promise<SettleOutcome | undefined> {
     if (this.#isShared) return undefined;
     return this.#options.outbox.settle(payment, { tx: undefined });
   }
 
-  /** Settles it in the inbox's transaction, where it is not settled before. Whether it is a second payment. */
+  /**
+   * Settles the payment in the inbox's transaction, unless it is already settled. Resolves with whether it is
+   * a second payment.
+   */
   async within(
     payment: PaymentStatusRecord,
     tx: Tx,
@@ -46,14 +50,14 @@ export class Settlement<Tx> {
   }
 
   /**
-   * Settles the payment of a change whose transaction was rolled back, and what was settled in it: that the
-   * payment exists is true whatever becomes of the work.
+   * Settles the payment of a change whose transaction, with its settlement, was rolled back: the payment
+   * exists, whether or not the work succeeds.
    */
   async apart(payment: PaymentStatusRecord): Promise<void> {
     if (this.#isShared) await this.#options.outbox.settle(payment, { tx: undefined });
   }
 
-  /** Has a person told of a second payment. */
+  /** Reports a second payment to the merchant. */
   async reportSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
     const { onSecondPayment, onError } = this.#options;
     if (onSecondPayment === undefined) await report(onError, secondPayment(), callback);
@@ -61,7 +65,7 @@ export class Settlement<Tx> {
   }
 }
 
-// Without the references, which may name a customer: onError is given the callback.
+// Without the references, which may identify a customer: onError gets the callback too.
 function secondPayment(): OutboxError {
   return new OutboxError(
     'SECOND_PAYMENT',

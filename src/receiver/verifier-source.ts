@@ -13,8 +13,8 @@ type SecretOption<Secret> = Pick<
 >;
 
 /**
- * Gives the verifier for the current signing secret. Keys are imported again only when the secret has
- * changed.
+ * Returns a function that gives the verifier for the current signing secret. Imports keys again only when the
+ * secret has changed.
  *
  * @throws {InvalidOptionError} when a fixed secret is invalid
  */
@@ -29,9 +29,9 @@ export function createVerifierSource<Secret>(
   }
   let last: { readonly secrets: readonly Secret[]; readonly verifier: Verifier } | undefined;
   return async () => {
-    // Called as a method of the options, which is how it was written.
+    // Called as a method of the options, as the user wrote it.
     const present = await readSecret(async () => signingSecret.call(options));
-    // A copy: the caller's own list may be changed in place.
+    // A copy, since the caller may change the list in place.
     const secrets: readonly Secret[] = Array.isArray(present) ? [...present] : [present as Secret];
     if (last === undefined || !areSame(last.secrets, secrets)) {
       last = { secrets, verifier: createVerifier(secrets) };
@@ -42,7 +42,7 @@ export function createVerifierSource<Secret>(
 
 async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
   const reading = read().catch((error: unknown) => {
-    // The error itself stays out: that of a parser can quote the secret.
+    // Without the error itself: a parser's error can quote the secret.
     throw unavailable(`signingSecret failed${nameFailure(error)}`);
   });
   return withinPatience(reading, () =>
@@ -66,7 +66,7 @@ function isFunction<Secret>(
 function areSame(before: readonly unknown[], now: readonly unknown[]): boolean {
   return (
     before.length === now.length &&
-    // Bytes may be other ones in the same array.
+    // The bytes in an array may have changed.
     now.every((secret, index) => secret === before[index] && !ArrayBuffer.isView(secret))
   );
 }

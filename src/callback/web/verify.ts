@@ -19,7 +19,7 @@ import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } f
 import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
 import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
 
-/** The part of a WebCrypto `CryptoKey` that is looked at, so that no DOM types are needed. */
+/** The part of a WebCrypto `CryptoKey` that is used, declared here so that no DOM types are needed. */
 export interface WebCryptoKey {
   /** Must be `secret`. */
   readonly type: string;
@@ -27,13 +27,13 @@ export interface WebCryptoKey {
   readonly algorithm: {
     /** Must be `HMAC`. */
     readonly name: string;
-    /** The digest below the HMAC. */
+    /** The HMAC's digest. */
     readonly hash?: {
       /** Must be `SHA-256`. */
       readonly name: string;
     };
   };
-  /** Must hold `verify`. */
+  /** Must contain `verify`. */
   readonly usages: readonly string[];
 }
 
@@ -44,9 +44,9 @@ export interface WebCryptoKey {
 export type WebSigningSecret = SigningSecret | WebCryptoKey;
 
 /**
- * Verifies one callback on WebCrypto, for runtimes without `node:crypto` (interface section 5.2).
- * The same checks in the same order as the synchronous `verifyCallback`; a `recordSchema` may be
- * asynchronous here.
+ * Verifies one callback on WebCrypto, for runtimes without `node:crypto` (interface section 5.2). Makes the
+ * same checks in the same order as the synchronous `verifyCallback`. Here a `recordSchema` may be
+ * asynchronous.
  *
  * @throws {CallbackVerificationError} when the callback must not be trusted; its `code` says why
  * @throws {InvalidOptionError} when an option is invalid
@@ -73,7 +73,7 @@ export async function verifyCallback<Fields = unknown>(
 }
 
 /**
- * Makes a verifier whose keys are imported once, at its first call.
+ * Creates a verifier whose keys are imported once, at its first call.
  *
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
@@ -94,7 +94,7 @@ export function createCallbackVerifier<Fields = unknown>(
 }
 
 /**
- * The key of a status change: equal to what the synchronous `callbackKey` returns.
+ * Resolves with the key of a status change, the same as the synchronous `callbackKey` returns.
  *
  * @throws {CallbackVerificationError} `INVALID_RECORD` when referenceNumber, status or updatedAt is missing
  */
@@ -122,15 +122,15 @@ async function verify(
   assertInsideWindow(sentAtMs, policy.now(), policy.toleranceSeconds);
 
   const digest = decodeDigest(signature, parseSignatureFormat(signature, policy.signatureEncoding));
-  // A copy, made before anything is awaited: the caller's buffer could change meanwhile, and what is
-  // parsed would not be what was verified.
+  // Copied before anything is awaited: the caller's buffer could change meanwhile, and the text that is
+  // parsed would not be the text that was verified.
   const signed = joinSignedBytes(timestamp, rawBody);
   const keys = await importKeys();
   const secretIndex = await findMatchingKey(keys, digest, signed);
   if (secretIndex === -1) throw signatureMismatch(keys.length);
 
   const payment = parseStatusRecord(decodeBody(signed.subarray(timestamp.length + 1)));
-  // Before the schema of the user, which is handed the record and could write to it.
+  // Before the user's schema runs, which gets the record and could change it.
   const key = await callbackKey(payment);
   if (policy.recordSchema !== undefined) {
     assertSchemaAccepts(await runRecordSchema(policy.recordSchema, payment));
