@@ -58,7 +58,7 @@ export class DeliveryFailures implements FailurePolicy {
   describeError(error: unknown): FailureText {
     return describeFailure(error, (texts) => {
       try {
-        const secrets = this.#settings.getSecrets()?.flatMap(spellSecret);
+        const secrets = this.#settings.getSecrets()?.flatMap(textsOfSecret);
         if (secrets === undefined) return texts.map(() => REDACTED);
         return new Redactor(secrets).redactAll(texts, decodeBody(toBytes(this.#rawBody)));
       } catch {
@@ -79,7 +79,7 @@ function toBytes(rawBody: RawBody): Uint8Array {
 }
 
 /** The texts in which an error could show a secret. None for a key that can't be exported. */
-function spellSecret(secret: unknown): string[] {
+function textsOfSecret(secret: unknown): string[] {
   if (typeof secret === 'string') return [secret];
   const { export: exportKey } = (secret ?? {}) as { export?(): unknown };
   const bytes = typeof exportKey === 'function' ? exportKey.call(secret) : secret;
@@ -103,7 +103,7 @@ export function changeParked(attempts: number, keepsBodies = true): InboxError {
 }
 
 /** The code with which the inbox refused to run the change, if it did. */
-export function refusalOf(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
+export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
   if (!(error instanceof InboxError)) return undefined;
   const { code } = error;
   return code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined;
@@ -116,7 +116,7 @@ export function refusalOf(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | 
  * @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference
  * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
  */
-export async function findKept<Tx>(
+export async function findKeptChange<Tx>(
   inbox: CallbackInbox<Tx>,
   change: ChangeId,
 ): Promise<FailedChange | undefined> {

@@ -32,7 +32,7 @@ export function readNodeBody(
   const { rawBody } = kept;
   if (typeof rawBody === 'string' || isUint8Array(rawBody)) return rawBody;
   if (isUntouched(source))
-    return mayComeAtOnce(source) ? takeWhole(source, limits) : collect(source, limits);
+    return mayBeComplete(source) ? readIfComplete(source, limits) : collect(source, limits);
   // Not earlier: on some platforms `body` is a getter that parses.
   const { body } = kept;
   if (isUint8Array(body)) return body;
@@ -45,14 +45,14 @@ function isUntouched(source: Readable): boolean {
 }
 
 // Marks a request whose body was read in full, by its Content-Length, before the parser noticed the end.
-const WAS_TAKEN = Symbol('body was taken whole');
+const WAS_READ = Symbol('body was taken whole');
 
-function mayComeAtOnce(source: Readable): boolean {
+function mayBeComplete(source: Readable): boolean {
   return source.readableFlowing === null && lengthOf(source) !== undefined;
 }
 
 /** Reads a body that arrived with the head without a deadline or listeners for its chunks. */
-async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
+async function readIfComplete(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   let collecting: Promise<Uint8Array> | undefined;
   const stopWatching = (): void => {
     source.off('newListener', onListener).off('resume', share);
@@ -70,10 +70,10 @@ async function takeWhole(source: Readable, limits: BodyLimits): Promise<Uint8Arr
   await undefined;
   stopWatching();
   if (collecting === undefined && !isUntouched(source)) throw bodyWasRead(REMEDY);
-  return collecting ?? readAtOnce(source, limits) ?? collect(source, limits);
+  return collecting ?? readComplete(source, limits) ?? collect(source, limits);
 }
 
-function readAtOnce(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
+function readComplete(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array | undefined {
   const size = source.readableLength;
   const isWhole = size > 0 && lengthOf(source) === String(size);
   // A flowing stream gives its bytes to other listeners.
@@ -81,13 +81,13 @@ function readAtOnce(source: Readable, { maxBodyBytes }: BodyLimits): Uint8Array 
   if (source.destroyed || !isUntouched(source)) return undefined;
   source.on('error', ignore);
   const body: Uint8Array | null = source.read();
-  (source as MarkedRequest)[WAS_TAKEN] = true;
+  (source as MarkedRequest)[WAS_READ] = true;
   // Reads the end of the stream.
   source.resume();
   return body ?? undefined;
 }
 
-type MarkedRequest = object & { [WAS_TAKEN]?: true };
+type MarkedRequest = object & { [WAS_READ]?: true };
 
 function lengthOf(source: Readable): string | undefined {
   return (source as Partial<IncomingMessage>).headers?.['content-length'];
@@ -148,7 +148,7 @@ export function signalWhenGone(response: ServerResponse): AbortSignal {
  * the next request. Over HTTP/2 it closes the stream, which the client could otherwise keep open.
  */
 export function closeIfUnread(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || (request as MarkedRequest)[WAS_TAKEN]) return;
+  if (request.complete || (request as MarkedRequest)[WAS_READ]) return;
   response.shouldKeepAlive = false;
   const { stream } = response as { stream?: Http2Stream };
   stream?.once('finish', () => stream.close());

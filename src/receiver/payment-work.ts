@@ -139,10 +139,10 @@ export class PaymentWork<Tx> {
     createContext: (secondPayment: boolean) => PaymentContext<Tx>,
   ): Promise<void> {
     const { callback, payment } = this.#received;
-    const isSecond = await settlement.within(payment, tx, settled);
+    const isSecond = await settlement.settleInTransaction(payment, tx, settled);
     this.#isSettled = true;
     const context = createContext(isSecond);
-    if (isSecond) await settlement.reportSecond(callback, context);
+    if (isSecond) await settlement.reportSecondPayment(callback, context);
     await this.#options.onPayment(callback, context);
   }
 

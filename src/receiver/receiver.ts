@@ -20,9 +20,9 @@ import {
   changeParked,
   DeliveryFailures,
   type FailureSettings,
-  findKept,
+  findKeptChange,
   keepsFailures,
-  refusalOf,
+  refusalCode,
   replayImpossible,
   toCallback,
 } from './kept-failures.js';
@@ -39,11 +39,12 @@ import {
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
-import { PATIENCE_MS, withinPatience } from './patience.js';
+
 import { Activity, type Caller, PaymentWork, type Received } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
 import { createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
+import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
 /** A request, as an adapter provides it. */
@@ -130,15 +131,15 @@ async function receive<Tx>(
     return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
     describeError(trace, error);
-    return answerUnusable(receiver, error);
+    return answerRefusal(receiver, error);
   } finally {
     receiver.activity.end();
   }
 }
 
-async function answerUnusable<Tx>(receiver: Receiver<Tx>, error: unknown): Promise<CallbackReply> {
-  const reply = refuse(error);
-  if (reply.status === 401) tellRejected(receiver, error as CallbackVerificationError);
+async function answerRefusal<Tx>(receiver: Receiver<Tx>, error: unknown): Promise<CallbackReply> {
+  const reply = toRefusal(error);
+  if (reply.status === 401) reportRejected(receiver, error as CallbackVerificationError);
   if (reply.status === 500 || reply.status === 422) {
     await report(receiver.onError, error, undefined);
   }
@@ -150,10 +151,10 @@ async function answerUnusable<Tx>(receiver: Receiver<Tx>, error: unknown): Promi
  * processed.
  */
 async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
-  const kept = await findKept(receiver.inbox, change);
+  const kept = await findKeptChange(receiver.inbox, change);
   receiver.activity.begin();
   try {
-    if (kept?.rawBody === undefined) return await answerUnkept(receiver, change, kept);
+    if (kept?.rawBody === undefined) return await answerNotKept(receiver, change, kept);
     const { rawBody } = kept;
     // Only to learn the signing secret, which must not be kept with an error.
     await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
@@ -161,7 +162,7 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
     try {
       accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, { replay: true });
     } catch (error) {
-      return await answerUnusable(receiver, error);
+      return await answerRefusal(receiver, error);
     }
     return await processOnce(receiver, accepted, {}, undefined);
   } finally {
@@ -169,7 +170,7 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
   }
 }
 
-async function answerUnkept<Tx>(
+async function answerNotKept<Tx>(
   { inbox }: Receiver<Tx>,
   { key, paymentReference }: ChangeId,
   kept: FailedChange | undefined,
@@ -192,26 +193,28 @@ function accept<Tx>(
   const payment = settlement === undefined ? callback.payment : { ...callback.payment };
   const accepted = { callback, payment, event, failures };
   // The schema runs last: it gets the record and could change it.
-  return recordSchema === undefined ? accepted : judge(accepted, recordSchema);
+  return recordSchema === undefined ? accepted : checkRecordSchema(accepted, recordSchema);
 }
 
-async function judge(
+async function checkRecordSchema(
   accepted: AcceptedCallback,
   recordSchema: StandardSchemaV1,
 ): Promise<AcceptedCallback> {
   const result = runRecordSchema(recordSchema, accepted.callback.payment);
-  assertSchemaAccepts(isPromiseLike(result) ? await withinPatience(result, schemaHangs) : result);
+  assertSchemaAccepts(
+    isPromiseLike(result) ? await withUserCodeTimeout(result, schemaTimeout) : result,
+  );
   return accepted;
 }
 
-function schemaHangs(): InvalidOptionError {
+function schemaTimeout(): InvalidOptionError {
   return new InvalidOptionError(
     'recordSchema',
-    `recordSchema gave no result within ${PATIENCE_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
+    `recordSchema gave no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
   );
 }
 
-function tellRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
+function reportRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
   try {
     // An asynchronous one that rejects must not end the process: anyone could cause that.
     Promise.resolve(onRejected(error)).catch(() => undefined);
@@ -228,7 +231,7 @@ function toInboxEvent(
   return { key, paymentReference, occurredAt, microseconds, processStale, failures };
 }
 
-function refuse(error: unknown): CallbackReply {
+function toRefusal(error: unknown): CallbackReply {
   if (error instanceof UnreadableBody) return reject(error.status);
   if (!(error instanceof CallbackVerificationError) || error.code === 'RAW_BODY_REQUIRED') {
     return fail();
@@ -263,15 +266,15 @@ export async function processOnce<Tx>(
   const { callback, event } = accepted;
   const work = new PaymentWork(options, accepted, caller);
   try {
-    const settled = await options.settlement?.before(accepted.payment);
+    const settled = await options.settlement?.settleBeforeInbox(accepted.payment);
     const processing = options.inbox.process(event, (context) => work.run(context, settled));
     const outcome = await work.inTime(processing);
     if (outcome === 'stale') await options.reportStale(callback);
     return toReply(outcome);
   } catch (error) {
     const isOver = work.late === undefined;
-    if (!isOver) void followUp(options, work, error, accepted);
-    const reply = await tellFailure(options, accepted, work, error, trace);
+    if (!isOver) void reportLateFailure(options, work, error, accepted);
+    const reply = await reportFailure(options, accepted, work, error, trace);
     if (reply === undefined) return answerParked(options, accepted);
     // Work that continues still has its transaction, which locks the payment's row.
     if (isOver) await settleAgain(options, work, accepted);
@@ -283,7 +286,7 @@ export async function processOnce<Tx>(
  * Reports a failure. Resolves with a reply that makes the service retry, or with `undefined` for a parked
  * change.
  */
-async function tellFailure<Tx>(
+async function reportFailure<Tx>(
   options: ProcessingOptions<Tx>,
   accepted: AcceptedCallback,
   work: PaymentWork<Tx>,
@@ -293,7 +296,7 @@ async function tellFailure<Tx>(
   const retryLater = findRetryLater(error);
   describeError(trace, retryLater ?? error);
   if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
-  const refusal = work.hasBegun ? undefined : refusalOf(error);
+  const refusal = work.hasBegun ? undefined : refusalCode(error);
   // A parked change was reported when it was parked.
   if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
   const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
@@ -313,7 +316,7 @@ async function settleAgain<Tx>(
 ): Promise<void> {
   if (!work.hasSettled) return;
   // The outbox logs a failure, and the service retries.
-  await settlement?.apart(payment).catch(() => undefined);
+  await settlement?.settleSeparately(payment).catch(() => undefined);
 }
 
 async function answerParked<Tx>(
@@ -321,7 +324,7 @@ async function answerParked<Tx>(
   { callback, payment }: Received,
 ): Promise<CallbackReply> {
   try {
-    await settlement?.apart(payment);
+    await settlement?.settleSeparately(payment);
     return acknowledge('failed');
   } catch (error) {
     await report(onError, error, callback);
@@ -347,7 +350,7 @@ function findRetryLater(error: unknown): RetryLaterError | undefined {
 
 // The service already has its 500, so a later failure would go unnoticed. An error that only passes the
 // timeout on, as code that listens to the signal throws, was already reported with it.
-async function followUp<Tx>(
+async function reportLateFailure<Tx>(
   options: ProcessingOptions<Tx>,
   work: PaymentWork<Tx>,
   timeout: unknown,

@@ -4,7 +4,7 @@ import { causesOf } from '../protocol/causes.js';
 import { within } from '../protocol/within.js';
 
 // A log that hangs must not keep the service waiting.
-const PATIENCE_MS = 2_000;
+const REPORT_TIMEOUT_MS = 2_000;
 
 /**
  * The default of `onError`. Shows only an error's message and stack: drivers add the command to their errors,
@@ -40,7 +40,7 @@ export async function report(
 ): Promise<void> {
   try {
     const reported = callback === undefined ? onError(error) : onError(error, callback);
-    await within(PATIENCE_MS, reported, () => undefined);
+    await within(REPORT_TIMEOUT_MS, reported, () => undefined);
   } catch {}
 }
 

@@ -31,7 +31,7 @@ export class Settlement<Tx> {
    * Settling is idempotent; and if it came after, a change that the inbox already knows would never be
    * settled.
    */
-  async before(payment: PaymentStatusRecord): Promise<SettleOutcome | undefined> {
+  async settleBeforeInbox(payment: PaymentStatusRecord): Promise<SettleOutcome | undefined> {
     if (this.#isShared) return undefined;
     return this.#options.outbox.settle(payment, { tx: undefined });
   }
@@ -40,7 +40,7 @@ export class Settlement<Tx> {
    * Settles the payment in the inbox's transaction, unless it is already settled. Resolves with whether it is
    * a second payment.
    */
-  async within(
+  async settleInTransaction(
     payment: PaymentStatusRecord,
     tx: Tx,
     before: SettleOutcome | undefined,
@@ -53,12 +53,15 @@ export class Settlement<Tx> {
    * Settles the payment of a change whose transaction, with its settlement, was rolled back: the payment
    * exists, whether or not the work succeeds.
    */
-  async apart(payment: PaymentStatusRecord): Promise<void> {
+  async settleSeparately(payment: PaymentStatusRecord): Promise<void> {
     if (this.#isShared) await this.#options.outbox.settle(payment, { tx: undefined });
   }
 
   /** Reports a second payment to the merchant. */
-  async reportSecond(callback: VerifiedCallback, context: PaymentContext<Tx>): Promise<void> {
+  async reportSecondPayment(
+    callback: VerifiedCallback,
+    context: PaymentContext<Tx>,
+  ): Promise<void> {
     const { onSecondPayment, onError } = this.#options;
     if (onSecondPayment === undefined) await report(onError, secondPayment(), callback);
     else await onSecondPayment(callback, context);

@@ -2,7 +2,7 @@ import type { CallbackRequest, VerifiedCallback } from '../callback/options.js';
 import { SecretUnavailableError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import type { Awaitable, CallbackReceiverOptions } from './options.js';
-import { PATIENCE_MS, withinPatience } from './patience.js';
+import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 
 export type Verifier = (request: CallbackRequest) => Awaitable<VerifiedCallback>;
 export type CreateVerifier<Secret> = (signingSecret: Secret | readonly Secret[]) => Verifier;
@@ -45,8 +45,8 @@ async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
     // Without the error itself: a parser's error can quote the secret.
     throw unavailable(`signingSecret failed${nameFailure(error)}`);
   });
-  return withinPatience(reading, () =>
-    unavailable(`signingSecret gave no secret within ${PATIENCE_MS} ms`),
+  return withUserCodeTimeout(reading, () =>
+    unavailable(`signingSecret gave no secret within ${USER_CODE_TIMEOUT_MS} ms`),
   );
 }
 

@@ -1,7 +1,11 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { memoryInbox } from '../../../src/inbox/memory.js';
-import { DeliveryFailures, findKept, keepsFailures } from '../../../src/receiver/kept-failures.js';
+import {
+  DeliveryFailures,
+  findKeptChange,
+  keepsFailures,
+} from '../../../src/receiver/kept-failures.js';
 import { createScene, post } from '../scene.js';
 
 const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
@@ -62,8 +66,8 @@ describe('an inbox that keeps failures', () => {
     const paymentReference = first?.payment.referenceNumber ?? '';
     for (const callback of [first, second]) {
       const key = callback?.key ?? '';
-      expect(await findKept(inbox, { key, paymentReference })).toMatchObject({ key });
-      expect(await findKept(inbox, { key, paymentReference: 'another' })).toBeUndefined();
+      expect(await findKeptChange(inbox, { key, paymentReference })).toMatchObject({ key });
+      expect(await findKeptChange(inbox, { key, paymentReference: 'another' })).toBeUndefined();
     }
   });
 });

@@ -1,10 +1,10 @@
 import { within } from '../protocol/within.js';
 
 /** How long the merchant's `signingSecret` or `recordSchema` may take, in milliseconds. */
-export const PATIENCE_MS = 10_000;
+export const USER_CODE_TIMEOUT_MS = 10_000;
 
 /** Limits the wait for the merchant's code: if it hangs, callbacks must not wait for ever. */
-export const withinPatience = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
-  within(PATIENCE_MS, given, () => {
+export const withUserCodeTimeout = <Value>(given: PromiseLike<Value>, tooLate: () => Error) =>
+  within(USER_CODE_TIMEOUT_MS, given, () => {
     throw tooLate();
   });
