@@ -9,7 +9,7 @@ import { checkout, settle } from './memory-shop.js';
 
 const app = express();
 
-// Before express.json(): the signature covers the bytes, which a parser does not keep.
+// Before express.json(): the signature covers the raw bytes, which a parser discards.
 app.all(
   '/callbacks/payments',
   callbackHandler({

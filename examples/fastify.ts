@@ -9,7 +9,7 @@ import { checkout, settle } from './memory-shop.js';
 
 const app = fastify();
 
-// Encapsulated: it has its own raw parser, and other routes get parsed bodies as before.
+// Encapsulated: only this route gets raw bodies; other routes get parsed ones as before.
 app.register(callbackPlugin, {
   path: '/callbacks/payments',
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',

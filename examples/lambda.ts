@@ -5,7 +5,7 @@ import { RetryLaterError } from 'merchant-payments';
 import { redisInbox } from 'merchant-payments/inbox/redis';
 import { callbackHandler } from 'merchant-payments/lambda';
 
-// Instances are short-lived, so the inbox must be elsewhere.
+// Instances are short-lived, so the inbox must be outside them.
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
 
 export const handler = callbackHandler({
@@ -15,7 +15,7 @@ export const handler = callbackHandler({
     const reference = payment.merchantPaymentReference;
     const order = `order:${reference}`; // a hash, stored before the payment was created
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
-    // Writes the field once, on any number of instances.
+    // Sets the field once, however many instances run.
     if (payment.status === 'paid' && (await redis.hsetnx(order, 'shippedAt', Date.now()))) {
       console.log(`${reference} is shipped`);
     }

@@ -1,4 +1,4 @@
-// The shop of the framework examples, with orders in memory. examples/shop has them in Postgres, and hands
+// The shop of the framework examples, with orders in memory. examples/shop has them in Postgres, and passes
 // the outbox to the callback handler.
 
 import {
@@ -22,7 +22,7 @@ let outbox: PaymentOutbox | undefined;
 export async function checkout(input: CreatePaymentInput): Promise<Order> {
   const reference = input.merchantPaymentReference;
   const order = orders.get(reference) ?? { status: 'waiting for payment' };
-  orders.set(reference, order); // before the payment: its callback can be faster than the answer
+  orders.set(reference, order); // before the payment: its callback may arrive before the answer
   outbox ??= memoryOutbox({ client: PaymentClient.fromEnv() });
   await outbox.create(input);
   return order;
@@ -37,12 +37,12 @@ export async function settle(
   const order = orders.get(reference);
   // Answered with 503: the service retries. A 200 would lose the payment.
   if (order === undefined) throw new RetryLaterError('order not stored yet');
-  // Once, however late the change is.
+  // Ships once, however late the change is.
   if (payment.status === 'paid' && order.shippedAt === undefined) {
     order.shippedAt = new Date();
     console.log(`${reference} is shipped`);
   }
-  // An older change must not turn the status back.
+  // An older change must not overwrite the status.
   if (!stale) {
     order.status = payment.status;
     console.log(`${reference} is ${payment.status}`);

@@ -1,5 +1,5 @@
-// A shop and a mock of the service on one machine. The answer to a creation gets lost, the customer clicks
-// again, and there is one payment all the same; its callback settles and ships the order. Then callbacks
+// A shop and a mock of the service on one machine. The answer to a creation gets lost and the customer clicks
+// again, yet there is one payment; its callback settles and ships the order. Then the mock sends callbacks
 // that must be refused or retried, or that arrive too early or too late.
 //
 //   npm run quickstart
@@ -56,12 +56,12 @@ const handleCallback = callbackHandler({
     const order = orders.get(reference);
     // Answered with 503, so that the service retries.
     if (order === undefined) throw new RetryLaterError('order not stored yet');
-    // Once for each order, however late the change is.
+    // Ships each order once, however late the change is.
     if (payment.status === 'paid' && !order.isShipped) {
       order.isShipped = true;
       say('merchant', `ships ${reference}`);
     }
-    // An older change must not turn the status back.
+    // An older change must not overwrite the status.
     if (!stale) order.status = payment.status;
     say('merchant', `${reference} is "${order.status}"${stale ? ', as before' : ''}`);
   },
@@ -69,7 +69,7 @@ const handleCallback = callbackHandler({
   onError: (error) => say('merchant', `failed: ${(error as Error).message}`),
 });
 
-// What the handler answers, and why.
+// Prints what the handler answers, and why.
 tracingChannel<object, object>('merchant-payments:callback').asyncEnd.subscribe((message) => {
   const { status, outcome, code } = message as CallbackTrace;
   say('merchant', `answered ${status}: ${outcome}${code === undefined ? '' : `, ${code}`}`);
@@ -99,7 +99,7 @@ step('4. A double click on another order');
 await Promise.all([click('order-1002'), click('order-1002')]);
 say('service', `${service.requests.length} requests, ${service.payments.list().length} payments`);
 
-// --- 5. and 6. What must be refused ------------------------------------------------------------
+// --- 5. and 6. Callbacks that must be refused ---------------------------------------------------
 
 step('5. A tampered callback is refused; the genuine one follows as a retry');
 service.faults.add({ on: 'callback', type: 'tampered-body' });
@@ -111,7 +111,7 @@ service.faults.add({ on: 'callback', type: 'stale-timestamp', bySeconds: 3600 })
 await service.setStatus(referenceNumber, 'disputed');
 await service.waitForDelivery({ referenceNumber, status: 'disputed', acknowledged: true });
 
-// --- 7. and 8. What must be retried, and what must not be done twice ----------------------------
+// --- 7. and 8. A retry and a duplicate ----------------------------------------------------------
 
 step('7. A delivery fails at the merchant; the service retries, and nothing ships twice');
 databaseIsDown = true;
@@ -121,7 +121,7 @@ await service.waitForDelivery({ referenceNumber, attempt: 2, status: 'paid' });
 step('8. The service delivers a callback again; the merchant answers 200 and does nothing');
 await service.resend(referenceNumber);
 
-// --- 9. and 10. What arrives too early, and too late ---------------------------------------------
+// --- 9. and 10. Callbacks that arrive too early or too late -------------------------------------
 
 step('9. A callback overtakes its order, which is stored a moment later; nothing is lost');
 const early = (await pay('order-1003')).payment?.referenceNumber ?? '';

@@ -1,7 +1,7 @@
-// Builds the mock server's dashboard into one HTML file with nothing beside it: its script and its
-// style stand in the page, so that a Content-Security-Policy of two hashes covers it.
+// Builds the mock server's dashboard into one HTML file. Script and style are inline, so that a
+// Content-Security-Policy with two hashes covers the page.
 //
-//   node scripts/build-dashboard.mjs [outfile=dist/mock-server/dashboard.html]
+// node scripts/build-dashboard.mjs [outfile=dist/mock-server/dashboard.html]
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,13 +15,13 @@ if (process.argv[1] === import.meta.filename) {
   await buildDashboard(process.argv[2] ?? path.join(root, 'dist/mock-server/dashboard.html'));
 }
 
-/** Writes the page to a file, in one step, as other processes may read it at the same time. */
+/** Writes the page to a file atomically, since other processes may read it at the same time. */
 export async function buildDashboard(outfile) {
   const [script, style] = await Promise.all([
     bundle('main.tsx', {
       format: 'esm',
       target: 'es2022',
-      // Shorter by 2 KB than the calls of preact/jsx-runtime, which the types are checked with.
+      // 2 KB smaller than with preact/jsx-runtime, which is only for type checks.
       tsconfigRaw: {
         compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' },
       },
@@ -29,7 +29,7 @@ export async function buildDashboard(outfile) {
     }),
     bundle('styles/main.css', {}).then(shortenProperties),
   ]);
-  // What would end the element early, or turn what follows into a comment.
+  // Escapes text that would end the element early, or begin a comment.
   assertLacks(script, /<\/script|<!--/i, 'the script');
   assertLacks(style, /<\/style|<!--/i, 'the style');
 

@@ -1,5 +1,5 @@
-// Builds dist/: readable modules for ESM and CommonJS, their declarations, the command line, and the
-// files that are exported as they are.
+// Builds dist/: readable modules for ESM and CommonJS, their declarations, the command line, and files that
+// are exported unchanged.
 
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,13 +15,14 @@ import {
   subpaths,
 } from './subpaths.mjs';
 
-// What stays an import. The command line uses the package as any other user does: by its name.
+// Not bundled. The command line imports the package by its name, as any user does.
 const external = [/^node:/, /^undici(?:\/|$)/, 'msw', '@opentelemetry/api', /^merchant-payments/];
 
-// Beside dist/, and moved into its place at the end: a suite that reads dist/ never sees half a build.
+// Built beside dist/ and moved into its place at the end, so that a suite that reads dist/ never sees half a
+// build.
 const folder = mkdtempSync('dist-');
 
-// msw's handlers are an ES module, as msw may be; the mock that they answer from is mock-server's one.
+// The msw handlers are an ES module, as msw may be. They use the same mock as mock-server.
 const mockFromItsSubpath = {
   name: 'mock-from-its-subpath',
   resolveId(source) {

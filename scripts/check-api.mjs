@@ -1,8 +1,7 @@
-// The report of the public interface: what each subpath exports, and every declaration that it takes.
-// A change of it is seen in review.
+// The report of the public interface: what each subpath exports, with all declarations. It makes changes
+// visible in review.
 //
-//   node scripts/check-api.mjs           fails where the report differs
-//   node scripts/check-api.mjs --write   writes it
+// node scripts/check-api.mjs fails if the report differs node scripts/check-api.mjs --write writes it
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +14,7 @@ const REPORT = 'api/merchant-payments.api.md';
 const files = await bundleDeclarations({
   entryFileNames: '[name]',
   chunkFileNames: 'declarations',
-  // All in one file, so that the report does not depend on which subpaths share what.
+  // In one file, so that the report does not depend on what subpaths share.
   manualChunks: (id) => (/\/index\.d\.ts$/.test(id) ? undefined : 'declarations'),
 });
 const codeOf = (name) => files.find(({ fileName }) => fileName === name).code;

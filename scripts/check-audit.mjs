@@ -1,5 +1,6 @@
-// Known vulnerabilities, by npm audit: any in what users install, and from "high" on in what the project is built and
-// tested with. A registry that serves no audits is said so, and fails nothing; the release needs one that does.
+// Known vulnerabilities, by npm audit. Fails for any in what users install, and for "high" or "critical" ones
+// in what builds and tests the project. If the registry serves no audits, it says so and passes; a release
+// needs one that does.
 
 import { spawnSync } from 'node:child_process';
 

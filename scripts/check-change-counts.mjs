@@ -1,9 +1,9 @@
-// One fact stands in one place: each usual change is made in a scratch copy, its types and the tests
-// that hold it are run, and the files it touched outside tests and prose are counted.
+// Checks that each fact is in one place: makes each usual change in a scratch copy, checks its types, runs
+// the tests that cover it, and counts the files that it touched outside tests and prose.
 //
-//   node scripts/check-change-counts.mjs [--quick] [name…]
+// node scripts/check-change-counts.mjs [--quick] [name…]
 //
-// --quick only makes and counts the changes; commands that write files run, types and tests do not.
+// --quick only makes and counts the changes, without types and tests.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { changes } from './change-counts/changes.mjs';
 
-// Tests, prose, and what is written by a command.
+// Tests, prose, and files written by a command.
 const UNCOUNTED = /^(?:test|docs|examples|api)\/|\.md$|^llms\.txt$/;
 
 const { values, positionals: names } = parseArgs({
@@ -33,9 +33,9 @@ for (const change of chosen) {
   if (isOver) process.exitCode = 1;
 }
 
-/** Makes a change in a copy of the working tree; the files that it touched. */
+/** Makes a change in a copy of the working tree. Returns the files that it touched. */
 function makeChange({ write, edit, run, own }) {
-  // Within the project, whose node_modules it uses.
+  // Within the project, to use its node_modules.
   const folder = path.resolve(mkdtempSync('.change-'));
   try {
     for (const file of files) cpSync(file, path.join(folder, file));

@@ -1,5 +1,5 @@
-// The time to import the package beyond an empty process, as a ratio to importing a known package.
-// CPU time of the whole process, not time on the clock: other work on the machine does not count.
+// The time to import the package, less that of an empty process, as a ratio to importing a known package.
+// Measured as CPU time of the whole process, so that other work on the machine does not count.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const subjects = {
 
 const ROUNDS = 11;
 
-/** Rows with a verdict: each ratio and its limit, the goals of the design. */
+/** Rows with a verdict: each ratio and its limit. */
 export function measureImportTime() {
   const times = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
   // The first round fills the disk cache and does not count.

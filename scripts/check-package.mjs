@@ -1,6 +1,5 @@
-// Packs the package as it would be published and checks the tarball: what is in it, whether its guides link
-// to what is in it, whether its exports resolve for every kind of consumer (publint, attw), and what it
-// depends on.
+// Packs the package as it would be published and checks the tarball: its files, that its guides link only to
+// these, that its exports resolve for every kind of consumer (publint, attw), and its dependencies.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { findMissingLinks, findUnlinked } from './packed-links.mjs';
 const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
 
-// What runs where there is no module of Node's, with the files that the build shares.
+// Subpaths that run without Node modules, with the files that they share.
 const PORTABLE = ['callback/web', 'fetch', 'inbox', 'inbox/redis'];
 
 const ALLOWED = [
@@ -28,7 +27,7 @@ const ALLOWED = [
 
 try {
   const [packed] = JSON.parse(
-    // Also within a dry run of npm publish, which says so to every npm below it.
+    // Set explicitly: a dry run of npm publish passes its own setting to every npm that it runs.
     execFileSync(
       'npm',
       ['pack', '--json', '--ignore-scripts', '--no-dry-run', '--pack-destination', folder],
@@ -40,7 +39,9 @@ try {
   );
   const stray = packed.files.filter(({ path: file }) => !ALLOWED.some((rule) => rule.test(file)));
   if (stray.length > 0) {
-    throw new Error(`The tarball holds what users do not need: ${stray.map((file) => file.path)}`);
+    throw new Error(
+      `The tarball has files that users do not need: ${stray.map((file) => file.path)}`,
+    );
   }
 
   const packedFiles = packed.files.map((file) => file.path);

@@ -1,4 +1,4 @@
-// Is this commit what its tag says? node scripts/check-release.mjs v1.2.3
+// Checks that this commit is the version of its tag: node scripts/check-release.mjs v1.2.3
 
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -18,7 +18,7 @@ const breaks = /^### Breaking$/m.test(entry?.split(/^## /m, 1)[0] ?? '');
 if (breaks && !existsSync(migration))
   problems.push(`it breaks something, and there is no ${migration}`);
 if (problems.length > 0) {
-  console.error(`This can’t be released: ${problems.join('; ')}.`);
+  console.error(`This cannot be released: ${problems.join('; ')}.`);
   process.exitCode = 1;
 } else {
   console.log(`${tag} is ready to be released.`);

@@ -23,8 +23,8 @@ try {
   for (const file of files.split('\0').filter(Boolean)) {
     cpSync(file, path.join(again, file), { recursive: true });
   }
-  // No symbolic link: it would show in the paths, from which the bundler makes names. Hard links take
-  // a second, where the temporary folder is on the same disk.
+  // Not a symbolic link, which would show in the paths from which the bundler makes names. Hard links take a
+  // second, if the temporary folder is on the same disk.
   const copy = (how) => execFileSync('cp', [how, 'node_modules', again], { stdio: 'ignore' });
   try {
     copy('-al');

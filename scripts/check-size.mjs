@@ -1,4 +1,4 @@
-// Sizes by size-limit, the installed size, and the time to import, each with a limit.
+// Checks the sizes (by size-limit), the installed size and the time to import against limits.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,14 +17,14 @@ try {
   const env = { ...process.env, PACKED_TARBALL: path.join(folder, packed.filename) };
   execFileSync('npx', ['--no-install', 'size-limit'], { env, stdio: 'inherit' });
 } catch (error) {
-  // size-limit has told what is over its limit; the figures below are worth having all the same.
+  // size-limit has reported what exceeds its limit; the figures below are still useful.
   if (error.status === undefined) throw error;
   process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-// 5% above what was measured last, as the limits of size-limit; the goal is bench's.
+// 5% above the last measurement, as with size-limit's limits; bench has the goal.
 const installed = atMost('node_modules', measureSize().megabytes, 3.85, ' MB');
 for (const { subject, figure, goal, met } of [installed, ...measureImportTime()]) {
   console.log(`${subject}: ${figure}, ${goal}${met ? '' : ': OVER'}`);

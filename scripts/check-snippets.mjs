@@ -1,6 +1,6 @@
-// Compiles every TypeScript block of README.md, docs/, the skill and the doc comments in src/, each as one module,
-// against the built package: what a reader copies must compile. Blocks that are a file of examples/ are
-// compiled there.
+// Compiles every TypeScript block of README.md, docs/, the skill and the doc comments in src/ against the
+// built package, each as one module: what a reader copies must compile. Blocks that show a file of examples/
+// are compiled there.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,10 @@ execFileSync('npx', ['--no-install', 'tsc', '-p', FOLDER], { stdio: 'inherit' })
 rmSync(FOLDER, { recursive: true });
 console.log(`${count} snippets compile`);
 
-/** The names of tsconfig.json, those of the sources as what was built of them: its types are checked already. */
+/**
+ * tsconfig.json's paths, pointing to the built declarations instead of the sources, whose types are already
+ * checked.
+ */
 function builtPaths() {
   const { paths } = JSON.parse(readFileSync('tsconfig.json', 'utf8')).compilerOptions;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// The declarations of what the package exports, each once and without what stays private.
+// Builds the declarations of the public interface, each once and without private parts.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { dts } from 'rollup-plugin-dts';
 import ts from 'typescript';
 import { entriesOf, subpaths } from './subpaths.mjs';
 
-/** Rollup's files: one for each subpath, and what they share. */
+/** Rollup's output: a file for each subpath, and shared files. */
 export async function bundleDeclarations(output) {
   const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-declared-'));
   try {
@@ -26,7 +26,7 @@ export async function bundleDeclarations(output) {
   }
 }
 
-// Without type checks, which are `npm run check`'s.
+// Without type checks, which `npm run check` does.
 function emitDeclarations(outDir) {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, process.cwd());

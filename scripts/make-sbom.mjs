@@ -1,14 +1,14 @@
-// Writes the software bill of materials (CycloneDX) of the package that is published: what it
-// depends on, and what is bundled into its files. The same commit gives the same bytes.
+// Writes the software bill of materials (CycloneDX) of the published package: its dependencies, and what is
+// bundled into its files. The same commit gives the same bytes.
 //
-//   node scripts/make-sbom.mjs [folder]
+// node scripts/make-sbom.mjs [folder]
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Enums, Models, Serialize, Spec, Validation } from '@cyclonedx/cyclonedx-library';
 
-// What is built into dist/; THIRD_PARTY_NOTICES holds its licence.
+// Bundled into dist/; THIRD_PARTY_NOTICES has the licences.
 const BUNDLED = ['preact'];
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));

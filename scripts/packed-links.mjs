@@ -4,8 +4,8 @@ const COMMENT_OR_CODE = /<!--.*?-->|^```.*?^```$|`[^`\n]*`/gms;
 const LINK = /\]\((?![\w+.-]+:|#)([^)#\s]+)/g;
 
 /**
- * The relative links of the packed Markdown files to what is not packed, as `file: link`. `read` gives the text
- * of a file.
+ * Returns the relative links of packed Markdown files to files that are not packed, as `file: link`. `read`
+ * returns the text of a file.
  */
 export function findMissingLinks(files, read) {
   return linksOf(files, read)
@@ -13,7 +13,7 @@ export function findMissingLinks(files, read) {
     .map(({ file, link }) => `${file}: ${link}`);
 }
 
-/** The packed files of a kind that no packed Markdown file links to. */
+/** Returns the packed files with this extension to which no packed Markdown file links. */
 export function findUnlinked(extension, files, read) {
   const targets = new Set(linksOf(files, read).map(({ target }) => target));
   return files.filter((file) => file.endsWith(extension) && !targets.has(file));

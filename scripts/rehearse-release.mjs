@@ -19,7 +19,7 @@ let registry;
 try {
   registry = await startRegistry();
   if (run('git', ['status', '--porcelain'], { quiet: true }) !== '') {
-    console.log('The last commit is rehearsed, without what is not committed.');
+    console.log('Only the last commit is rehearsed, without uncommitted changes.');
   }
   const [first, second] = versionsToRehearse();
   run('git', ['clone', '--quiet', '--bare', process.cwd(), inFolder('origin.git')]);
@@ -40,7 +40,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The version that CHANGELOG.md says comes next, and the minor version after it. */
+/** Returns the next version according to CHANGELOG.md, and the minor version after it. */
 function versionsToRehearse() {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const next = /^## (\S+) - unreleased$/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.[1];
@@ -53,7 +53,7 @@ function minorAfter(version) {
   return `${major}.${minor + 1}.0`;
 }
 
-/** What RELEASING.md has a maintainer do, then what the workflow does. Returns the tarball. */
+/** Does what RELEASING.md asks of a maintainer, then what the workflow does. Returns the tarball. */
 function release(version) {
   step(`${version}: prepared, tagged and pushed`);
   const work = inFolder('work');

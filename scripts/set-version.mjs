@@ -1,4 +1,4 @@
-// Makes this commit that of a version, with the date of today: npm run release:version -- 1.2.3
+// Writes a version and today's date into every file that states them: npm run release:version -- 1.2.3
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

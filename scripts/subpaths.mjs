@@ -1,8 +1,8 @@
-// The one list of what the package exports. `merchant-payments/<subpath>` is src/<subpath>/index.ts.
-// The build, the reference and package.json are made from it:
+// The list of the package's subpaths. `merchant-payments/<subpath>` is src/<subpath>/index.ts. The build, the
+// reference and package.json are generated from it:
 //
-//   node scripts/subpaths.mjs           fails where package.json differs
-//   node scripts/subpaths.mjs --write   writes package.json's exports and typesVersions
+// node scripts/subpaths.mjs fails if package.json differs node scripts/subpaths.mjs --write writes
+// package.json's exports and typesVersions
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,12 +35,12 @@ export const subpaths = [
   'testing',
 ];
 
-/** Built into one file each: most of the time to load a verifier went into the number of files. */
+/** Built into one file each: loading a verifier from many files takes several times as long. */
 export const singleFile = ['callback', 'callback/web'];
 
 /**
- * One implementation, in CommonJS, which the ES module re-exports: what no browser or edge runtime bundles,
- * and would double what is installed.
+ * Built once, as CommonJS, which the ES module re-exports: two builds would double the installed size, and no
+ * browser or edge runtime bundles these.
  */
 export const oneImplementation = [
   'inbox/contract',
@@ -57,7 +57,9 @@ export const oneImplementation = [
   'testing',
 ];
 
-/** Exported as they are, and where each comes from; the dashboard is built by scripts/build-dashboard.mjs. */
+/**
+ * Files that are exported unchanged, with their sources. scripts/build-dashboard.mjs builds the dashboard.
+ */
 export const assets = {
   'inbox/postgres/schema.sql': 'src/inbox/postgres/schema.sql',
   'inbox/mysql/schema.sql': 'src/inbox/mysql/schema.sql',

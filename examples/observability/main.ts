@@ -29,7 +29,7 @@ import { callbackHandler } from 'merchant-payments/node';
 import { instrumentMerchantPayments } from 'merchant-payments/opentelemetry';
 import { memoryOutbox } from 'merchant-payments/outbox';
 
-// The SDK first: the instrumentation takes the providers that it has set.
+// The SDK starts first: the instrumentation uses the providers that it registers.
 const hasCollector = process.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
 const spanProcessor = hasCollector
   ? new BatchSpanProcessor(new OTLPTraceExporter())
@@ -77,7 +77,7 @@ server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
 process.on('SIGTERM', () => server.close());
 server.once('close', async () => {
   await client.close();
-  // What is not exported yet.
+  // Exports what is still pending.
   await tracerProvider.shutdown();
   await meterProvider.shutdown();
 });

@@ -1,8 +1,8 @@
-// Slow work in BullMQ 6: the callback stores what is known of the order, and a worker delivers.
+// Slow work in BullMQ 6: the callback stores the order's state, and a worker delivers.
 //
 //   REDIS_URL=redis://… WAREHOUSE_URL=http://… MERCHANT_PAYMENTS_SIGNING_SECRET=… \
 //     npx tsx examples/queues/bullmq.ts
-//   npx tsx examples/queues/bullmq.ts retry   runs the jobs again that failed for good
+//   npx tsx examples/queues/bullmq.ts retry   # runs jobs that failed for good again
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ const queue = new Queue<{ reference: string }>(name, {
   defaultJobOptions: {
     attempts: 20, // over about six days
     backoff: { type: 'exponential', delay: 1000 },
-    // Kept longer than the service retries: a job's id is known as long as the job is kept.
+    // Longer than the service retries: BullMQ recognises a job's id only while it keeps the job.
     removeOnComplete: { age: 30 * 24 * 3600 },
   },
 });
@@ -31,7 +31,7 @@ await queue.waitUntilReady();
 const redis = new Redis(url);
 for (const client of [redis, queue]) client.on('error', console.error); // they reconnect
 
-// --- The callback: what is known of the order, and a job that looks at it ------------------------
+// --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
@@ -39,11 +39,11 @@ const handler = callbackHandler({
   async onPayment({ payment, key }, { stale }) {
     const { merchantPaymentReference: reference, status } = payment;
     const order = `order:${reference}`; // a hash, stored at checkout
-    // Not left to the worker: a job that waits for its order fails for good in the end.
+    // Checked here: a job that waits for its order would fail for good in the end.
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
     if (status === 'paid') await redis.hsetnx(order, 'paidAt', Date.now());
     if (!stale) await redis.hset(order, 'status', status);
-    // After the order is written, which the worker reads. A repeated id is the same job.
+    // After the order is stored, which the worker reads. A repeated id adds no second job.
     await queue.add('deliver', { reference }, { jobId: key });
     if (!stale) console.log(`${reference} is ${status}`);
   },
@@ -56,7 +56,7 @@ async function read(reference: string) {
   return { status, isPaid: paidAt !== undefined };
 }
 
-/** When it throws, BullMQ runs the job again, and after the last attempt keeps it as failed. */
+/** If it throws, BullMQ runs the job again, and after the last attempt keeps it as failed. */
 async function run(reference: string) {
   try {
     const delivery = await deliver(reference, () => read(reference));
@@ -79,7 +79,7 @@ function work() {
   return worker;
 }
 
-// --- What failed for good: somebody must look ----------------------------------------------------
+// --- Jobs that failed for good: a person must look -----------------------------------------------
 
 // The worker's event is lost with its process; the failed set is not.
 async function reportFailed() {

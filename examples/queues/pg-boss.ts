@@ -1,9 +1,9 @@
 // Slow work in pg-boss, which keeps its jobs in the same Postgres: the inbox's record, the order and the
-// job are written in one transaction. Needs pg-boss 12.38 or a later 12, and for it Node 22.12.
+// job are written in one transaction. Needs pg-boss 12.38 or a later 12, which needs Node 22.12.
 //
 //   DATABASE_URL=postgres://… WAREHOUSE_URL=http://… MERCHANT_PAYMENTS_SIGNING_SECRET=… \
 //     npx tsx examples/queues/pg-boss.ts
-//   npx tsx examples/queues/pg-boss.ts redrive   # runs the jobs again that failed for good
+//   npx tsx examples/queues/pg-boss.ts redrive   # runs jobs that failed for good again
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,7 +37,7 @@ await boss.createQueue(queue, {
   deadLetter: failed,
 });
 
-// --- The callback: what is known of the order, and a job that looks at it ------------------------
+// --- The callback: stores the order's state and adds a job ---------------------------------------
 
 const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
@@ -50,7 +50,7 @@ const handler = callbackHandler({
        WHERE reference = $1 RETURNING reference`,
       [reference, status, stale],
     );
-    // Not left to the worker: a job that waits for its order fails for good in the end.
+    // Checked here: a job that waits for its order would fail for good in the end.
     if (rows.length === 0) throw new RetryLaterError('order not stored yet');
     const db = { executeSql: (text: string, values?: unknown[]) => tx.query(text, values) };
     const job = await boss.send(queue, { reference }, { db });
@@ -69,7 +69,7 @@ async function read(reference: string) {
   return rows[0];
 }
 
-/** When it throws, pg-boss runs the job again, and after the last attempt moves it to `failed`. */
+/** If it throws, pg-boss runs the job again, and after the last attempt moves it to `failed`. */
 async function run({ id, data: { reference } }: Job<{ reference: string }>): Promise<JobResult> {
   try {
     const delivery = await deliver(reference, () => read(reference));
@@ -93,7 +93,7 @@ function work() {
   );
 }
 
-// --- What failed for good: somebody must look ----------------------------------------------------
+// --- Jobs that failed for good: a person must look -----------------------------------------------
 
 async function reportFailed() {
   const jobs = await boss.findJobs<{ reference: string }>(failed, { queued: true });

@@ -9,8 +9,9 @@ export interface OrderState {
 export class RefusedError extends Error {}
 
 /**
- * Tells the warehouse what the order needs now, whichever job asks, and however often: a job may overtake
- * another one of its order, or run at the same time, and the warehouse hears the newest state last.
+ * Tells the warehouse what the order needs now. A job may overtake another job of its order, or run at the
+ * same time, so each reads the order again until nothing has changed: the warehouse hears the newest
+ * state last.
  */
 export async function deliver(
   reference: string,
@@ -32,13 +33,13 @@ function deliveryOf({ status, isPaid }: OrderState): Delivery | undefined {
   return isPaid ? 'shipped' : undefined;
 }
 
-/** PUT and DELETE: to be told twice changes nothing. */
+/** By PUT and DELETE, which may be repeated. */
 async function tell(reference: string, delivery: Delivery): Promise<void> {
   const url = `${process.env.WAREHOUSE_URL}/shipments/${encodeURIComponent(reference)}`;
   const method = delivery === 'shipped' ? 'PUT' : 'DELETE';
   const { ok, status } = await fetch(url, { method, signal: AbortSignal.timeout(10_000) });
   if (ok) return;
   const message = `${reference} is not ${delivery}: the warehouse answered ${status}`;
-  // Such as an address to which it does not deliver. Everything else is worth a retry.
+  // 400 or 422: for example an address to which it does not deliver. Anything else is worth a retry.
   throw status === 400 || status === 422 ? new RefusedError(message) : new Error(message);
 }

@@ -16,7 +16,7 @@ export async function checkout(reference: string, amount: number): Promise<Outbo
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     console.error(`${reference}: ${error.message}`);
-    // No payment exists. It is rejected, or still recorded: then `recover` sends it.
+    // No payment exists. Its state is rejected, or still recorded: then `recover` sends it.
     return (await outbox.get(reference))?.state ?? 'recorded';
   }
 }

@@ -8,7 +8,7 @@ export const pool = new pg.Pool({
   connectionTimeoutMillis: 5_000,
   query_timeout: 30_000,
 });
-// A connection that breaks would end the process: an idle one, or one in a transaction of your own.
+// Without listeners, a broken connection would end the process, whether idle or in your transaction.
 pool.on('error', console.error);
 pool.on('connect', (connection) => connection.on('error', console.error));
 

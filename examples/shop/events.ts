@@ -6,7 +6,7 @@ const INTERVAL_MS = 500;
 
 const streams = new Set<AbortController>();
 
-/** What the customer's page shows. Undefined for a reference without an order. */
+/** Returns what the customer's page shows; undefined for a reference without an order. */
 export async function readOrder(reference: string) {
   const { rows } = await pool.query(
     `SELECT status, shipments.reference IS NOT NULL AS "isPaid"
@@ -18,8 +18,8 @@ export async function readOrder(reference: string) {
 }
 
 /**
- * Sends the order as it is, and again whenever it changes, as server-sent events. It looks into the
- * database, so it does not matter which instance receives the callback.
+ * Sends the order's state, and each change of it, as server-sent events. It polls the database, so it
+ * does not matter which instance receives the callback.
  */
 export async function streamOrder(request: Request<{ reference: string }>, response: Response) {
   const { reference } = request.params;

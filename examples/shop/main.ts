@@ -28,7 +28,7 @@ app.use((_request, response, next) => {
   response.set({
     'content-security-policy':
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    'referrer-policy': 'no-referrer', // who has an order's address may see the order
+    'referrer-policy': 'no-referrer', // anyone with an order's address can see the order
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
   });
@@ -37,7 +37,7 @@ app.use((_request, response, next) => {
 app.use(express.static(files, { index: false, cacheControl: false }));
 app.use(express.urlencoded({ extended: false }));
 
-// The reference comes with the page, so that every click on it pays for the same order. It
+// The reference is part of the page, so that every click on it pays for the same order. It
 // can't be guessed.
 app.get('/', (_request, response) => {
   response.send(page.replaceAll('REFERENCE', randomUUID()));
@@ -77,7 +77,7 @@ const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?
   console.log(`The shop is at http://127.0.0.1:${port}/`);
 });
 
-// Sends what a crash or an unreachable service has left behind.
+// Sends payments that a crash or an unreachable service left unsent.
 const recovery = setInterval(async () => {
   const { error } = await outbox.recover().catch((thrown: Error) => ({ error: thrown }));
   if (error) console.error(error);
@@ -87,9 +87,9 @@ process.once('SIGTERM', async () => {
   setTimeout(() => process.exit(1), 25_000).unref(); // before the platform's SIGKILL
   clearInterval(recovery);
   endStreams();
-  server.keepAliveTimeout = 1; // a connection ends with its answer
-  await new Promise((resolve) => server.close(resolve)); // answers what has begun
-  await handleCallback.idle(); // and waits for an onPayment that outlived its timeout
+  server.keepAliveTimeout = 1; // closes each connection after its answer
+  await new Promise((resolve) => server.close(resolve)); // answers requests that have begun
+  await handleCallback.idle(); // waits for an onPayment that exceeded its timeout, too
   await client.close();
   await pool.end();
 });

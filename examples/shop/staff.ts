@@ -15,7 +15,7 @@ staff.get('/', async (_request, response) => {
   response.send(await staffPage());
 });
 
-/** Somebody has looked at the service: it has the payment, or it has none. */
+/** A person has looked at the service, which has the payment or does not. */
 staff.post('/resolve', (request, response) =>
   act(response, async () => {
     const { reference, referenceNumber } = request.body;
@@ -25,7 +25,7 @@ staff.post('/resolve', (request, response) =>
   }),
 );
 
-/** Runs a failed change again, from the bytes that were received. */
+/** Runs a failed change again, with the body as received. */
 staff.post('/replay', (request, response) =>
   act(response, async () => {
     const { outcome } = await handleCallback.replay(changeOf(request));
@@ -35,7 +35,7 @@ staff.post('/replay', (request, response) =>
   }),
 );
 
-/** Somebody has done by hand what the change asks for. */
+/** A person has done by hand what the change requires. */
 staff.post('/discard', (request, response) =>
   act(response, async () => {
     await inbox.discard(changeOf(request));
@@ -47,10 +47,10 @@ function changeOf({ body }: Request) {
   return { key: body.key, paymentReference: body.paymentReference };
 }
 
-/** Back to the lists. What went wrong is said above them. */
+/** Returns to the lists, with any error shown above them. */
 async function act(response: Response, action: () => Promise<string | undefined>) {
   const problem = await action().catch((error: unknown) => {
-    // Such as OUTBOX_STATE: a callback has settled the payment meanwhile.
+    // For example OUTBOX_STATE: meanwhile a callback has settled the payment.
     if (error instanceof MerchantPaymentsError) return error.message;
     throw error;
   });
@@ -64,7 +64,7 @@ function onlyStaff(request: Request, response: Response, next: NextFunction) {
   if (!timingSafeEqual(digest(password.join(':')), digest(STAFF_TOKEN))) {
     response.set('www-authenticate', 'Basic realm="staff"').sendStatus(401);
   } else if (request.method === 'POST' && request.headers['sec-fetch-site'] !== 'same-origin') {
-    response.sendStatus(403); // the browser sends the password for forms of other sites too
+    response.sendStatus(403); // the browser also sends the password with forms of other sites
   } else {
     next();
   }

@@ -1,5 +1,5 @@
-// Adds to the site what machines read: llms.txt (https://llmstxt.org) with the files it links to,
-// all of it in one file as llms-full.txt, and the OpenAPI description.
+// Adds files for machines to the site: llms.txt (https://llmstxt.org) with the files it links to, the same in
+// one file as llms-full.txt, and the OpenAPI description.
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// Follows every link of the built site, over a server on this machine, and looks for the headings
-// they name. What leads outside is not fetched, so that the check needs no network: it is listed, and
-// must be an https address. The links of the Markdown files themselves are checked by test/docs.
+// Follows every link of the built site, through a local server, and looks for the headings that links name.
+// Links to other sites are not fetched, so that the check needs no network: they are listed, and must use
+// https. test/docs checks the links in the Markdown files themselves.
 
 import { LinkChecker } from 'linkinator';
 
@@ -31,7 +31,7 @@ const insecure = [...outside]
 
 console.log(`${links.length} addresses inside; outside, not fetched:`);
 for (const link of [...outside].sort()) console.log(`  ${link}`);
-// An empty folder has no broken link.
+// An empty folder would have no broken link.
 if (links.length < 100) broken.push(`only ${links.length} addresses: is the site built?`);
 for (const problem of [...broken, ...insecure]) console.error(problem);
 process.exitCode = broken.length + insecure.length === 0 ? 0 : 1;

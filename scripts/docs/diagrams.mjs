@@ -15,7 +15,7 @@ export const diagrams = readdirSync(SOURCES).map((file) => path.basename(file, '
 
 const FONT = { fontname: 'Helvetica', fontsize: 10.5 };
 
-// As an image it follows the colour scheme of the page that shows it.
+// As an image, the SVG follows the colour scheme of the page that shows it.
 const STYLE = `<style>
 text { font-family: Helvetica, Arial, 'Liberation Sans', sans-serif; fill: #1f2328; }
 .node path { fill: #f6f8fa; stroke: #6e7781; }
@@ -35,7 +35,9 @@ text { fill: #e6edf3; }
 }
 </style>`;
 
-/** The SVG of one diagram, the same on every machine. The first line of its source is what it shows. */
+/**
+ * Returns the SVG of a diagram, the same on every machine. The first line of its source is its description.
+ */
 export function draw(name) {
   const source = readFileSync(path.join(SOURCES, `${name}.dot`), 'utf8');
   const [, label] = /^\/\/ (.+)$/m.exec(source);
@@ -45,7 +47,7 @@ export function draw(name) {
     nodeAttributes: { ...FONT, shape: 'box', style: 'rounded', margin: '0.2,0.08', height: 0.3 },
     edgeAttributes: { ...FONT, fontsize: 9, arrowsize: 0.6 },
   });
-  // The names of nodes, which a browser would show beside the pointer, say less than their labels.
+  // Removes the titles of nodes, which a browser would show as tooltips and which say less than the labels.
   const drawing = svg.slice(svg.indexOf('<svg')).replaceAll(/<title>.*?<\/title>\n/g, '');
   return drawing
     .replace('<svg', `<svg role="img" aria-label="${label}"`)

@@ -1,4 +1,4 @@
-/** The site's documents: the groups of its navigation, and what each has in it, in the order of use. */
+/** The site's documents, by groups of its navigation, in the order of use. */
 export const guides = {
   Start: ['docs/order-from-checkout-to-paid.md'],
   'Create payments': ['docs/create-payments.md', 'docs/outbox.md', 'docs/outbox-model.md'],

@@ -1,4 +1,4 @@
-// What a page of the site has besides its text.
+// What each page of the site has besides its text.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,25 +6,25 @@ import { JSX } from 'typedoc';
 
 const { description } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** What each guide is about, by its file, as llms.txt has it. */
+/** The description of each guide in llms.txt, by its file. */
 const guideDescriptions = new Map(
   [...readFileSync('llms.txt', 'utf8').matchAll(/^- \[[^\]]+\]\(([^)#]+)\): (.+)$/gm)]
     .reverse() // the first line of a file describes all of it
     .map(([, file, text]) => [file, text.replaceAll('`', '')]),
 );
 
-/** The longest that search engines show. */
+/** The longest description that search engines show. */
 const DESCRIPTION_LENGTH = 160;
 
-/** The path of a document's file, in the form in which guides.mjs has it. */
+/** The path of a document's file, as guides.mjs writes it. */
 export function fileOf(document) {
   const file = document.project.files.getReflectionPath(document);
   return path.relative('.', file).split(path.sep).join('/');
 }
 
 /**
- * The address at which a file can be edited: below the build's DOCS_EDIT_URL, else below the repository that
- * package.json names, if it is on GitHub; undefined without either.
+ * The address at which a file can be edited: below DOCS_EDIT_URL if set, otherwise below the repository in
+ * package.json if it is on GitHub; undefined without either.
  */
 export function editUrl(file, { given = process.env.DOCS_EDIT_URL, repository } = packageData()) {
   const github = /github\.com[/:]([^/]+\/[^/]+?)(?:\.git)?$/.exec(repository?.url ?? '')?.[1];
@@ -43,7 +43,10 @@ function packageData() {
   return { repository: typeof repository === 'string' ? { url: repository } : repository };
 }
 
-/** Below a guide: where it is edited, and the guides before and after it. Below the landing page: where to begin. */
+/**
+ * Below a guide: links to edit it and to the guides before and after it. Below the landing page: where to
+ * begin.
+ */
 export function linksOfGuide({ page: { model }, urlTo }) {
   const { documents } = model.project;
   const isLanding = model.isProject();

@@ -1,5 +1,5 @@
-// A plugin of TypeDoc: what the site has beyond TypeDoc's own theme. Its search is in search.mjs, its
-// navigation in theme.mjs, what each page has besides its text in page.mjs.
+// A TypeDoc plugin with what the site adds to TypeDoc's own theme: search.mjs, navigation in theme.mjs, and
+// page.mjs.
 
 import { Converter, ReflectionKind, Renderer } from 'typedoc';
 import { groupOf } from './guides.mjs';

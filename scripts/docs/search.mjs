@@ -3,8 +3,8 @@ import { ReflectionKind } from 'typedoc';
 const HEADING = /^#+ (.*)$/gm;
 
 /**
- * A guide is also found by its headings and by the `keywords` of its front matter, which say what it is about
- * and count more than the words of its text.
+ * Also indexes a guide by its headings and by the `keywords` of its front matter, which count more than the
+ * words of its text.
  */
 export function describeGuides(event) {
   Object.assign(event.searchFieldWeights, { headings: 5, keywords: 20 });

@@ -1,4 +1,4 @@
-// What scrolls sideways can be reached and scrolled from the keyboard.
+// Makes blocks that scroll sideways reachable and scrollable from the keyboard.
 const WIDE = 'pre > code, .tsd-typography table, .tsd-signature, .tsd-typography p:has(> img)';
 const sizes = new ResizeObserver((entries) => {
   for (const { target } of entries) {

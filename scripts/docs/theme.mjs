@@ -2,7 +2,7 @@ import { DefaultTheme, ReflectionKind } from 'typedoc';
 
 const IMPORTS = ReflectionKind.pluralString(ReflectionKind.Module);
 
-/** TypeDoc's own theme, with the guides of the navigation in groups. */
+/** TypeDoc's own theme, with the navigation's guides in groups. */
 export class SiteTheme extends DefaultTheme {
   buildNavigation(project) {
     const elements = new Map(super.buildNavigation(project).map((each) => [each.path, each]));
@@ -15,7 +15,10 @@ export class SiteTheme extends DefaultTheme {
   }
 }
 
-/** What opens and closes is no link at the same time, which assistive technology can't tell apart: the link is below. */
+/**
+ * A heading that opens a group is not also a link, since assistive technology can't distinguish the two. The
+ * link is inside the group.
+ */
 function withoutNesting(element) {
   if (element.children === undefined) return element;
   const { text, path, kind, ...rest } = element;

@@ -53,8 +53,8 @@ export function runRecordSchema(
  * Accepts any thenable. One of another realm or library, taken for a result, would pass as a result without
  * issues.
  */
-export function isPromiseLike(value: object): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 export function assertSchemaAccepts(result: StandardSchemaResult<unknown>): void {

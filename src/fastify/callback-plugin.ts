@@ -7,10 +7,10 @@ import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';
 
 /**
- * A Fastify plugin (4 and 5) with a route for payment callbacks. It is encapsulated: the raw body
- * parser it needs is its own, and the rest of the application parses as before. `app.close()` waits
- * until no callback is being processed, for `onPaymentTimeoutMs` at most. Fastify's types
- * can't infer `tx` from the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
+ * A plugin for Fastify 4 and 5 with a route for payment callbacks. It is encapsulated: it has its own parser,
+ * which keeps the raw body, and the rest of the application parses as before. `app.close()` waits until no
+ * callback is being processed, but for at most `onPaymentTimeoutMs`. Fastify's types can't infer `tx` from
+ * the inbox: with postgresInbox register `callbackPlugin<Queryable>`.
  *
  * @throws {InvalidOptionError} when an option is invalid; `app.ready()` rejects with it
  *
@@ -34,7 +34,7 @@ export function callbackPlugin<Tx, Fields = unknown>(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<Tx, Fields>,
 ): Promise<void>;
-/** What Fastify infers from: `tx` is `unknown`. */
+/** The overload from which Fastify infers: `tx` is `unknown`. */
 export function callbackPlugin(
   instance: FastifyInstanceLike,
   options: CallbackPluginOptions<unknown>,
@@ -47,7 +47,7 @@ export async function callbackPlugin(
 
   instance.addHook('onClose', close);
   instance.removeAllContentTypeParsers();
-  // Hands the stream on unread: the receiver counts its bytes.
+  // Passes the stream on unread: the receiver counts its bytes.
   instance.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   instance.all(options.path, async function handlePaymentCallback(request, reply) {
     const { status, headers } = await receive({
@@ -57,7 +57,7 @@ export async function callbackPlugin(
         readNodeBody((request.body ?? request.raw) as Readable, request, limits),
       getSignal: () => signalWhenGone(reply.raw),
     });
-    // Answered by something else, such as a timeout of the application.
+    // Something else has answered, such as a timeout of the application.
     if (reply.sent) return reply;
     closeIfUnread(request.raw, reply.raw);
     reply.code(status);
@@ -69,11 +69,11 @@ export async function callbackPlugin(
 /** Options of `callbackPlugin`. */
 export interface CallbackPluginOptions<Tx = undefined, Fields = unknown>
   extends CallbackReceiverOptions<Tx, Fields> {
-  /** The route, from `/`, below the plugin's `prefix`. */
+  /** The route, which begins with `/`, below the plugin's `prefix`. */
   path: string;
 }
 
-// What the receiver does not know: the plugin's own, and Fastify's at `register`.
+// Options that the receiver does not know: the plugin's own, and those of Fastify's `register`.
 const PLUGIN_RULES: Readonly<Record<string, Rule<unknown>>> = {
   path: matching(
     "a route that begins with a slash, such as '/callbacks/payments'",
@@ -88,15 +88,15 @@ function anything(value: unknown): unknown {
   return value;
 }
 
-// The parts of Fastify 4 and 5 that are used. Its own types would tie the plugin to one of them.
+// The parts of Fastify 4 and 5 that are used. Fastify's own types would tie the plugin to one version.
 
 /** A Fastify request. */
 export interface FastifyRequestLike {
   /** The request of node:http. */
   readonly raw: IncomingMessage;
-  /** What the content type parser made of the body. */
+  /** The body as the content type parser returned it. */
   readonly body: unknown;
-  /** What a plugin such as fastify-raw-body kept of it. */
+  /** The raw body, if a plugin such as fastify-raw-body kept it. */
   readonly rawBody?: unknown;
 }
 
@@ -104,7 +104,7 @@ export interface FastifyRequestLike {
 export interface FastifyReplyLike {
   /** The response of node:http. */
   readonly raw: ServerResponse;
-  /** Whether it was sent already. */
+  /** Whether it has been sent. */
   readonly sent: boolean;
   /** Sets the status. */
   code(status: number): unknown;
@@ -116,7 +116,7 @@ export interface FastifyReplyLike {
 
 /** A Fastify instance, version 4 or 5. */
 export interface FastifyInstanceLike {
-  /** Forgets the parsers inherited from the parent, in this plugin only. */
+  /** Removes the parsers inherited from the parent, in this plugin only. */
   removeAllContentTypeParsers(): void;
   /** Sets how a body is parsed, in this plugin only. */
   addContentTypeParser(
@@ -129,7 +129,7 @@ export interface FastifyInstanceLike {
   ): unknown;
   /** Runs something before the application is closed. */
   addHook(name: 'onClose', hook: () => Promise<void>): unknown;
-  /** A route for every method. */
+  /** Adds a route for every method. */
   all(
     path: string,
     handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>,

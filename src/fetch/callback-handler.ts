@@ -10,23 +10,22 @@ export interface FetchCallbackHandler {
   /** Answers one request. It never rejects. */
   (request: Request): Promise<Response>;
   /**
-   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
-   * `createCallbackReceiver` does.
+   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
-   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
-   * included. Stop taking requests first; to wait for a limited time, race it with a timer.
+   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
+   * too. Stop accepting requests first. To wait for a limited time, race it with a timer.
    */
   idle(): Promise<void>;
 }
 
 /**
- * Makes a handler from a Fetch `Request` to a `Response`: Hono (`c.req.raw`), Next.js app routes,
- * SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass the
- * request before anything reads its body. The signing secret may be a WebCrypto `CryptoKey` too. The
+ * Creates a handler that takes a Fetch `Request` and resolves with a `Response`: for Hono (`c.req.raw`),
+ * Next.js app routes, SvelteKit, Bun, Deno, Workers. It verifies with WebCrypto and uses no Node module. Pass
+ * the request before anything reads its body. The signing secret may also be a WebCrypto `CryptoKey`. The
  * promise never rejects.
  *
  * @throws {InvalidOptionError} when an option is invalid

@@ -10,27 +10,26 @@ import type { CallbackReply } from '../receiver/reply.js';
 /** Handles events of the callback endpoint. */
 export interface LambdaCallbackHandler {
   /**
-   * Answers one event. It never rejects. With the function's `context` the time that is left bounds
-   * `onPaymentTimeoutMs`, so that the service gets a 500 before the function is ended.
+   * Answers one event. It never rejects. With the function's `context`, the remaining time limits
+   * `onPaymentTimeoutMs`, so that the service gets a 500 before the function times out.
    */
   (event: LambdaEvent, context?: LambdaContext): Promise<LambdaResult>;
   /**
-   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
-   * `createCallbackReceiver` does.
+   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
-   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
-   * included. A frozen function does not wait: this is for tests and for other hosts.
+   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
+   * too. For tests and other hosts: a frozen function does not wait.
    */
   idle(): Promise<void>;
 }
 
 /**
- * Makes a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB.
- * Use an inbox that outlives the function's instance. The promise never rejects.
+ * Creates a handler for AWS Lambda behind API Gateway (REST and HTTP API), a function URL or an ALB. Use an
+ * inbox that outlives the function's instance. The promise never rejects.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -58,7 +57,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
     given: LambdaEvent | null | undefined,
     context?: LambdaContext,
   ): Promise<LambdaResult> {
-    // A function that is called by hand may get no event at all.
+    // A function that is invoked by hand may get no event.
     const event = given ?? {};
     const reply = await receive({
       method: readMethod(event),
@@ -74,11 +73,11 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
 const REMEDY =
   'AWS Lambda: pass the event on as received; with middy leave httpJsonBodyParser out of this function';
 
-/** What is read of an event of API Gateway (REST and HTTP API), a function URL or an ALB. */
+/** The part of an event of API Gateway (REST and HTTP API), a function URL or an ALB that is used. */
 export interface LambdaEvent {
   /** The method: REST API and ALB. */
   readonly httpMethod?: string | undefined;
-  /** Holds the method as `http.method`: HTTP API (payload 2.0) and function URLs. */
+  /** Has the method as `http.method`: HTTP API (payload 2.0) and function URLs. */
   readonly requestContext?: object | undefined;
   /** Names in any case. */
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
@@ -93,19 +92,19 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-/** What is read of the context that a function is called with. */
+/** The part of a function's context that is used. */
 export interface LambdaContext {
   /** How long the function may still run, in milliseconds. */
   getRemainingTimeInMillis?(): number;
 }
 
-/** What API Gateway, function URLs and ALBs take for an answer. */
+/** The answer that API Gateway, function URLs and ALBs expect. */
 export interface LambdaResult {
   /** HTTP status. */
   statusCode: number;
   /** Headers. */
   headers: Record<string, string>;
-  /** The headers once more, for an ALB with multi-value headers, which reads only these. */
+  /** The same headers, for an ALB with multi-value headers, which reads only these. */
   multiValueHeaders?: Record<string, string[]>;
   /** Empty. */
   body: string;
@@ -116,13 +115,13 @@ export function readMethod({ httpMethod, requestContext }: LambdaEvent): string 
   return httpMethod ?? context?.http?.method ?? '';
 }
 
-// The lists come first: `headers` has but the last value of a header that was sent twice.
+// The lists are preferred: `headers` has only the last value of a repeated header.
 export function readHeaders({ headers, multiValueHeaders }: LambdaEvent): CallbackHeaders {
   const hasLists = Object.keys(multiValueHeaders ?? {}).length > 0;
   return (hasLists ? multiValueHeaders : headers) ?? {};
 }
 
-/** The time that is left, less what it takes to report a failure and to answer. */
+/** The remaining time, less the time to report a failure and answer. */
 export function readTimeLimitMs(context: LambdaContext | undefined): number | undefined {
   const remainingMs = context?.getRemainingTimeInMillis?.();
   if (typeof remainingMs !== 'number' || Number.isNaN(remainingMs)) return undefined;

@@ -11,24 +11,23 @@ export interface CallbackHandler {
   /** Answers one request. It never rejects. */
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   /**
-   * Runs `onPayment` for a failed change that the inbox has kept, as `replay` of
-   * `createCallbackReceiver` does.
+   * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
    *
    * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept
    */
   replay(change: ChangeId): Promise<CallbackReply>;
   /**
-   * Resolves as soon as no callback is being processed, an `onPayment` that runs on after its timeout
-   * included. Close the server first; to wait for a limited time, race it with a timer.
+   * Resolves as soon as no callback is being processed; an `onPayment` that runs on after its timeout counts
+   * too. Close the server first. To wait for a limited time, race it with a timer.
    */
   idle(): Promise<void>;
 }
 
 /**
- * Makes a request handler for node:http and what is built on it: Express 4 and 5, NestJS, Koa
- * (`ctx.req`, `ctx.res`), Next.js pages. Mount it where nothing has parsed the body before it; a
- * `rawBody` on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`) is
- * used. The promise never rejects.
+ * Creates a request handler for node:http and frameworks built on it: Express 4 and 5, NestJS, Koa
+ * (`ctx.req`, `ctx.res`), Next.js pages. Mount it before anything that parses the body. It uses a `rawBody`
+ * on the request (NestJS with `rawBody: true`) or a Buffer as `body` (`express.raw`). The promise never
+ * rejects.
  *
  * @throws {InvalidOptionError} when an option is invalid
  *
@@ -61,7 +60,7 @@ export function callbackHandler<Tx = undefined, Fields = unknown>(
       readBody: (limits) => readNodeBody(request, request, limits),
       getSignal: () => signalWhenGone(response),
     });
-    // Answered by something else, such as a timeout of the framework.
+    // Something else has answered, such as a timeout of the framework.
     if (response.headersSent) return;
     response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -2,7 +2,7 @@
 export const TIMESTAMP_HEADER = 'x-timestamp';
 export const SIGNATURE_HEADER = 'x-signature';
 
-/** Text encodings of the 32-byte digest in X-Signature. The interface does not say which one the service uses. */
+/** Encodings of the 32-byte digest in X-Signature. The interface does not say which one the service uses. */
 export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
 
 /** Unit of X-Timestamp. The interface does not say which one the service uses. */

@@ -1,5 +1,5 @@
 /**
- * A callback request in, a reply out: what every handler is made of.
+ * The receiver on which every handler is built: it takes a callback request and returns a reply.
  *
  * @module merchant-payments/receiver
  */

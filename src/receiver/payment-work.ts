@@ -1,4 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
+import { isPromiseLike } from '../callback/record.js';
 import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
 import type { SettleOutcome } from '../outbox/outbox.js';
@@ -104,7 +105,7 @@ export class PaymentWork<Tx> {
     try {
       const working: unknown = this.#work(inbox, settled);
       // Work that has returned needs no deadline: no timer could have fired meanwhile.
-      if (isThenable(working)) await this.#withinTime(working);
+      if (isPromiseLike(working)) await this.#withinTime(working);
       this.#state = 'done';
     } catch (error) {
       this.#state = 'failed';
@@ -218,10 +219,6 @@ export class PaymentWork<Tx> {
   #stopListening(): void {
     for (const stop of this.#stops) stop();
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 /** Counts running work, so that a process can wait for it before it exits. */

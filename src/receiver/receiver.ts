@@ -240,13 +240,13 @@ function toRefusal(error: unknown): CallbackReply {
 }
 
 /** A verified callback, and its event for the inbox. */
-export interface AcceptedCallback extends Received {
+interface AcceptedCallback extends Received {
   readonly event: InboxEvent;
   /** Undefined if the inbox keeps no failures. */
   readonly failures: DeliveryFailures | undefined;
 }
 
-export interface ProcessingOptions<Tx>
+interface ProcessingOptions<Tx>
   extends Pick<
     ResolvedReceiverOptions<Tx>,
     'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
@@ -257,7 +257,7 @@ export interface ProcessingOptions<Tx>
 }
 
 /** Runs `onPayment` through the inbox and resolves with the reply. It never rejects. */
-export async function processOnce<Tx>(
+async function processOnce<Tx>(
   options: ProcessingOptions<Tx>,
   accepted: AcceptedCallback,
   caller: Caller,

@@ -141,7 +141,7 @@ export function describeBodies(implementation: Implementation): void {
       const error = await refusalOf(() => verify(signed(body)));
       expect(error.code).toBe('INVALID_RECORD');
       expect(error.issues).toEqual([
-        { path: [], message: 'the body must be UTF-8, but it holds other bytes' },
+        { path: [], message: 'the body must be UTF-8, but it has invalid bytes' },
       ]);
     });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NOW_SECONDS, now, refusalOf, sampleRequest, sign } from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
 
-// What X-Timestamp lies behind the clock: positive is old, negative from the future.
+// Seconds by which X-Timestamp is behind the clock; negative: from the future.
 const inside = [0, 1, -1, 299, 300, -299, -300];
 const outside = [301, -301, 302, -302, 86_400, -86_400, NOW_SECONDS];
 
@@ -22,8 +22,8 @@ export function describeTimestamps(implementation: Implementation): void {
       expect(error).toMatchObject({ code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: skew });
       expect(error.message).toContain(
         skew > 0
-          ? `X-Timestamp lies ${skew} s behind this machine's clock`
-          : `X-Timestamp lies ${-skew} s ahead of this machine's clock`,
+          ? `X-Timestamp is ${skew} s behind this machine's clock`
+          : `X-Timestamp is ${-skew} s ahead of this machine's clock`,
       );
       expect(error.message).toContain('more than the 300 s allowed');
     });
