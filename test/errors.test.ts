@@ -410,7 +410,7 @@ describe('the stack of an error that names an option', () => {
 });
 
 describe('describeIssues', () => {
-  it('names places from the outside in, and the whole value by nothing', () => {
+  it('gives paths from the outside in, and an empty one for the whole value', () => {
     const nested = { path: ['items', 0, Symbol('s')], message: 'must be there' };
     expect(describeIssues([nested, { path: [], message: 'must be an object' }])).toBe(
       'items.0.Symbol(s) must be there; must be an object',

@@ -69,6 +69,6 @@ describe('a page of Next.js, or another platform that hands on a request of node
 
   it('may have paused the request', () => expectProcessed(prepared((request) => request.pause())));
 
-  it('may take its time before it calls the handler', () =>
+  it('may wait before it calls the handler', () =>
     expectProcessed(prepared(() => new Promise(setImmediate))));
 });

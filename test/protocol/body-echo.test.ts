@@ -92,7 +92,7 @@ describe('of a large body, a part is taken out', () => {
     }
   });
 
-  it('and no less than 40 characters in a row', () => {
+  it('but nothing shorter than 40 characters in a row', () => {
     expect(redact(body.slice(0, 39))).toBe(body.slice(0, 39));
     const honest = `items[3].name: ${body.slice(11_000, 11_030)}, merchantPaymentReference order-1001`;
     expect(redact(honest)).toBe(honest);

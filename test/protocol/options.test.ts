@@ -84,7 +84,7 @@ describe('resolveOptions', () => {
     expect(messageOf(resolve)).toBe(`options: ${message}`);
   });
 
-  it('names every option where it is not said which are needed, and their owner', () => {
+  it('names all options if the required ones are not given, and their owner', () => {
     expect(messageOf(() => resolveOptions(7, rules))).toContain(
       'an object with timeoutMs, maxRetries, onStale, toleranceSeconds',
     );

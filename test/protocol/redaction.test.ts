@@ -46,7 +46,7 @@ describe('parts of a secret are taken out', () => {
     expect(redactParts(text, parts(12))).toBe(expected);
   });
 
-  it('a secret shorter than that in whole alone', () => {
+  it('a shorter secret only as a whole', () => {
     const short = [{ text: 'abcd', minLength: 12 }];
     expect(redactParts('abcd abc', short)).toBe('[redacted] abc');
   });
@@ -132,7 +132,7 @@ describe('of a text from outside is taken out', () => {
     expect(redact(`got ${printed} instead`, body)).toBe('got [redacted] instead');
   });
 
-  it('a body shorter than that in whole alone', () => {
+  it('a shorter body only as a whole', () => {
     const short = '{"note":"a b c"}';
     expect(redact('got { "note": "a b c" }', short)).toBe('got [redacted]');
     expect(redact('note a b c', short)).toBe('note a b c');

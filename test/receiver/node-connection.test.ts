@@ -27,14 +27,14 @@ it('a client that leaves aborts the signal with a reason that says so', async ()
   });
 });
 
-it('one that has left already has aborted it', async () => {
+it('a client that has already left has aborted it', async () => {
   const { response, leave } = await respond();
   leave();
   await once(response, 'close');
   expect(signalWhenGone(response).aborted).toBe(true);
 });
 
-it('a reply that is through does not', async () => {
+it('a completed reply does not', async () => {
   const { response, leave } = await respond();
   const signal = signalWhenGone(response);
   response.end('{}');

@@ -175,7 +175,7 @@ describe('the order of changes', () => {
     expect(scene.reports).toMatchObject([{ error: { code: 'STALE_CHANGE' } }]);
   });
 
-  it('is taken for current with an inbox that does not know', async () => {
+  it('is false with an inbox that does not say', async () => {
     const seen: unknown[] = [];
     const old: CallbackInbox = {
       async process(_event, work) {
@@ -220,7 +220,7 @@ describe('a request that is refused', () => {
     },
   );
 
-  it('is known as a POST in small letters too, as some frameworks write it', async () => {
+  it('recognises POST in lower case, as some frameworks write it', async () => {
     expect(await createScene().receive({ ...post(), method: 'post' })).toEqual(processed);
   });
 
@@ -1049,7 +1049,7 @@ describe('onRejected', () => {
     expect(await scene.receive(post({}, { secret: OTHER_SECRET }))).toEqual(rejected(401));
   });
 
-  it('ends no process when it is asynchronous and fails: anybody can have it called', async () => {
+  it('does not end the process when it rejects: anyone could cause that', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const onRejected = () => Promise.reject(new Error('no logs today'));
@@ -1060,7 +1060,7 @@ describe('onRejected', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it('is not told of what is no question of verification', async () => {
+  it('is not called for failures that are not about verification', async () => {
     const scene = createScene({ maxBodyBytes: 10 });
     await scene.receive(post());
     await scene.receive({ ...post(), method: 'GET' });

@@ -27,7 +27,7 @@ describe('the default of onError', () => {
     expect(shown()).toContain('could not be processed: [INVALID_RECORD] CallbackVerificationError');
   });
 
-  it('says of a second payment alone that a person is needed', () => {
+  it('says only of a second payment that a person is needed', () => {
     const shown = listen();
     reportToConsole(new OutboxError('SECOND_PAYMENT', 'refund one of the two'));
     expect(shown()).toContain('a payment callback needs a person: [SECOND_PAYMENT]');
@@ -110,7 +110,7 @@ describe('report', () => {
 });
 
 describe('the report of stale changes', () => {
-  it('comes once a minute, with how many there were before', async () => {
+  it('is reported once a minute, with the number skipped before', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const messages: string[] = [];

@@ -120,7 +120,7 @@ describe('an outbox of the database of the inbox', () => {
     expect(transactions).toEqual([TX]);
   });
 
-  it('has the answer of the work also where it could not be settled again', async () => {
+  it('gets the reply to the failed work even if it could not be settled again', async () => {
     const failure = new Error('broken');
     const { scene, transactions } = createSettling({
       isShared: true,
@@ -163,7 +163,7 @@ describe('an outbox of the database of the inbox', () => {
     expect(transactions).toEqual([TX, undefined]);
   });
 
-  it('is settled by itself for a change that is parked, whose transaction was rolled back', async () => {
+  it('is settled separately for a parked change, whose transaction was rolled back', async () => {
     const { scene, transactions } = createSettling({
       isShared: true,
       parkAfter: 1,

@@ -14,7 +14,7 @@ function sourceOf(signingSecret: () => Secrets | Promise<Secrets>) {
 }
 
 describe('the verifier of a secret that is asked for', () => {
-  it('is made anew only when the secret has changed', async () => {
+  it('is created again only when the secret has changed', async () => {
     let secrets: Secrets = ['one', 'two'];
     const { made, getVerifier } = sourceOf(() => secrets);
     const first = await getVerifier();
@@ -30,7 +30,7 @@ describe('the verifier of a secret that is asked for', () => {
     expect(made).toHaveLength(6);
   });
 
-  it('is made anew for bytes, which may be other ones in the same array', async () => {
+  it('is created again for bytes, since the same array may have new ones', async () => {
     const bytes = Uint8Array.of(1);
     const { made, getVerifier } = sourceOf(() => bytes);
     await getVerifier();

@@ -71,7 +71,7 @@ export function describeTimestamps(implementation: Implementation): void {
       expect((await refusalOf(() => run(request))).skewSeconds).toBe(301);
     });
 
-    it('goes by the machine clock when no clock is given', async () => {
+    it('uses the machine’s clock when no clock is given', async () => {
       const options = { now: undefined };
       const timestamp = String(Math.floor(Date.now() / 1000));
       await verify(sampleRequest({ timestamp }), options);

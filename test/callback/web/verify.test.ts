@@ -31,7 +31,7 @@ function importKey(algorithm: object, usages: ('verify' | 'sign')[]) {
 }
 
 describe('a secret as text', () => {
-  it('becomes a key that can not be read out again', async () => {
+  it('becomes a key that cannot be exported', async () => {
     const importing = vi.spyOn(crypto.subtle, 'importKey');
     await verifyCallback(sampleRequest(), { signingSecret: SECRET, now });
     const keys = await Promise.all(importing.mock.results.map(({ value }) => value));
@@ -133,7 +133,7 @@ describe('an asynchronous recordSchema', () => {
     expect(error).toMatchObject({ code: 'INVALID_RECORD', issues });
   });
 
-  it('is awaited when its promise is one of another realm', async () => {
+  it('is awaited when its promise is from another realm', async () => {
     const issues = [{ path: ['status'], message: 'is not known' }];
     const validate = () => runInNewContext('Promise.resolve({ issues })', { issues });
     expect((await refusalOf(() => verifyWith(validate))).issues).toEqual(issues);
@@ -158,7 +158,7 @@ describe('a buffer that the caller changes while the check is awaited', () => {
     }
   });
 
-  it('can’t make a wrong body right', async () => {
+  it('cannot make an invalid body valid', async () => {
     const run = createCallbackVerifier({ signingSecret: SECRET, now });
     const { rawBody, headers } = sampleRequest();
     const changing = Buffer.alloc(rawBody.length, 0x20);

@@ -47,7 +47,7 @@ export function describeConnections(
       expect(scene.connections).toHaveLength(1);
     });
 
-    it('may bring a request without a body', async () => {
+    it('may pass on a request without a body', async () => {
       const scene = await openScene(makeServer);
       const client = await openRawClient(scene);
       const { 'content-type': _json, ...headers } = sign().headers;

@@ -250,7 +250,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
   });
 
-  it('keeps a failure that is over only after its time limit, and not a success', async () => {
+  it('keeps a failure that ends after its time limit, but not a success', async () => {
     let fails = true;
     const { scene, inbox, referenceNumber, deliver } = createShop({
       onPaymentTimeoutMs: 20,

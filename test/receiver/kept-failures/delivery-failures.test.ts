@@ -38,7 +38,7 @@ describe('the text of a kept error', () => {
     },
   );
 
-  it('is left out where the secrets are not known', () => {
+  it('is left out if the secrets are not known', () => {
     expect(describeWith(() => undefined, new Error('order 7'))).not.toContain('order 7');
     const failing = () => {
       throw new Error('no secrets');
