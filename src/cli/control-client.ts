@@ -83,17 +83,13 @@ const MAX_ANSWER_BYTES = 67_108_864;
 
 /** Calls the control interface of a running mock, each call over a new connection. */
 export class ControlClient {
-  readonly #base: string;
+  /** The address of the mock. */
+  readonly base: string;
 
   constructor(url: URL) {
     // The address of the dashboard means the same mock.
     const path = url.pathname.replace(/\/+$/, '').replace(/\/_mock$/, '');
-    this.#base = `${url.origin}${path}`;
-  }
-
-  /** The address of the mock. */
-  get base(): string {
-    return this.#base;
+    this.base = `${url.origin}${path}`;
   }
 
   /**
@@ -133,9 +129,9 @@ export class ControlClient {
         if (data !== undefined) yield JSON.parse(data) as ControlEvent;
       }
     } catch (cause) {
-      throw new Error(`the connection to ${this.#base} was lost`, { cause });
+      throw new Error(`the connection to ${this.base} was lost`, { cause });
     }
-    throw new Error(`the mock at ${this.#base} has ended`);
+    throw new Error(`the mock at ${this.base} has ended`);
   }
 
   async #send({ body, ...call }: ControlCall): Promise<{ status: number; text: string }> {
@@ -162,7 +158,7 @@ export class ControlClient {
   }
 
   #toUrl({ path, query = {} }: Pick<ControlCall, 'path' | 'query'>): URL {
-    const url = new URL(`${this.#base}/_mock/${path.map(encodeURIComponent).join('/')}`);
+    const url = new URL(`${this.base}/_mock/${path.map(encodeURIComponent).join('/')}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
@@ -170,21 +166,21 @@ export class ControlClient {
   }
 
   #failure(error: NodeJS.ErrnoException): Error {
-    if (error.code === 'ECONNREFUSED') return new Error(noAnswer(this.#base));
+    if (error.code === 'ECONNREFUSED') return new Error(noAnswer(this.base));
     return new Error(
-      `the connection to ${this.#base} failed with ${error.code ?? error.name}; check that a mock runs there, or give its address with --mock-url`,
+      `the connection to ${this.base} failed with ${error.code ?? error.name}; check that a mock runs there, or give its address with --mock-url`,
     );
   }
 
   #stranger(status: number): Error {
     return new Error(
-      `what answers at ${this.#base} is not the mock of merchant-payments (HTTP ${status}); give its address with --mock-url`,
+      `what answers at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give its address with --mock-url`,
     );
   }
 
   #timeout(timeoutMs: number): Error {
     return new Error(
-      `${this.#base} has not answered within ${formatDuration(timeoutMs)}; it may have done what it was asked to do all the same`,
+      `${this.base} has not answered within ${formatDuration(timeoutMs)}; it may have done what it was asked to do all the same`,
     );
   }
 }

@@ -7,6 +7,7 @@ import type {
   ExplorationStep,
   ExploreCallbackEndpointOptions,
 } from 'merchant-payments/testing';
+import { explanationLines } from './check-report.js';
 import { UsageError } from './command.js';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 import { countOf, plainJson, plainText } from './output.js';
@@ -125,15 +126,7 @@ export function describeExploration(
     const passed = `${what} ended ${took} as it should at ${url}: each change had its effect once.`;
     return [...wrap(passed).map((line) => paint('green', line)), ...omitted];
   }
-  const { invariant, title, detail, why, remedy, referenceNumbers, script, schedule } = failure;
-  const parts = [
-    ['  seen  ', detail],
-    ['  why   ', why],
-    ['  fix   ', remedy],
-    ...(referenceNumbers.length === 0
-      ? []
-      : [['  look  ', `in the endpoint's log for ${referenceNumbers.join(', ')}`]]),
-  ];
+  const { invariant, title, script, schedule } = failure;
   const head = `FAIL  ${invariant}: ${title}`;
   const where = schedule === undefined ? '' : `, schedule ${schedule} of ${schedules}`;
   const from = seed === undefined ? '' : ` (seed ${seed}${where}${describeShrunk(failure)})`;
@@ -141,7 +134,7 @@ export function describeExploration(
     ...wrap(`${what} at ${url} ${took}`).map((line) => paint('bold', line)),
     '',
     ...wrap(head).map((line) => paint('red', line)),
-    ...parts.flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width)),
+    ...explanationLines(failure, width),
     ...(test === undefined
       ? []
       : [

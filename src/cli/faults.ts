@@ -7,10 +7,10 @@ import {
   matchFields,
 } from '../mock-server/faults/fault-catalogue.js';
 import { nearest } from '../protocol/nearest.js';
-import { type Definition, type Outcome, UsageError } from './command.js';
+import { type Definition, list, type Outcome, text, UsageError } from './command.js';
 import { ControlRefusal } from './control-client.js';
 import { type Column, formatTable } from './layout.js';
-import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
+import { parseExactDecimal, parseExactJson, parseJsonOrText, parsePair } from './option-values.js';
 import { plainJson } from './output.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,6 +31,41 @@ export function describeFaults(on: FaultTarget): Definition[] {
       text: faultCatalogue[type].text,
     };
   });
+}
+
+/** `--fault` and `--set`, of the commands that send a callback with a fault. */
+export const callbackFaultOptions = (help: string) => ({
+  fault: text({ value: 'type', choices: faultTypesOn('callback'), help }),
+  set: list({ value: 'field=value', help: 'A field of this fault, such as copies=3.' }),
+});
+
+/** @throws {UsageError} for a fault that no callback has, or fields without a fault */
+export function readCallbackFault({
+  fault,
+  set,
+}: {
+  readonly fault: string | undefined;
+  readonly set: readonly string[];
+}): Fields | undefined {
+  if (fault !== undefined) return readFaultType('callback', fault, set);
+  if (set.length === 0) return undefined;
+  throw new UsageError('--set gives a field of a fault: give --fault too');
+}
+
+/**
+ * A fault that was given as JSON.
+ *
+ * @throws {UsageError} for what is not JSON
+ */
+export function parseFaultJson(option: string, json: string): unknown {
+  try {
+    return parseExactJson(option, json);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      `${option} must be JSON, such as '{"on":"callback","type":"drop"}'; mind the quotes around it`,
+    );
+  }
 }
 
 /**

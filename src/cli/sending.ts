@@ -63,7 +63,6 @@ async function sendFaultyCallbacks(sending: FaultySending): Promise<readonly Sen
   const { createMockService, createRunningClock } = await import('merchant-payments/mock-server');
   const { timestamp, signingSecret, signatureEncoding } = input;
   const clock = createRunningClock();
-  const signingTime = timestamp === undefined ? undefined : () => timestamp * 1000;
   const service = createMockService({
     callbackUrl: url.href,
     signingSecret,
@@ -71,7 +70,7 @@ async function sendFaultyCallbacks(sending: FaultySending): Promise<readonly Sen
     callbackTimeoutMs: timeoutMs,
     // What is dropped arrives with the retry; nothing else is sent twice.
     retryScheduleMs: fault.type === 'drop' ? [0] : [],
-    clock: signingTime === undefined ? clock : withSigningTime(clock, signingTime),
+    clock: timestamp === undefined ? clock : withSigningTime(clock, timestamp * 1000),
   });
   try {
     for (let count = 0; count < times; count += 1) await changeStatus(service, sending);
@@ -81,10 +80,10 @@ async function sendFaultyCallbacks(sending: FaultySending): Promise<readonly Sen
   }
 }
 
-const withSigningTime = (clock: MockClock, signingTime: () => number): MockClock => ({
+const withSigningTime = (clock: MockClock, epochMs: number): MockClock => ({
   now: () => clock.now(),
   setTimeout: (run, delayMs) => clock.setTimeout(run, delayMs),
-  signingTime,
+  signingTime: () => epochMs,
 });
 
 function assertPayment({ body, record }: CallbackInput): void {

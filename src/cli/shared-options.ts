@@ -1,4 +1,17 @@
-import { list, type Option, parsed, text, UsageError, withDefault } from './command.js';
+import { open } from 'node:fs/promises';
+import type { ServiceProfile } from 'merchant-payments/mock-server';
+import { LONGEST_TIMER_MS } from '../protocol/options.js';
+import { serviceProfile } from '../protocol/service-profile.js';
+import {
+  list,
+  type Option,
+  type Outcome,
+  parsed,
+  text,
+  UsageError,
+  withDefault,
+} from './command.js';
+import { type Column, formatTable } from './layout.js';
 import { parseOneOf, parseWholeNumber } from './option-values.js';
 import type { Terminal } from './output.js';
 
@@ -55,6 +68,27 @@ export const wholeNumber = (
 ): Option<number | undefined> =>
   parsed(help, (name, given) => parseWholeNumber(name, given, { min, max }));
 
+export const portOption = (help: string): Option<number | undefined> =>
+  wholeNumber({ value: 'port', help }, { max: 65_535 });
+
+export const hostOption = withDefault(
+  text({
+    value: 'address',
+    help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
+  }),
+  '127.0.0.1',
+);
+
+/** `--timeout` in milliseconds. */
+export const timeoutOption = (help: string, fallback: number): Option<number> =>
+  withDefault(
+    wholeNumber(
+      { value: 'ms', help: `${help} Default: ${fallback}` },
+      { min: 1, max: LONGEST_TIMER_MS },
+    ),
+    fallback,
+  );
+
 /** `--limit` of the lists. */
 export const limitOption = withDefault(
   wholeNumber(
@@ -63,3 +97,41 @@ export const limitOption = withDefault(
   ),
   100,
 );
+
+/** A page of a list as a table; below it, how many more there are. */
+export function showPage<Row>(
+  page: { readonly total: number },
+  rows: readonly Row[],
+  { columns, none }: { readonly columns: readonly Column<Row>[]; readonly none: string },
+): Outcome {
+  if (rows.length === 0) return { json: page, note: none };
+  return {
+    json: page,
+    lines: (layout) => formatTable(columns, rows, layout),
+    note: page.total > rows.length ? `${rows.length} of ${page.total} are shown.` : undefined,
+  };
+}
+
+const MAX_BYTES = 1_048_576;
+
+/** @throws {UsageError} when the file of `--profile` can't be read, or holds no profile */
+export async function readProfile(path: string): Promise<ServiceProfile> {
+  const refuse = (reason: string) => new UsageError(`--profile: ${reason}`);
+  const bytes = await readFileStart(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw refuse(`reading ${path} failed with ${code}`);
+  });
+  if (bytes.byteLength > MAX_BYTES) throw refuse(`the file is over ${MAX_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch {
+    throw refuse('the file is not JSON');
+  }
+  return serviceProfile(value, 'profile');
+}
+
+async function readFileStart(path: string): Promise<Buffer> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeCheck, describeReport } from '../../src/cli/report-text.js';
+import { describeCheck, describeReport } from '../../src/cli/check-report.js';
 import { createReport, failed, passed, skipped } from './sample-report.js';
 
 const asIs = (_style: string, text: string) => text;

@@ -123,7 +123,7 @@ test("the mock's no to a field of the fault names the flag, with exit code 2", a
 
 test.each([
   [[], '<id|payment> is missing'],
-  [['a', '--set', 'copies=1'], 'give --fault <type> too'],
+  [['a', '--set', 'copies=1'], 'give --fault too'],
   [['a', '--fault', 'delay'], 'there is no fault "delay" on a callback'],
   [['a', '--fault', 'drop', '--set', 'a=1'], '--set a is not a field of a drop fault'],
 ])('resend %j is refused with exit code 2', async (args, message) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.js';
-import { parseExactJson } from '../../src/cli/exact-json.js';
+import { parseExactJson } from '../../src/cli/option-values.js';
 
 const parse = (text: string) => parseExactJson('--field nested', text);
 

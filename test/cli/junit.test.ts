@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toJUnitXml } from '../../src/cli/junit.js';
+import { toJUnitXml } from '../../src/cli/check-report.js';
 import { hasXmlParser, parseXml } from './parse-xml.js';
 import { createReport, failed, passed, skipped } from './sample-report.js';
 

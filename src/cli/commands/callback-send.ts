@@ -1,12 +1,10 @@
 import type { CallbackFault } from 'merchant-payments/mock-server';
-import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
-import { LONGEST_TIMER_MS } from '../../protocol/options.js';
-import { defineCommand, list, text, UsageError, withDefault } from '../command.js';
-import { describeFaults, readFaultType } from '../faults.js';
+import { defineCommand, withDefault } from '../command.js';
+import { callbackFaultOptions, describeFaults, readCallbackFault } from '../faults.js';
 import { parseHttpUrl } from '../option-values.js';
 import { callbackOptions, readCallbackInput } from '../outgoing.js';
 import { createPaint, printJson, printLine } from '../output.js';
-import { wholeNumber } from '../shared-options.js';
+import { timeoutOption, wholeNumber } from '../shared-options.js';
 
 const MAX_TIMES = 1_000;
 
@@ -16,12 +14,7 @@ export const send = defineCommand({
   positionals: ['callback-url'],
   options: {
     ...callbackOptions,
-    fault: text({
-      value: 'type',
-      choices: faultTypesOn('callback'),
-      help: 'What is wrong with it, one of those below. Without it nothing is.',
-    }),
-    set: list({ value: 'field=value', help: 'A field of this fault, such as copies=3.' }),
+    ...callbackFaultOptions('What is wrong with it, one of those below. Without it nothing is.'),
     times: withDefault(
       wholeNumber(
         {
@@ -32,16 +25,7 @@ export const send = defineCommand({
       ),
       1,
     ),
-    timeout: withDefault(
-      wholeNumber(
-        {
-          value: 'ms',
-          help: 'How long the endpoint may take to answer, in milliseconds. Default: 10000',
-        },
-        { min: 1, max: LONGEST_TIMER_MS },
-      ),
-      10_000,
-    ),
+    timeout: timeoutOption('How long the endpoint may take to answer, in milliseconds.', 10_000),
   },
   details: [
     'Faults, and their fields:',
@@ -60,7 +44,7 @@ export const send = defineCommand({
     const { options, terminal, words } = call;
     const { times, timeout: timeoutMs } = options;
     const url = parseHttpUrl('<callback-url>', words[0] ?? '');
-    const fault = readFault(options);
+    const fault = readCallbackFault(options) as CallbackFault | undefined;
     const input = await readCallbackInput(call);
     const { sendCallbacks } = await import('../sending.js');
     const sent = await sendCallbacks({ url, input, fault, times, timeoutMs });
@@ -85,17 +69,3 @@ export const send = defineCommand({
     return undefined;
   },
 });
-
-function readFault({
-  fault,
-  set,
-}: {
-  readonly fault: string | undefined;
-  readonly set: readonly string[];
-}): CallbackFault | undefined {
-  if (fault !== undefined) {
-    return readFaultType('callback', fault, set) as unknown as CallbackFault;
-  }
-  if (set.length === 0) return undefined;
-  throw new UsageError('--set gives a field of a fault: give --fault too');
-}

@@ -1,10 +1,11 @@
 import type { CallbackRequest, VerifyCallbackOptions } from 'merchant-payments/callback';
+import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
 import { captureOptions, readCapture } from '../capture.js';
 import type { CapturedCallback } from '../capture-formats.js';
 import { type Call, defineCommand, parsed, UsageError } from '../command.js';
+import { type Layout, labelledLines, wrapText } from '../layout.js';
 import { parseInstant } from '../option-values.js';
 import { plainText, printNote } from '../output.js';
-import { describeDiagnosis, nameFindingFlags } from '../report-text.js';
 import {
   choice,
   requireSigningSecret,
@@ -86,4 +87,85 @@ function toRequest({ headers, body }: CapturedCallback): CallbackRequest {
   // A parsed body is not a raw body; the diagnosis explains it.
   const rawBody = body.kind === 'bytes' ? body.bytes : (body.value as string);
   return { headers, rawBody };
+}
+
+/** What to do on the command line about a finding that an option fixes. */
+const REMEDIES = {
+  signatureEncoding: (value = '') => `Give --signature-encoding ${value}.`,
+  timestampUnit: (value = '') => `If the service sends ${value}, give --timestamp-unit ${value}.`,
+  now: () => 'For a captured callback give the time it was received: --at <time>.',
+} as const;
+
+/** A diagnosis whose remedies name flags instead of options. */
+function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
+  const findings = diagnosis.findings.map((finding) => {
+    if (finding.option === undefined) return finding;
+    const { name, value } = finding.option;
+    return { ...finding, remedy: REMEDIES[name](value) };
+  });
+  return { ...diagnosis, findings };
+}
+
+/** A diagnosis for people: the verdict, the record, what is wrong and what to do. */
+export function describeDiagnosis(
+  diagnosis: CallbackDiagnosis,
+  { width, paint }: Layout,
+  /** How many signing secrets were given: with one there is nothing to tell apart. */
+  secretCount: number,
+): string[] {
+  const { verified, error, findings } = diagnosis;
+  const verdict = verified
+    ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
+    : paint('red', `refused with ${error?.code}`);
+  // The first finding says the same, and what to do.
+  const reason =
+    error === undefined || findings.length > 0 ? [] : wrapText(plainText(error.message), width);
+  return [
+    verdict,
+    ...reason,
+    ...describeSignature(diagnosis, width, secretCount),
+    ...describePayment(diagnosis, width),
+    ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
+  ];
+}
+
+function describeSignature(
+  { signature, secretIndex }: CallbackDiagnosis,
+  width: number,
+  secretCount: number,
+): string[] {
+  const isNamed = secretIndex !== undefined && secretCount > 1;
+  const which = isNamed ? `, with signing secret ${secretIndex + 1}` : '';
+  const text = {
+    right: `matches this callback${which}`,
+    explained: `matches this callback${which}, once the findings below are fixed`,
+    unexplained: 'does not match, and nothing that was tried explains it',
+    missing: 'missing',
+  }[signature];
+  return labelledLines('  signature  ', text, width);
+}
+
+function describePayment({ payment, verified }: CallbackDiagnosis, width: number): string[] {
+  if (payment === undefined) return [];
+  const warning = verified ? '' : ' (authentic, but refused: look at it, do not act on it)';
+  const { status, merchantPaymentReference, referenceNumber, updatedAt } = payment;
+  return [
+    ['  status     ', `${status}${warning}`],
+    ['  reference  ', merchantPaymentReference],
+    ['  number     ', referenceNumber],
+    ['  updated    ', updatedAt],
+  ].flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width));
+}
+
+function describeFinding(
+  { code, message, remedy, tried }: CallbackFinding,
+  { width, paint }: Layout,
+): string[] {
+  return [
+    '',
+    paint('yellow', code),
+    ...labelledLines('  seen  ', plainText(message), width),
+    ...labelledLines('  fix   ', plainText(remedy), width),
+    ...(tried === undefined ? [] : labelledLines('  tried ', plainText(tried.join('; ')), width)),
+  ];
 }

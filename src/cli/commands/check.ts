@@ -6,6 +6,7 @@ import type {
   EndpointCheck,
   EndpointReport,
 } from 'merchant-payments/testing';
+import { describeCheck, describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
 import {
   type Call,
   defineCommand,
@@ -22,13 +23,11 @@ import {
   runRestartCommand,
   writeTest,
 } from '../exploring.js';
-import { toJUnitXml } from '../junit.js';
 import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
 import { createPaint, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
-import { describeCheck, describeReport, nameCheckFlags } from '../report-text.js';
 import {
   requireSigningSecret,
   signatureEncodingOption,

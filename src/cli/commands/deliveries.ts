@@ -3,8 +3,7 @@ import type {
   ControlAttemptPage,
   ControlDelivery,
 } from '../../mock-server/control/control-types.js';
-import { faultTypesOn } from '../../mock-server/faults/fault-catalogue.js';
-import { defineCommand, list as listOption, text, UsageError } from '../command.js';
+import { defineCommand, text } from '../command.js';
 import {
   CALLBACK_TIMEOUT_MS,
   type ControlClient,
@@ -14,9 +13,14 @@ import {
   mockUrlOption,
 } from '../control-client.js';
 import { describeDelivery, outcomeStyle } from '../delivery-text.js';
-import { describeFaults, readFaultType, toFaultUsageError } from '../faults.js';
-import { type Column, formatTable, timeOfDay } from '../layout.js';
-import { limitOption } from '../shared-options.js';
+import {
+  callbackFaultOptions,
+  describeFaults,
+  readCallbackFault,
+  toFaultUsageError,
+} from '../faults.js';
+import { type Column, timeOfDay } from '../layout.js';
+import { limitOption, showPage } from '../shared-options.js';
 
 const columns: readonly Column<ControlAttempt>[] = [
   { title: 'TIME', text: ({ sentAt }) => sentAt, short: ({ sentAt }) => timeOfDay(sentAt) },
@@ -71,15 +75,10 @@ export const list = defineCommand({
       path: ['deliveries'],
       query: { limit, referenceNumber: found?.referenceNumber },
     });
-    const { attempts, total } = page;
-    if (attempts.length === 0) {
-      return { json: page, note: 'No callback was sent yet, or none that matches.' };
-    }
-    return {
-      json: page,
-      lines: (layout) => formatTable(columns, attempts, layout),
-      note: total > attempts.length ? `${attempts.length} of ${total} are shown.` : undefined,
-    };
+    return showPage(page, page.attempts, {
+      columns,
+      none: 'No callback was sent yet, or none that matches.',
+    });
   },
 });
 
@@ -88,12 +87,7 @@ export const resend = defineCommand({
   summary: 'Has the running mock send a callback once more.',
   positionals: ['id|payment'],
   options: {
-    fault: text({
-      value: 'type',
-      choices: faultTypesOn('callback'),
-      help: 'What goes wrong with its first attempt, whatever faults are pending.',
-    }),
-    set: listOption({ value: 'field=value', help: 'A field of that fault.' }),
+    ...callbackFaultOptions('What goes wrong with its first attempt, whatever faults are pending.'),
     'mock-url': mockUrlOption,
   },
   details: [
@@ -107,13 +101,9 @@ export const resend = defineCommand({
     'merchant-payments deliveries resend order-1 --fault stale-timestamp --set bySeconds=3600',
   ],
   async run(call) {
-    const { fault, set } = call.options;
-    if (fault === undefined && set.length > 0) {
-      throw new UsageError('--set is for the fields of a fault: give --fault <type> too');
-    }
-    const body = fault === undefined ? {} : { fault: readFaultType('callback', fault, set) };
+    const fault = readCallbackFault(call.options);
     const [word = ''] = call.words;
-    const delivery = await sendAgain(connectToMock(call), word, body).catch((error: unknown) => {
+    const delivery = await sendAgain(connectToMock(call), word, { fault }).catch((error) => {
       throw fault === undefined ? error : toFaultUsageError(error, 'flags');
     });
     return { json: delivery, lines: ({ paint }) => describeDelivery(delivery, paint) };

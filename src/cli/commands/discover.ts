@@ -1,7 +1,6 @@
 import { access, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import type { ServiceProfile } from 'merchant-payments/mock-server';
-import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { invalidCases } from '../../protocol/service-profile.js';
 import {
   type Call,
@@ -13,16 +12,22 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { withoutCredentials } from '../creation-answer.js';
 import { type HeardCallbacks, hearCallbacks } from '../discovery/callbacks.js';
 import { type Discovered, discover as runDiscovery } from '../discovery/discover.js';
-import { type Drift, findDrift } from '../discovery/drift.js';
 import { ProbeFailure, type Target } from '../discovery/probes.js';
-import { parseDuration, parseExactDecimal, readFields } from '../option-values.js';
+import { type Drift, findDrift } from '../discovery/profile.js';
+import { withoutCredentials } from '../environment.js';
+import { parseCurrency, parseDuration, parseExactDecimal, readFields } from '../option-values.js';
 import { plainJson, plainText, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
-import { readProfile } from '../profile-file.js';
-import { requireSigningSecret, signingSecretOption, wholeNumber } from '../shared-options.js';
+import {
+  hostOption,
+  portOption,
+  readProfile,
+  requireSigningSecret,
+  signingSecretOption,
+  timeoutOption,
+} from '../shared-options.js';
 
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -40,17 +45,10 @@ const options = {
     value: 'file',
     help: 'An earlier profile: what has changed since is listed, with exit code 1.',
   }),
-  listen: wholeNumber(
-    {
-      value: 'port',
-      help: 'Receives callbacks at this port, on any path; 0 takes a free one. The callback URL of the account must lead here. Default: none, nothing is learned of callbacks',
-    },
-    { max: 65_535 },
+  listen: portOption(
+    'Receives callbacks at this port, on any path; 0 takes a free one. The callback URL of the account must lead here. Default: none, nothing is learned of callbacks',
   ),
-  host: withDefault(
-    text({ value: 'address', help: 'The address to listen on. Default: 127.0.0.1' }),
-    '127.0.0.1',
-  ),
+  host: hostOption,
   wait: withDefault(
     parsed(
       {
@@ -70,20 +68,14 @@ const options = {
     100,
   ),
   currency: withDefault(
-    text({ value: 'code', help: 'The currency of each payment. Default: EUR' }),
+    parsed({ value: 'code', help: 'The currency of each payment. Default: EUR' }, parseCurrency),
     'EUR',
   ),
   field: list({
     value: 'name=value',
     help: 'A further field of each creation: JSON, or text where it is not JSON.',
   }),
-  timeout: withDefault(
-    wholeNumber(
-      { value: 'ms', help: 'How long each answer may take, in milliseconds. Default: 30000' },
-      { min: 1, max: LONGEST_TIMER_MS },
-    ),
-    30_000,
-  ),
+  timeout: timeoutOption('How long each answer may take, in milliseconds.', 30_000),
 };
 
 export const discover = defineCommand({
@@ -163,9 +155,6 @@ async function readTarget(
       `MERCHANT_PAYMENTS_${name} is not set: set it in the environment or in .env, or give --env-file`,
     );
   }) as [string, string];
-  if (!/^[A-Z]{3}$/.test(given.currency)) {
-    throw new UsageError('--currency must be three capital letters, such as EUR');
-  }
   const flagOfField = {
     merchantPaymentReference: 'discover itself',
     amount: '--amount',

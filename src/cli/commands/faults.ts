@@ -14,9 +14,9 @@ import {
   UsageError,
 } from '../command.js';
 import { connectToMock, mockUrlOption } from '../control-client.js';
-import { parseExactJson } from '../exact-json.js';
 import {
   describeFaults,
+  parseFaultJson,
   readFaultMatch,
   readFaultType,
   showFaults,
@@ -96,7 +96,7 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
     if (words.length > 0 || times !== undefined || match.length + set.length > 0) {
       throw new UsageError('--fault-json holds the whole fault: give nothing else of it beside');
     }
-    return parseFaultJson(json);
+    return parseFaultJson('--fault-json', json);
   }
   requireWords(words, positionals);
   const [target = '', type = ''] = words;
@@ -106,17 +106,6 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
     ...(times === undefined ? {} : { times }),
     ...(match.length === 0 ? {} : { match: readFaultMatch(on, match) }),
   };
-}
-
-function parseFaultJson(json: string): unknown {
-  try {
-    return parseExactJson('--fault-json', json);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `--fault-json must be JSON, such as '{"on":"callback","type":"drop"}'; mind the quotes around it`,
-    );
-  }
 }
 
 export const list = defineCommand({

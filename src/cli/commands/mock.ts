@@ -29,8 +29,7 @@ import {
   type Terminal,
 } from '../output.js';
 import { untilStopped } from '../process-signals.js';
-import { readProfile } from '../profile-file.js';
-import { wholeNumber } from '../shared-options.js';
+import { hostOption, portOption, readProfile, wholeNumber } from '../shared-options.js';
 
 // Always the same, so that a .env stays right across restarts. Identifiers are not: they would
 // collide in the developer's database.
@@ -50,20 +49,8 @@ const profiled = <const Value extends string>(help: string, values: readonly [Va
   );
 
 const options = {
-  port: withDefault(
-    wholeNumber(
-      { value: 'port', help: 'The port to listen on; 0 takes a free one. Default: 4242' },
-      { max: 65_535 },
-    ),
-    4242,
-  ),
-  host: withDefault(
-    text({
-      value: 'address',
-      help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
-    }),
-    '127.0.0.1',
-  ),
+  port: withDefault(portOption('The port to listen on; 0 takes a free one. Default: 4242'), 4242),
+  host: hostOption,
   'callback-url': parsed(
     { value: 'url', help: 'Where callbacks are sent. Can be set later, in the dashboard.' },
     parseHttpUrl,

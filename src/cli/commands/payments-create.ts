@@ -1,7 +1,27 @@
-import { type Call, defineCommand, list, parsed, required, text, UsageError } from '../command.js';
-import { mockUrlOfServiceOption } from '../control-client.js';
-import { type Creation, createPayment } from '../creation.js';
-import { parseExactDecimal, readFields } from '../option-values.js';
+import type { PaymentClient, RequestOutcome, ServiceResponse } from 'merchant-payments';
+import type { ControlPayment } from '../../mock-server/control/control-types.js';
+import {
+  type Call,
+  defineCommand,
+  list,
+  type Outcome,
+  parsed,
+  required,
+  text,
+  UsageError,
+} from '../command.js';
+import {
+  connectToMock,
+  givenMockUrl,
+  type MockCall,
+  mockUrlOfServiceOption,
+  noAnswer,
+} from '../control-client.js';
+import { withoutCredentials } from '../environment.js';
+import { fieldLines } from '../layout.js';
+import { parseCurrency, parseExactDecimal, readFields } from '../option-values.js';
+import { plainJson, plainText, printNote, type Terminal } from '../output.js';
+import { interruptible } from '../process-signals.js';
 
 const options = {
   reference: required(text({ value: 'text', help: "The merchant's own reference. Required." })),
@@ -14,7 +34,9 @@ const options = {
       parseExactDecimal,
     ),
   ),
-  currency: required(text({ value: 'code', help: 'Three capital letters. Required.' })),
+  currency: required(
+    parsed({ value: 'code', help: 'Three capital letters. Required.' }, parseCurrency),
+  ),
   field: list({
     value: 'name=value',
     help: 'A further field of the request: JSON, or text where it is not JSON.',
@@ -35,7 +57,7 @@ export const create = defineCommand({
     'merchant-payments payments create --reference order-1 --amount 12.50 --currency EUR',
     `merchant-payments payments create --reference order-2 --amount 100 --currency EUR --field customer='{"id":7}' --json`,
   ],
-  run: (call) => createPayment(readCreation(call), call),
+  run: createPayment,
 });
 
 /** The fields of a payment creation that the interface shows, and the flag of each. */
@@ -45,12 +67,153 @@ const flagOfField = {
   currency: '--currency',
 };
 
-function readCreation({ options: given }: Call<typeof options>): Creation {
-  const { reference: merchantPaymentReference, amount, currency, field } = given;
+/**
+ * Creates a payment in the running mock, or at the service that the environment names.
+ *
+ * @throws {UsageError} when a variable of the environment is missing or invalid
+ * @throws {Error} in a line that says whether the payment may exist
+ */
+async function createPayment(call: Call<typeof options>): Promise<Outcome> {
+  const { options: given, terminal } = call;
+  const { env } = terminal;
+  const { reference: merchantPaymentReference, amount, currency } = given;
   if (merchantPaymentReference.trim() === '') throw new UsageError('--reference must not be blank');
-  if (!/^[A-Z]{3}$/.test(currency)) {
-    throw new UsageError('--currency must be three capital letters, such as EUR');
+  const input = { merchantPaymentReference, amount, currency };
+  const extraBody = readFields('--field', given.field, { flagOfField });
+  const isForService =
+    givenMockUrl(call) === undefined && Boolean(env['MERCHANT_PAYMENTS_BASE_URL']);
+  await using client = isForService ? await openClient(env) : await openMockClient(call);
+  if (isForService) {
+    printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
   }
-  const extra = readFields('--field', field, { flagOfField });
-  return { merchantPaymentReference, amount, currency, extra };
+  const { payment, response } = await sayOutcome(
+    (signal) => client.payments.create(input, { extraBody, signal }),
+    isForService ? undefined : noAnswer(connectToMock(call).base),
+  );
+  const address = isForService ? 'MERCHANT_PAYMENTS_BASE_URL' : 'the address of the mock';
+  const body = readObject(response, address);
+  // Another server than the service may answer with the request it received. The mock got no secret.
+  const clean = (value: object) => (isForService ? withoutCredentials(value, env) : value);
+  const answer = clean(body);
+  const { referenceNumber } = body as { referenceNumber?: unknown };
+  if (typeof referenceNumber === 'string' && referenceNumber.trim() !== '') {
+    const shown = { ...clean(payment), ...input };
+    return { json: answer, lines: () => describeCreated(shown) };
+  }
+  printNote(terminal, "note: the service's answer names no reference number");
+  const lines = [
+    `the service accepted the payment with ${response.status}`,
+    ...fieldLines({
+      'merchant reference': input.merchantPaymentReference,
+      amount: `${input.amount} ${input.currency}`,
+      'it answered': plainJson(answer),
+    }),
+  ];
+  return { json: answer, lines: () => lines };
+}
+
+/** A client of the mock's service, whose credentials the command line does not know. */
+async function openMockClient(call: MockCall): Promise<PaymentClient> {
+  const { base } = connectToMock(call);
+  const { PaymentClient } = await import('merchant-payments');
+  return new PaymentClient({
+    baseUrl: `${base}/_mock`,
+    apiKey: 'any',
+    apiSecret: 'any',
+    // A fault is there to be seen.
+    maxRetries: 0,
+    // In a container the mock is another machine, and nothing of it is secret.
+    dangerouslyAllowHttp: true,
+  });
+}
+
+const variableOfOption: Readonly<Record<string, string>> = {
+  baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
+  apiKey: 'MERCHANT_PAYMENTS_API_KEY',
+  apiSecret: 'MERCHANT_PAYMENTS_API_SECRET',
+};
+
+async function openClient(env: Terminal['env']): Promise<PaymentClient> {
+  const missing = Object.values(variableOfOption).find((variable) => !env[variable]);
+  if (missing !== undefined) {
+    throw new UsageError(
+      `${missing} is not set, and MERCHANT_PAYMENTS_BASE_URL is: set it too, or give --mock-url for the mock`,
+    );
+  }
+  const { InvalidOptionError, PaymentClient } = await import('merchant-payments');
+  try {
+    return PaymentClient.fromEnv({}, { ...env });
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error;
+    const { option, message } = error;
+    throw new UsageError(`${variableOfOption[option] ?? option}: ${message}`);
+  }
+}
+
+const OUTCOMES: Readonly<Record<RequestOutcome, string>> = {
+  'not-sent': 'Nothing was sent, so no payment was created',
+  rejected: 'The service did not accept the request, so no payment was created',
+  accepted: 'The service accepted the request: the payment exists, do not create it again',
+  unknown:
+    'It is unknown whether the payment was created: look for it before you try again, since a second try can create a second payment',
+};
+const CONFLICT =
+  'The service did not accept this request, but an earlier one may have created the payment: look for it before you try again';
+
+/**
+ * Runs a creation that a signal of the process can stop.
+ *
+ * @throws {Error} what it throws, with what its `requestOutcome` means for the payment; or `absence`,
+ * where it is given and there was no connection
+ */
+async function sayOutcome<Result>(
+  create: (signal: AbortSignal) => Promise<Result>,
+  absence: string | undefined,
+): Promise<Result> {
+  try {
+    return await interruptible(create);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) throw error;
+    const isAbsent = error.code === 'CONNECTION_FAILED' && error.requestOutcome === 'not-sent';
+    if (isAbsent && absence !== undefined) throw new Error(absence);
+    const isConflict = 'httpStatus' in error && error.httpStatus === 409;
+    const outcome = isConflict ? CONFLICT : OUTCOMES[error.requestOutcome as RequestOutcome];
+    throw new Error(`${String(error.code)}: ${error.message.replace(/\.$/, '')}. ${outcome}`);
+  }
+}
+
+/**
+ * The JSON object of a success. A 2xx alone says little: a web page of some other server has it too.
+ *
+ * @throws {Error} for anything else
+ */
+function readObject(response: ServiceResponse, address: string): object {
+  const { status, body } = response;
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new Error(
+    `the service answered ${status}, but not with a payment (${describeBody(response)}): check that ${address} is right; the payment may exist: look for it before you try again`,
+  );
+}
+
+function describeBody({ body, headers }: ServiceResponse): string {
+  if (body === '') return 'no body';
+  if (Array.isArray(body)) return 'a JSON array';
+  if (typeof body !== 'string') return `JSON of ${body === null ? 'null' : `a ${typeof body}`}`;
+  const type = headers['content-type'];
+  const [mediaType = ''] = typeof type === 'string' ? type.split(';') : [];
+  if (/[/+]json\s*$/i.test(mediaType)) return `${mediaType.trim()} that is not a JSON object`;
+  return mediaType.trim() || 'without a Content-Type';
+}
+
+/** What may be known of a payment that was created. */
+type CreatedPayment = { readonly [Field in keyof ControlPayment]?: unknown };
+
+function describeCreated(payment: CreatedPayment): string[] {
+  const fields = fieldLines({
+    'reference number': payment.referenceNumber,
+    'merchant reference': payment.merchantPaymentReference,
+    status: payment.status,
+    amount: `${payment.amount} ${payment.currency}`,
+  });
+  return ['the payment was created', ...fields];
 }

@@ -13,9 +13,9 @@ import {
   PAYMENT_WORD,
 } from '../control-client.js';
 import { describeDelivery } from '../delivery-text.js';
-import { type Column, fieldLines, formatTable, timeOfDay } from '../layout.js';
+import { type Column, fieldLines, timeOfDay } from '../layout.js';
 import { plainJson, plainText } from '../output.js';
-import { limitOption } from '../shared-options.js';
+import { limitOption, showPage } from '../shared-options.js';
 
 const columns: readonly Column<ControlPayment>[] = [
   {
@@ -53,15 +53,10 @@ export const list = defineCommand({
       path: ['payments'],
       query: { limit, search },
     });
-    const { payments, total } = page;
-    if (payments.length === 0) {
-      return { json: page, note: 'There is no payment, or none that matches.' };
-    }
-    return {
-      json: page,
-      lines: (layout) => formatTable(columns, payments, layout),
-      note: total > payments.length ? `${payments.length} of ${total} are shown.` : undefined,
-    };
+    return showPage(page, page.payments, {
+      columns,
+      none: 'There is no payment, or none that matches.',
+    });
   },
 });
 

@@ -10,21 +10,12 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { parseExactJson } from '../exact-json.js';
+import { parseFaultJson } from '../faults.js';
 import { timeOfDay } from '../layout.js';
 import { parseHttpUrl } from '../option-values.js';
 import { createPaint, plainJson, plainText, printLine, printNote } from '../output.js';
 import { untilStopped } from '../process-signals.js';
-import { wholeNumber } from '../shared-options.js';
-
-const portOption = (help: string, fallback: number) =>
-  withDefault(
-    wholeNumber(
-      { value: 'port', help: `${help}; 0 takes a free one. Default: ${fallback}` },
-      { max: 65_535 },
-    ),
-    fallback,
-  );
+import { hostOption, portOption } from '../shared-options.js';
 
 const options = {
   upstream: required(
@@ -37,15 +28,15 @@ const options = {
     },
     parseHttpUrl,
   ),
-  port: portOption("The port for your code's requests", 4243),
-  'callback-port': portOption('The port for callbacks', 4244),
-  host: withDefault(
-    text({
-      value: 'address',
-      help: 'The address to listen on. Default: 127.0.0.1, which only this machine reaches.',
-    }),
-    '127.0.0.1',
+  port: withDefault(
+    portOption("The port for your code's requests; 0 takes a free one. Default: 4243"),
+    4243,
   ),
+  'callback-port': withDefault(
+    portOption('The port for callbacks; 0 takes a free one. Default: 4244'),
+    4244,
+  ),
+  host: hostOption,
   fault: list({
     value: 'json',
     help: 'A fault to begin with, as JSON: on, type, its fields, times, match.',
@@ -90,15 +81,10 @@ export const proxy = defineCommand({
 });
 
 function readFault(json: string): Fault {
-  try {
-    const fault = parseExactJson('--fault', json) as Fault;
-    return (fault?.times as unknown) === 'unlimited'
-      ? { ...fault, times: Number.POSITIVE_INFINITY }
-      : fault;
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`--fault must be JSON, such as '{"on":"request","type":"lost-answer"}'`);
-  }
+  const fault = parseFaultJson('--fault', json) as Fault;
+  return (fault?.times as unknown) === 'unlimited'
+    ? { ...fault, times: Number.POSITIVE_INFINITY }
+    : fault;
 }
 
 /** @throws {UsageError} for a fault that is invalid, or that a proxy can't do */

@@ -10,7 +10,7 @@ import {
   sendInvalid,
   type Target,
 } from './probes.js';
-import { describeAnswer, findPath, identifierIn } from './template.js';
+import { describeAnswer, findPath, identifierIn } from './profile.js';
 
 interface Discovery {
   readonly target: Target;

@@ -12,8 +12,11 @@ export interface SignedRequest {
 /** A status that no endpoint knows. The interface names `paid` only and promises no list. */
 export const UNKNOWN_STATUS = 'check_unknown_status';
 
-export const createCheckedPayment = (merchantPaymentReference: string): CheckedPayment =>
-  Object.freeze({ referenceNumber: randomUUID(), merchantPaymentReference });
+export function createCheckedPayment(reference?: string, suffix = ''): CheckedPayment {
+  const referenceNumber = randomUUID();
+  const merchantPaymentReference = reference ?? `check-${referenceNumber}${suffix}`;
+  return Object.freeze({ referenceNumber, merchantPaymentReference });
+}
 
 export interface Change {
   readonly status?: string;

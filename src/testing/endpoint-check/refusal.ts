@@ -1,10 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
-import { type Answer, describeAnswer, isAccepted } from './answer.js';
+import {
+  type Answer,
+  describeAnswer,
+  isAccepted,
+  remedyOfRecord,
+  remedyOfRefusal,
+} from './answer.js';
 import { type SignedRequest, withHeader } from './callbacks.js';
 import { describeClock } from './endpoint.js';
-import { remedyOfRecord, remedyOfRefusal } from './remedies.js';
 import type { Stage } from './stage.js';
 import { inUnit, listTrials, type Recipe, type Trial } from './trials.js';
 import { type CheckVerdict, fail } from './verdict.js';

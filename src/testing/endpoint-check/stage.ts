@@ -1,6 +1,6 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { type Answer, describeAnswer, isAccepted } from './answer.js';
+import { type Answer, describeAnswer, isAccepted, remedyOfOutage } from './answer.js';
 import {
   type Change,
   createCheckedPayment,
@@ -20,7 +20,6 @@ import {
 } from './effect-probe.js';
 import { Endpoint } from './endpoint.js';
 import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
-import { remedyOfOutage } from './remedies.js';
 import type { EndpointCheckId } from './report.js';
 import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
@@ -241,14 +240,8 @@ export class Stage {
   async #namePayment({ suffix = '', orderOf, unstored }: WantedPayment): Promise<CheckedPayment> {
     if (orderOf !== undefined) return createCheckedPayment(orderOf.merchantPaymentReference);
     const given = unstored ? undefined : this.options.merchantPaymentReference;
-    if (given !== undefined) {
-      return createCheckedPayment(typeof given === 'string' ? given : await this.#reference(given));
-    }
-    const { referenceNumber } = createCheckedPayment('');
-    return Object.freeze({
-      referenceNumber,
-      merchantPaymentReference: `check-${referenceNumber}${suffix}`,
-    });
+    const reference = typeof given === 'function' ? await this.#reference(given) : given;
+    return createCheckedPayment(reference, suffix);
   }
 
   async #reference(give: () => string | PromiseLike<string>): Promise<string> {

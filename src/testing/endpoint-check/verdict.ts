@@ -1,5 +1,4 @@
-import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { remedyOf } from './remedies.js';
+import { type Answer, describeAnswer, isAccepted, remedyOf } from './answer.js';
 
 /** An option of `checkCallbackEndpoint` that a check needs, or that may make it pass. */
 export type EndpointCheckOption =

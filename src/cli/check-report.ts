@@ -1,9 +1,4 @@
-import type {
-  CallbackDiagnosis,
-  CallbackFinding,
-  EndpointCheck,
-  EndpointReport,
-} from 'merchant-payments/testing';
+import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 import { type Paint, plainText, type Style } from './output.js';
 
@@ -30,23 +25,6 @@ export function nameCheckFlags(report: EndpointReport): EndpointReport {
       : { ...check, remedy: withFlag(check.remedy, flag) };
   });
   return { ...report, checks };
-}
-
-/** What to do on the command line about a finding that an option fixes. */
-const REMEDIES = {
-  signatureEncoding: (value = '') => `Give --signature-encoding ${value}.`,
-  timestampUnit: (value = '') => `If the service sends ${value}, give --timestamp-unit ${value}.`,
-  now: () => 'For a captured callback give the time it was received: --at <time>.',
-} as const;
-
-/** A diagnosis whose remedies name flags instead of options. */
-export function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
-  const findings = diagnosis.findings.map((finding) => {
-    if (finding.option === undefined) return finding;
-    const { name, value } = finding.option;
-    return { ...finding, remedy: REMEDIES[name](value) };
-  });
-  return { ...diagnosis, findings };
 }
 
 const OUTCOMES: Readonly<
@@ -98,21 +76,33 @@ function describeTable(checks: readonly EndpointCheck[], { width, paint }: Layou
 }
 
 function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { id, title, detail, why, remedy, answer, referenceNumbers } = check;
-  const parts = [
-    ['  seen  ', detail],
-    ...(answer === undefined ? [] : [['  said  ', answer]]),
-    ['  why   ', why],
-    ['  fix   ', remedy],
-    ...(referenceNumbers.length === 0
-      ? []
-      : [['  look  ', `in the endpoint's log for ${referenceNumbers.join(', ')}`]]),
-  ];
+  const { id, title } = check;
   return [
     '',
     ...wrapText(plainText(`${id}: ${title}`), width).map((line) => paint('red', line)),
-    ...parts.flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width)),
+    ...explanationLines(check, width),
   ];
+}
+
+/** What was seen, why it matters and what to do, of a check or an exploration that failed. */
+export function explanationLines(
+  {
+    detail,
+    answer,
+    why,
+    remedy,
+    referenceNumbers,
+  }: Pick<EndpointCheck, 'detail' | 'answer' | 'why' | 'remedy' | 'referenceNumbers'>,
+  width: number,
+): string[] {
+  const look =
+    referenceNumbers.length > 0
+      ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
+      : undefined;
+  return Object.entries({ seen: detail, said: answer, why, fix: remedy, look }).flatMap(
+    ([label, text]) =>
+      text === undefined ? [] : labelledLines(`  ${label.padEnd(6)}`, plainText(text), width),
+  );
 }
 
 /** How many a brief report names that were skipped for one reason. */
@@ -149,66 +139,70 @@ function describeTotals(report: EndpointReport, { width, paint }: Layout): strin
   return wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line));
 }
 
-/** A diagnosis for people: the verdict, the record, what is wrong and what to do. */
-export function describeDiagnosis(
-  diagnosis: CallbackDiagnosis,
-  { width, paint }: Layout,
-  /** How many signing secrets were given: with one there is nothing to tell apart. */
-  secretCount: number,
-): string[] {
-  const { verified, error, findings } = diagnosis;
-  const verdict = verified
-    ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
-    : paint('red', `refused with ${error?.code}`);
-  // The first finding says the same, and what to do.
-  const reason =
-    error === undefined || findings.length > 0 ? [] : wrapText(plainText(error.message), width);
+/** A report as JUnit XML, which CI servers show as test results. */
+export function toJUnitXml(report: EndpointReport): string {
+  const { checks, counts, durationMs, startedAt, url } = report;
+  const totals = {
+    tests: String(checks.length),
+    failures: String(counts.failed),
+    errors: '0',
+    skipped: String(counts.skipped),
+    time: seconds(durationMs),
+  };
   return [
-    verdict,
-    ...reason,
-    ...describeSignature(diagnosis, width, secretCount),
-    ...describePayment(diagnosis, width),
-    ...findings.flatMap((finding) => describeFinding(finding, { width, paint })),
-  ];
-}
-
-function describeSignature(
-  { signature, secretIndex }: CallbackDiagnosis,
-  width: number,
-  secretCount: number,
-): string[] {
-  const isNamed = secretIndex !== undefined && secretCount > 1;
-  const which = isNamed ? `, with signing secret ${secretIndex + 1}` : '';
-  const text = {
-    right: `matches this callback${which}`,
-    explained: `matches this callback${which}, once the findings below are fixed`,
-    unexplained: 'does not match, and nothing that was tried explains it',
-    missing: 'missing',
-  }[signature];
-  return labelledLines('  signature  ', text, width);
-}
-
-function describePayment({ payment, verified }: CallbackDiagnosis, width: number): string[] {
-  if (payment === undefined) return [];
-  const warning = verified ? '' : ' (authentic, but refused: look at it, do not act on it)';
-  const { status, merchantPaymentReference, referenceNumber, updatedAt } = payment;
-  return [
-    ['  status     ', `${status}${warning}`],
-    ['  reference  ', merchantPaymentReference],
-    ['  number     ', referenceNumber],
-    ['  updated    ', updatedAt],
-  ].flatMap(([label = '', text = '']) => labelledLines(label, plainText(text), width));
-}
-
-function describeFinding(
-  { code, message, remedy, tried }: CallbackFinding,
-  { width, paint }: Layout,
-): string[] {
-  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name: 'merchant-payments check', ...totals })}>`,
+    // Without fraction and offset, as the schema of JUnit asks for.
+    `  <testsuite${attributes({ name: url, ...totals, timestamp: startedAt.slice(0, 19) })}>`,
+    ...checks.flatMap(writeCase),
+    '  </testsuite>',
+    '</testsuites>',
     '',
-    paint('yellow', code),
-    ...labelledLines('  seen  ', plainText(message), width),
-    ...labelledLines('  fix   ', plainText(remedy), width),
-    ...(tried === undefined ? [] : labelledLines('  tried ', plainText(tried.join('; ')), width)),
-  ];
+  ].join('\n');
+}
+
+function writeCase(check: EndpointCheck): string[] {
+  const { id, title, outcome, detail, why, remedy, answer, latencyMs = 0 } = check;
+  const said = answer === undefined ? '' : `\nIt said: ${answer}`;
+  const opening = `    <testcase${attributes({
+    classname: 'merchant-payments.check',
+    name: `${id}: ${title}`,
+    time: seconds(latencyMs),
+  })}`;
+  if (outcome === 'passed') return [`${opening}/>`];
+  const inner =
+    outcome === 'skipped'
+      ? `<skipped${attributes({ message: detail })}/>`
+      : `<failure${attributes({ message: detail, type: id })}>${escapeText(`${why}\n${remedy}${said}`)}</failure>`;
+  return [`${opening}>`, `      ${inner}`, '    </testcase>'];
+}
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+
+function attributes(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`)
+    .join('');
+}
+
+// XML 1.0 has no way to write these, not even as references.
+const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escapeText(text: string): string {
+  return text
+    .replace(NOT_IN_XML, '')
+    .replace(/[&<>"]/g, (character) => ENTITIES[character] as string)
+    .replaceAll('\r', '&#13;');
+}
+
+// A parser would read a plain line break of an attribute as a space.
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutCredentials } from '../../src/cli/creation-answer.js';
+import { withoutCredentials } from '../../src/cli/environment.js';
 
 const apiSecret = 's3cr3t-long-enough';
 const envOf = (apiKey: string) => ({
