@@ -2,28 +2,29 @@ import { parseArgs } from 'node:util';
 import { nearest } from '../protocol/nearest.js';
 import { type Command, commonOptions, type Options, UsageError } from './command.js';
 
-/** The options of a command, with those that every command takes. */
+/** Returns the options of a command, including those that every command has. */
 export const optionsOf = ({ options }: Pick<Command, 'options'>): Options => ({
   ...options,
   ...commonOptions,
 });
 
-/** The words after a command's name: texts of the options (empty for a switch), and other words. */
+/** The words after a command's name. */
 export interface Given {
+  /** The texts of each option that is given; empty for a switch. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
+  /** The arguments that are not options. */
   readonly words: readonly string[];
 }
 
 /**
- * Divides the words after a command's name. Stricter than parseArgs: an option that is not a list may
- * be given once.
+ * Separates options and arguments. Stricter than parseArgs: only a list may be repeated.
  *
- * @throws {UsageError} for an unknown option, a missing value, a value where none is taken
+ * @throws {UsageError} for an unknown option, a missing value, or a value for a switch
  */
 export function parseArguments(command: Pick<Command, 'options'>, words: readonly string[]): Given {
   const options = optionsOf(command);
   const specs = Object.entries(options).map(([name, { type }]) => [name, { type, multiple: true }]);
-  // Not parseArgs's own strictness: its errors quote words, and a word can be a secret.
+  // Not parseArgs's strict mode: its errors quote words, and a word may be a secret.
   const { positionals, tokens } = parseArgs({
     args: [...words],
     options: { ...Object.fromEntries(specs), help: { type: 'boolean', short: 'h' } },
@@ -68,15 +69,15 @@ function assertOption(options: Options, { name, rawName, value, inlineValue }: O
   }
   if (inlineValue !== true && value.startsWith('-') && value !== '-') {
     throw new UsageError(
-      `--${name} needs a value, but another option follows; write --${name}=<${placeholder}> for one that begins with a dash`,
+      `--${name} needs a value, but another option follows; write --${name}=<${placeholder}> for a value that begins with a dash`,
     );
   }
 }
 
 /**
- * What the options of a command give.
+ * Returns the values of a command's options, by name.
  *
- * @throws {UsageError} naming an option whose text is invalid, or that is missing
+ * @throws {UsageError} for an option that is invalid or missing
  */
 export function readOptions(
   command: Pick<Command, 'options'>,
@@ -90,18 +91,18 @@ export function readOptions(
 }
 
 /**
- * The words that are not options, which must be exactly as many as `names`.
+ * Checks that there are exactly as many arguments as `names`.
  *
- * @throws {UsageError} naming the first that is missing, or saying that there are too many
+ * @throws {UsageError} when an argument is missing, or there are too many
  */
 export function requireWords(words: readonly string[], names: readonly string[]): void {
-  // An empty word, as an unset variable of a script leaves it, would be the beginning of every id.
+  // An unset shell variable leaves an empty word, which every id begins with.
   const missing = names.find((_name, index) => !words[index]);
   if (missing !== undefined)
     throw new UsageError(`<${missing}> is missing; see the command's --help`);
   if (words.length <= names.length) return;
   const expected = names.length === 0 ? 'none' : names.map((name) => `<${name}>`).join(' ');
   throw new UsageError(
-    `there are too many words: ${expected} expected beside the options, received ${words.length}`,
+    `there are too many arguments: expected ${expected}, received ${words.length}`,
   );
 }

@@ -3,18 +3,18 @@ import { UsageError } from './command.js';
 /** A name and a value, as received. */
 export type HeaderPair = readonly [name: string, value: string];
 
-/** A callback as it was captured. */
+/** A captured callback. */
 export interface CapturedCallback {
   readonly headers: readonly HeaderPair[];
   readonly body: CapturedBody;
-  /** What the user should know of the capture, a line each. */
+  /** Notes on the capture for the user, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
  * - `bytes`: the body.
- * - `parsed`: a capture that holds JSON where the text of the body belongs.
- * - `none`: it is elsewhere; `remedy` says what to give.
+ * - `parsed`: the capture has parsed JSON in place of the body's text.
+ * - `none`: the capture has no body; `remedy` says what to give.
  */
 export type CapturedBody =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -22,8 +22,7 @@ export type CapturedBody =
   | { readonly kind: 'none'; readonly remedy: string };
 
 /**
- * Reads an HTTP message: a request line or none, headers with CRLF or LF, an empty line, and the
- * body as bytes.
+ * Parses an HTTP message: an optional request line, headers with CRLF or LF, an empty line, and the body.
  *
  * @throws {UsageError} for a line that is not a header
  */
@@ -36,7 +35,8 @@ export function parseHttpMessage(source: Buffer): CapturedCallback {
       headers,
       body: {
         kind: 'none',
-        remedy: 'the HTTP message has no empty line and so no body: give it as --body-file',
+        remedy:
+          'the HTTP message has no empty line, and so no body: give the body with --body-file',
       },
       notes: [],
     };
@@ -47,7 +47,7 @@ export function parseHttpMessage(source: Buffer): CapturedCallback {
 
 const REQUEST_LINE = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?)$/;
 
-/** A file of headers: header lines; what follows an empty line is ignored. */
+/** Parses header lines; ignores what follows an empty line. */
 export function parseHeaderFile(source: Buffer): readonly HeaderPair[] {
   const { lines } = splitHead(source);
   const [first = '', ...others] = lines;
@@ -72,7 +72,7 @@ function splitHead(source: Buffer): Head {
     const line = source.toString('latin1', start, stop).replace(BYTE_ORDER_MARK, '');
     start = stop + 1;
     if (line !== '' && line !== '\r') lines.push(line.replace(/\r$/, ''));
-    // Empty lines before the first are not the end of the headers.
+    // Empty lines before the first header do not end the headers.
     else if (lines.length > 0) return { lines, rest: source.subarray(start) };
   }
   return { lines };
@@ -85,7 +85,7 @@ function parseHeaderLines(lines: readonly string[]): readonly HeaderPair[] {
     const [, name, value = ''] = HEADER_LINE.exec(line) ?? [];
     if (name !== undefined) return [name, value.trim()] as const;
     throw new UsageError(
-      `header line ${index + 1} is not of the form "Name: value": give the headers as received, one on a line, and an empty line before the body`,
+      `header line ${index + 1} is not of the form "Name: value": give the headers as received, one per line, and an empty line before the body`,
     );
   });
 }
@@ -97,25 +97,25 @@ function readMessageBody(
   const coding = headerValue(headers, 'transfer-encoding');
   if (coding !== undefined && /\bchunked\b/i.test(coding)) {
     const decoded = decodeChunks(rest);
-    // A log that shows the header usually holds the body as it was put together again.
+    // A log with this header usually has the body already decoded.
     return decoded === undefined
       ? { bytes: rest, notes: [] }
-      : { bytes: decoded, notes: ['the chunks of the body were put together'] };
+      : { bytes: decoded, notes: ['the chunked body was decoded'] };
   }
   const length = Number(headerValue(headers, 'content-length') ?? rest.byteLength);
   if (!Number.isSafeInteger(length) || length === rest.byteLength)
     return { bytes: rest, notes: [] };
-  // An editor ends a file with a line break, which is not part of the message.
+  // An editor adds a line break at the end of a file.
   if (rest.byteLength > length && /^[\r\n]*$/.test(rest.toString('latin1', length))) {
     return {
       bytes: rest.subarray(0, length),
-      notes: [`line breaks after the ${length} bytes of Content-Length were left out`],
+      notes: [`line breaks after the ${length} bytes of Content-Length were ignored`],
     };
   }
   return {
     bytes: rest,
     notes: [
-      `the body has ${rest.byteLength} bytes, but Content-Length says ${length}: it is not as received`,
+      `the body has ${rest.byteLength} bytes, but Content-Length is ${length}: it is not as received`,
     ],
   };
 }
@@ -124,7 +124,7 @@ function headerValue(headers: readonly HeaderPair[], wanted: string): string | u
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
-/** `undefined` for what is not chunked. */
+/** Returns `undefined` for a body that is not chunked. */
 function decodeChunks(source: Buffer): Buffer | undefined {
   const pieces: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -141,8 +141,8 @@ function decodeChunks(source: Buffer): Buffer | undefined {
 }
 
 /**
- * Reads a capture in JSON: `headers` (an object, or pairs) with `rawBody` (text) or `rawBodyBase64`,
- * as `callback sign --json` writes it; or an AWS Lambda event with `body` and `isBase64Encoded`.
+ * Parses a capture in JSON: `headers` (an object, or pairs) with `rawBody` (text) or `rawBodyBase64`, as
+ * `callback sign --json` prints it; or an AWS Lambda event with `body` and `isBase64Encoded`.
  *
  * @throws {UsageError} for anything else
  */
@@ -151,7 +151,7 @@ export function parseJsonCapture(source: Buffer): CapturedCallback {
   return { headers: readHeaders(value['headers']), body: readJsonBody(value), notes: [] };
 }
 
-/** A file of headers, in JSON. */
+/** Parses headers in JSON. */
 export function parseJsonHeaders(source: Buffer): readonly HeaderPair[] {
   return readHeaders(parseJson(source, 'the file of headers'));
 }
@@ -160,7 +160,7 @@ function parseJson(source: Buffer, what: string): unknown {
   try {
     return JSON.parse(source.toString().replace(/^\ufeff/, ''));
   } catch {
-    throw new UsageError(`${what} begins like JSON, but is not`);
+    throw new UsageError(`${what} begins like JSON, but is not valid JSON`);
   }
 }
 
@@ -184,7 +184,7 @@ function readHeaders(value: unknown): readonly HeaderPair[] {
 function readPair(pair: unknown): HeaderPair {
   if (!Array.isArray(pair) || pair.length !== 2) throw wrongHeaders();
   const [name, value] = pair as readonly unknown[];
-  // A timestamp that a log has written as a number.
+  // A log may write the timestamp as a number.
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof name !== 'string' || typeof text !== 'string') throw wrongHeaders();
   return [name, text];
@@ -192,7 +192,7 @@ function readPair(pair: unknown): HeaderPair {
 
 function wrongHeaders(): UsageError {
   return new UsageError(
-    'headers must be a JSON object of names and texts, or a list of [name, text] pairs',
+    'headers must be a JSON object of names and strings, or a list of [name, string] pairs',
   );
 }
 
@@ -211,7 +211,7 @@ function readJsonBody(capture: Readonly<Record<string, unknown>>): CapturedBody 
     };
   }
   if (typeof given !== 'string') return { kind: 'parsed', value: given };
-  // Half of a surrogate pair has no bytes; the diagnosis explains it.
+  // A lone surrogate has no bytes; the diagnosis explains it.
   return given.isWellFormed()
     ? { kind: 'bytes', bytes: Buffer.from(given) }
     : { kind: 'parsed', value: given };

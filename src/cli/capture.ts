@@ -14,11 +14,11 @@ import { printNote, type Terminal } from './output.js';
 export const captureOptions = {
   'headers-file': text({
     value: 'file',
-    help: 'The headers: a line each, or JSON. With --body-file.',
+    help: 'The headers, one per line or as JSON. Needs --body-file.',
   }),
   'body-file': text({
     value: 'file',
-    help: 'The body, byte for byte. Instead of that of another capture.',
+    help: 'The exact bytes of the body, in place of the body of another capture.',
   }),
   'http-file': text({ value: 'file', help: 'An HTTP message: headers, an empty line, the body.' }),
   'json-file': text({
@@ -30,7 +30,7 @@ export const captureOptions = {
 const parsers = {
   'headers-file': (source: Buffer): CapturedCallback => ({
     headers: parseHeaders(source),
-    body: { kind: 'none', remedy: '--headers-file gives no body: give --body-file too' },
+    body: { kind: 'none', remedy: '--headers-file has no body: give --body-file too' },
     notes: [],
   }),
   'http-file': parseHttpMessage,
@@ -41,9 +41,9 @@ type Source = keyof typeof parsers;
 type CaptureCall = Call<typeof captureOptions>;
 
 /**
- * The captured callback that the options name; without any, that of standard input.
+ * Reads the captured callback that the options name, or without options the one on standard input.
  *
- * @throws {UsageError} when it can't be read, or the options contradict each other
+ * @throws {UsageError} when it can't be read, or the options conflict
  */
 export async function readCapture(call: CaptureCall): Promise<CapturedCallback> {
   const { options, terminal } = call;
@@ -54,7 +54,7 @@ export async function readCapture(call: CaptureCall): Promise<CapturedCallback> 
   const path = options['body-file'];
   if (path === undefined) return captured;
   const bytes = await readInput({ option: '--body-file', path, what: 'the body' }, terminal);
-  // The notes were about the other body.
+  // The notes are about the body that was replaced.
   return { headers: captured.headers, body: { kind: 'bytes', bytes }, notes: [] };
 }
 
@@ -62,18 +62,18 @@ function assertOneSource({ options, words }: CaptureCall, named: readonly Source
   const [word] = words;
   if (words.length > 1 || (word !== undefined && word !== '-')) {
     throw new UsageError(
-      'beside the options only - is expected, for standard input; give a file by --http-file or --json-file',
+      'the only argument is -, for standard input; give a file with --http-file or --json-file',
     );
   }
   const captures = [...named.map((name) => `--${name}`), ...words];
   if (captures.length > 1) {
-    throw new UsageError(`${captures.join(' and ')} each give a capture: give one of them`);
+    throw new UsageError(`${captures.join(' and ')} each name a capture: give one of them`);
   }
   const paths = [word, options['body-file'], ...named.map((name) => options[name])];
   const isStdinImplied = captures.length === 0;
   if (paths.filter((path) => path === '-').length + Number(isStdinImplied) > 1) {
     throw new UsageError(
-      'standard input can be read once: name a file for the headers, or for the body',
+      'standard input can be read only once: give a file for the headers or for the body',
     );
   }
 }
@@ -87,35 +87,35 @@ async function readSource(
   const bytes = await readInput({ option: `--${source ?? 'http-file'}`, path, what }, terminal);
   if (path === '-' && !/\S/.test(bytes.toString('latin1'))) {
     throw new UsageError(
-      `standard input is empty, but ${what} should be there: pipe in what was captured, or name a file; see --help`,
+      `standard input is empty: pipe in ${what} as captured, or give a file; see --help`,
     );
   }
   return source === undefined ? parseCapture(bytes) : parsers[source](bytes);
 }
 
 /**
- * Reads a capture of a form that is not named: JSON, or else an HTTP message.
+ * Parses a capture in a format that no option names: JSON, or otherwise an HTTP message.
  *
- * @throws {UsageError} when it cannot be read
+ * @throws {UsageError} when it is neither
  */
 export function parseCapture(source: Buffer): CapturedCallback {
   const head = textHead(source);
   if (head.startsWith('{')) return parseJsonCapture(source);
-  // What the dashboard and callback sign offer to copy.
+  // The dashboard and callback sign offer curl commands, so users paste them here.
   if (/^(?:\$ +)?curl\s/.test(head)) {
     throw new UsageError(
-      'a curl command is not read: give an HTTP message, as callback sign --output http prints it, or --headers-file and --body-file',
+      "a curl command can't be read: give an HTTP message, as callback sign --output http prints it, or --headers-file and --body-file",
     );
   }
   return parseHttpMessage(source);
 }
 
-/** Reads a file of headers: header lines, or JSON. */
+/** Parses headers: header lines, or JSON. */
 export function parseHeaders(source: Buffer): readonly HeaderPair[] {
   return /^[{[]/.test(textHead(source)) ? parseJsonHeaders(source) : parseHeaderFile(source);
 }
 
-/** Bytes that show what a capture is. */
+/** Enough bytes to recognize the format of a capture. */
 const HEAD_BYTES = 1_024;
 
 function textHead(source: Buffer): string {
@@ -125,7 +125,7 @@ function textHead(source: Buffer): string {
     .trimStart();
 }
 
-/** More than any callback has; a wrong file must not fill the memory. */
+/** Larger than any callback; a wrong file must not fill the memory. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 interface InputPlace {
@@ -138,7 +138,7 @@ interface InputPlace {
 }
 
 /**
- * The bytes of a file or of standard input, exactly.
+ * Reads the exact bytes of a file or of standard input.
  *
  * @throws {UsageError} when it can't be read, or has more than 16 MiB
  */
@@ -148,7 +148,10 @@ export async function readInput(
 ): Promise<Buffer> {
   const isStdin = path === '-';
   if (isStdin && terminal.stdin.isTTY) {
-    printNote(terminal, `reading ${what} from standard input; Ctrl-D on an empty line ends it`);
+    printNote(
+      terminal,
+      `reading ${what} from standard input; press Ctrl-D on an empty line to end it`,
+    );
   }
   const chunks: Buffer[] = [];
   let size = 0;

@@ -2,7 +2,7 @@ import type { EndpointCheck, EndpointReport } from 'merchant-payments/testing';
 import { type Layout, labelledLines, wrapText } from './layout.js';
 import { type Paint, plainText, type Style } from './output.js';
 
-/** The flag of each option that checks name. */
+/** The flags of the options that checks name. */
 const FLAGS = {
   countEffects: '--effect-url <url>',
   effectCounts: '--effect-counts paid',
@@ -15,7 +15,7 @@ const FLAGS = {
 const withFlag = (text: string, flag: string): string =>
   `${text.replace(/\.$/, '')}. On the command line: ${flag}`;
 
-/** A report whose checks name the flag of the option that they need. */
+/** Adds to each check the flag of the option that it needs. */
 export function nameCheckFlags(report: EndpointReport): EndpointReport {
   const checks = report.checks.map((check) => {
     if (check.option === undefined || check.outcome === 'passed') return check;
@@ -35,23 +35,23 @@ const OUTCOMES: Readonly<
   skipped: { word: 'skip', style: 'yellow' },
 };
 
-/** A check in one line, as it ends. */
+/** Describes a check in one line. */
 export function describeCheck({ id, outcome, title }: EndpointCheck, paint: Paint): string {
   const { word, style } = OUTCOMES[outcome];
   return `${paint(style, word)}  ${plainText(id)}: ${plainText(title)}`;
 }
 
-/** A report for people: a table of all checks, then what failed and why, then totals. */
+/** Describes a report for people: a table of all checks, what failed and why, and totals. */
 export function describeReport(
   report: EndpointReport,
   layout: Layout,
-  /** Without the table, and without the names of many that were skipped for one reason. */
+  /** Leaves out the table, and the names of many checks that were skipped for the same reason. */
   { isBrief = false } = {},
 ): string[] {
   const { checks, url, cause } = report;
   const { paint, width } = layout;
   const failed = checks.filter(({ outcome }) => outcome === 'failed');
-  // What to look at first comes first.
+  // The cause comes first.
   failed.sort((one, other) => Number(other.id === cause) - Number(one.id === cause));
   return [
     ...wrapText(`Checks of ${plainText(url)}`, width).map((line) => paint('bold', line)),
@@ -84,7 +84,7 @@ function describeFailure(check: EndpointCheck, { width, paint }: Layout): string
   ];
 }
 
-/** What was seen, why it matters and what to do, of a check or an exploration that failed. */
+/** Explains a failure: what was seen, why it matters, and what to do. */
 export function explanationLines(
   {
     detail,
@@ -105,10 +105,10 @@ export function explanationLines(
   );
 }
 
-/** How many a brief report names that were skipped for one reason. */
+/** The most checks skipped for the same reason that a brief report names. */
 const FEW = 5;
 
-// Most are skipped for one and the same reason.
+// Most are skipped for the same reason.
 function describeSkipped(
   checks: readonly EndpointCheck[],
   { width, paint }: Layout,
@@ -133,13 +133,13 @@ function describeTotals(report: EndpointReport, { width, paint }: Layout): strin
   const { counts, durationMs, acknowledgeMs, passed } = report;
   const acknowledged =
     acknowledgeMs === undefined
-      ? 'It acknowledged no callback.'
-      : `It acknowledged a callback within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
+      ? 'No callback was acknowledged.'
+      : `Callbacks were acknowledged within ${acknowledgeMs.median} ms (median), ${acknowledgeMs.max} ms at most.`;
   const totals = `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${(durationMs / 1000).toFixed(1)} s. ${acknowledged}`;
   return wrapText(totals, width).map((line) => paint(passed ? 'green' : 'red', line));
 }
 
-/** A report as JUnit XML, which CI servers show as test results. */
+/** Writes a report as JUnit XML, which CI servers show as test results. */
 export function toJUnitXml(report: EndpointReport): string {
   const { checks, counts, durationMs, startedAt, url } = report;
   const totals = {
@@ -152,7 +152,7 @@ export function toJUnitXml(report: EndpointReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites${attributes({ name: 'merchant-payments check', ...totals })}>`,
-    // Without fraction and offset, as the schema of JUnit asks for.
+    // The schema of JUnit allows no fraction and no offset.
     `  <testsuite${attributes({ name: url, ...totals, timestamp: startedAt.slice(0, 19) })}>`,
     ...checks.flatMap(writeCase),
     '  </testsuite>',
@@ -163,7 +163,7 @@ export function toJUnitXml(report: EndpointReport): string {
 
 function writeCase(check: EndpointCheck): string[] {
   const { id, title, outcome, detail, why, remedy, answer, latencyMs = 0 } = check;
-  const said = answer === undefined ? '' : `\nIt said: ${answer}`;
+  const said = answer === undefined ? '' : `\nAnswer: ${answer}`;
   const opening = `    <testcase${attributes({
     classname: 'merchant-payments.check',
     name: `${id}: ${title}`,
@@ -185,7 +185,7 @@ function attributes(values: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-// XML 1.0 has no way to write these, not even as references.
+// XML 1.0 can't express these, not even as references.
 const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -202,7 +202,7 @@ function escapeText(text: string): string {
     .replaceAll('\r', '&#13;');
 }
 
-// A parser would read a plain line break of an attribute as a space.
+// A parser reads an unescaped line break in an attribute as a space.
 function escapeAttribute(text: string): string {
   return escapeText(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');
 }

@@ -8,14 +8,14 @@ import { layoutOf, textWidth } from './layout.js';
 import { plainText, printJson, printLine, printNote, type Terminal } from './output.js';
 import { commandLoaders, commandsOfGroup } from './registry.js';
 
-/** Runs the command that the words name, and says every failure in one line on stderr. */
+/** Runs the command that `words` name. Prints a failure as one line on stderr. */
 export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
   try {
-    const asked = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
-    return (await answerAboutItself(asked, terminal)) ?? (await runCommand(asked, terminal));
+    const given = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+    return (await runBuiltIn(given, terminal)) ?? (await runCommand(given, terminal));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     printNote(terminal, `merchant-payments: ${plainText(message)}`);
@@ -23,8 +23,8 @@ export async function runCommandLine(
   }
 }
 
-/** What no command answers: the version, the help of all and of a group, and completion. */
-async function answerAboutItself(
+/** Handles what no command does: the version, the general help, the help of a group, and completion. */
+async function runBuiltIn(
   [first, second, ...rest]: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode | undefined> {
@@ -79,7 +79,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   }
 }
 
-/** Standard input is opened when a command asks for it. */
+// A getter: reading `stdin` opens standard input, which few commands need.
 const withEnvironment = (terminal: Terminal, env: Terminal['env']): Terminal => ({
   get stdin() {
     return terminal.stdin;
@@ -106,19 +106,18 @@ function findCommand(words: readonly string[]): string {
   const endings = group.map((name) => name.slice(first.length + 1));
   if (second !== undefined && group.includes(`${first} ${second}`)) return `${first} ${second}`;
   if (group.length > 0 && (second === undefined || second.startsWith('-'))) {
-    const choice = endings.length === 1 ? endings[0] : `one of ${endings.join(', ')}`;
-    throw new UsageError(`${first} needs ${choice} after it; see ${first} --help`);
+    throw new UsageError(`${first} needs a subcommand: ${endings.join(', ')}; see ${first} --help`);
   }
-  // An option before the command, or its value, may hold a secret: only a word is quoted.
+  // Not quoted: an option before the command may hold a secret.
   if (first.startsWith('-')) {
-    throw new UsageError('the command comes first, its options after it; see --help');
+    throw new UsageError('give the command first and its options after it; see --help');
   }
   const wanted = group.length > 0 ? `${first} ${second}` : first;
   const groups = [...commandLoaders.keys()].map((name) => name.split(' ')[0] as string);
   const close =
     nearest([first, second].join(' ').trim(), commandLoaders.keys()) ??
     nearest(wanted, new Set(groups));
-  const others = group.length > 0 ? `there are ${endings.join(', ')}` : 'see --help';
+  const others = group.length > 0 ? `available: ${endings.join(', ')}` : 'see --help';
   const remedy = close === undefined ? others : `did you mean ${close}?`;
   throw new UsageError(`unknown command ${wanted}; ${remedy}`);
 }
@@ -127,12 +126,12 @@ interface InvalidOption extends Error {
   readonly option: string;
 }
 
-// By its code: the class is in an entry of the package that most commands never load.
+// Matched by its code: to import the class would load an entry of the package that few commands need.
 function isInvalidOption(error: unknown): error is InvalidOption {
   return error instanceof Error && 'code' in error && error.code === 'INVALID_OPTION';
 }
 
-/** The package's message, behind the flag that gave its option: `--signing-secret: signingSecret must …`. */
+/** Puts the flag of the option before the package's message: `--signing-secret: signingSecret must …`. */
 function nameFlag({ options }: Command, { option, message }: InvalidOption): string {
   const name = option.replace(/\[\d+\]$/, '');
   const flag = Object.keys(options).find(
@@ -143,7 +142,6 @@ function nameFlag({ options }: Command, { option, message }: InvalidOption): str
   return flag === undefined ? message : `--${flag}: ${message}`;
 }
 
-/** The version of the package, as its package.json has it. */
 function readVersion(): string {
   const file = createRequire(import.meta.url).resolve('merchant-payments/package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

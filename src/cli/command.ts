@@ -1,34 +1,34 @@
 import type { Layout } from './layout.js';
 import type { Terminal } from './output.js';
 
-/** The process's exit code: 0 done, 1 it failed (or a check did), 2 the command line is wrong. */
+/** The exit code: 0 for success, 1 for a failure of the command or of a check, 2 for an invalid command line. */
 export type ExitCode = 0 | 1 | 2;
 
-/** The command line is wrong: one line on stderr, exit code 2. */
+/** The command line is invalid: one line on stderr, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** An option of a command: for parsing, and for its help. */
+/** An option of a command, for the parser and for the help. */
 export interface Option<Value = unknown> {
   readonly type: 'string' | 'boolean';
-  /** May be given several times. */
+  /** Whether it may be repeated. */
   readonly multiple?: boolean;
-  /** What stands for the value in the help, for example `url`. */
+  /** The placeholder of the value in the help, for example `url`. */
   readonly value?: string;
-  /** What it does, its range and its default, in a line. */
+  /** What it does, its range and its default, in one line. */
   readonly help: string;
-  /** The values it takes, where they are few: for completion. */
+  /** The allowed values, if they are few: for completion. */
   readonly choices?: readonly string[];
-  /** The option of the package that it sets, where the name is another one. */
+  /** The name of the package's option that it sets, if different. */
   readonly sets?: string;
-  /** @throws {UsageError} when a text that was given is invalid; `name` is the option with its dashes */
+  /** @throws {UsageError} when a text is invalid; `name` is the option with its dashes */
   readonly read: (texts: readonly string[], name: string) => Value;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What the options give, by their names. */
+/** The values of the options, by name. */
 export type Values<All extends Options> = {
   readonly [Name in keyof All]: All[Name] extends Option<infer Value> ? Value : never;
 };
@@ -43,11 +43,11 @@ export const flag = (help: string): Option<boolean> => ({
   read: (texts) => texts.length > 0,
 });
 
-/** A text, `undefined` when it was not given. */
+/** A text; `undefined` when it is missing. */
 export const text = (help: Help): Option<string | undefined> =>
   parsed(help, (_name, given) => given);
 
-/** A text that may be given several times. */
+/** A text that may be repeated. */
 export const list = (help: Help): Option<readonly string[]> => ({
   type: 'string',
   multiple: true,
@@ -55,20 +55,20 @@ export const list = (help: Help): Option<readonly string[]> => ({
   read: (texts) => texts,
 });
 
-/** A text that stands for something else, `undefined` when it was not given. */
+/** A text that is parsed; `undefined` when it is missing. */
 export const parsed = <Value>(help: Help, parse: Parse<Value>): Option<Value | undefined> => ({
   type: 'string',
   ...help,
   read: ([given], name) => (given === undefined ? undefined : parse(name, given)),
 });
 
-/** The same with a default. */
+/** An option with a default. */
 export const withDefault = <Value>(
   option: Option<Value | undefined>,
   fallback: Value,
 ): Option<Value> => ({ ...option, read: (texts, name) => option.read(texts, name) ?? fallback });
 
-/** The same, which must be given. */
+/** An option that must be given. */
 export const required = <Value>(option: Option<Value | undefined>): Option<Value> => ({
   ...option,
   read(texts, name) {
@@ -78,36 +78,36 @@ export const required = <Value>(option: Option<Value | undefined>): Option<Value
   },
 });
 
-/** What every command takes. */
+/** The options of every command. */
 export const commonOptions = {
   'env-file': text({
     value: 'file',
-    help: 'Where MERCHANT_PAYMENTS_ variables are read that the environment lacks. Default: .env, if there is one.',
+    help: 'A file with MERCHANT_PAYMENTS_ variables that the environment lacks. Default: .env, if it exists',
   }),
-  json: flag('Prints JSON on stdout and nothing else there.'),
+  json: flag('Prints only JSON on stdout.'),
   help: flag('Prints this help.'),
 };
 
-/** What a command is called with. */
+/** The input of a command. */
 export interface Call<Own extends Options = Options> {
   readonly options: Values<Own & typeof commonOptions>;
-  /** The words that are not options. */
+  /** The arguments that are not options. */
   readonly words: readonly string[];
   readonly terminal: Terminal;
 }
 
-/** What a command prints: JSON with `--json`, else the lines. */
+/** What a command prints: JSON with `--json`, otherwise the lines. */
 export interface Outcome {
   readonly json: unknown;
   /** For people, on stdout. */
   readonly lines?: (layout: Layout) => readonly string[];
   /** For people, on stderr. */
   readonly note?: string | undefined;
-  /** 0 unless given. */
+  /** @default 0 */
   readonly code?: ExitCode;
 }
 
-/** A term and what it means, beside it. */
+/** A term, and its explanation beside it. */
 export interface Definition {
   readonly term: string;
   readonly text: string;
@@ -117,23 +117,23 @@ export interface Definition {
 export interface Command<Own extends Options = Options> {
   /** The words after `merchant-payments`, for example `payments create`. */
   readonly name: string;
-  /** A line for the list of commands. */
+  /** One line for the list of commands. */
   readonly summary: string;
-  /** The words after it, for example `['status']`; those in brackets may be left out. */
+  /** The names of its arguments, for example `['status']`; those in brackets are optional. */
   readonly positionals?: readonly string[];
-  /** The values of each of them, where they are few: for completion. */
+  /** The allowed values of each argument, if they are few: for completion. */
   readonly wordChoices?: readonly (readonly string[])[];
-  /** Whether it checks them itself: otherwise exactly these must be given. */
+  /** Whether `run` checks the arguments itself; otherwise exactly these must be given. */
   readonly checksWords?: true;
   readonly options: Own;
   /** Further paragraphs and definitions for the help, after the options. */
   readonly details?: readonly (string | Definition)[];
-  /** Command lines that work, for the help. */
+  /** Working command lines, for the help. */
   readonly examples: readonly string[];
-  /** Prints by itself when it returns nothing. */
+  /** Resolves with nothing when it has printed its output itself. */
   run(call: Call<Own>): Promise<Outcome | undefined>;
 }
 
-/** A command whose `run` knows the types of its options. */
+/** Defines a command whose `run` gets typed options. */
 export const defineCommand = <const Own extends Options>(command: Command<Own>): Command =>
   command as unknown as Command;

@@ -2,12 +2,12 @@ import { optionsOf } from './arguments.js';
 import type { Command } from './command.js';
 import { commandLoaders } from './registry.js';
 
-/** What can stand for the last of the words, which may be begun or empty. */
+/** Returns the completions of the last word, which may be partial or empty. */
 export async function completionsOf(words: readonly string[]): Promise<string[]> {
-  const begun = words.at(-1) ?? '';
+  const partial = words.at(-1) ?? '';
   const before = words.slice(words[0] === 'help' ? 1 : 0, -1);
   const candidates = await candidatesAfter(before);
-  return candidates.filter((candidate) => candidate.startsWith(begun));
+  return candidates.filter((candidate) => candidate.startsWith(partial));
 }
 
 async function candidatesAfter(before: readonly string[]): Promise<readonly string[]> {
@@ -40,7 +40,7 @@ function candidatesOf(command: Command, words: readonly string[]): readonly stri
     if (option.multiple !== true) open.delete(word.slice(2));
     if (option.type === 'boolean') continue;
     index += 1;
-    // Its value is what is being written.
+    // The word to complete is the value of this option.
     if (index === words.length) return option.choices ?? [];
   }
   return [...(command.wordChoices?.[position] ?? []), ...[...open].map((name) => `--${name}`)];

@@ -12,35 +12,35 @@ import type { Terminal } from './output.js';
 
 const DEFAULT_MOCK_URL = 'http://127.0.0.1:4242';
 
-const HELP = `Address of the running mock. Default: MERCHANT_PAYMENTS_MOCK_URL, else ${DEFAULT_MOCK_URL}`;
+const HELP = `The address of the running mock. Default: MERCHANT_PAYMENTS_MOCK_URL, otherwise ${DEFAULT_MOCK_URL}`;
 
-/** `--mock-url` of the command that can talk to the service instead. */
+/** `--mock-url` of the command that can use the service instead. */
 export const mockUrlOfServiceOption = text({ value: 'url', help: HELP });
 
-/** `--mock-url` of the commands that talk to a running mock alone. */
+/** `--mock-url` of the commands that only use a running mock. */
 export const mockUrlOption = text({
   value: 'url',
   help: `${HELP}. MERCHANT_PAYMENTS_BASE_URL is ignored.`,
 });
 
-/** How the help says what a word for a payment is. */
+/** Help for an argument that names a payment. */
 export const PAYMENT_WORD =
-  "A payment may be given by its reference number, by the beginning of it, as long as only one payment is meant, or by the merchant's own reference: of several the newest is meant.";
+  "Name a payment by its reference number, by the beginning of it if no other payment has the same, or by the merchant's own reference, which names the newest of several payments.";
 
-/** A call's part that says which mock is meant. */
+/** What selects the mock. */
 export interface MockCall {
   readonly options: { readonly 'mock-url': string | undefined };
   readonly terminal: Pick<Terminal, 'env'>;
 }
 
-/** The address that was given for the mock, by `--mock-url` or the environment. */
+/** Returns the address of the mock that `--mock-url` or the environment gives. */
 export function givenMockUrl({ options, terminal }: MockCall): string | undefined {
-  // An empty variable is one that was not filled in.
+  // An empty variable counts as unset.
   return options['mock-url'] ?? (terminal.env['MERCHANT_PAYMENTS_MOCK_URL'] || undefined);
 }
 
 /**
- * A client of the control interface of the mock that `--mock-url` or the environment names.
+ * Returns a client for the control interface of the mock that `--mock-url` or the environment names.
  *
  * @throws {UsageError} when the address is not an http or https URL
  */
@@ -67,15 +67,18 @@ export class ControlRefusal extends Error {
 /** A call of the control interface. */
 export interface ControlCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Behind `/_mock/`, for example `['payments', referenceNumber]`; each part is encoded. */
+  /** Below `/_mock/`, for example `['payments', referenceNumber]`; each part is encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
-  /** For the whole call. 10 s by default; more for what waits for the merchant's endpoint. */
+  /**
+   * The limit for the whole call.
+   * @default 10_000
+   */
   readonly timeoutMs?: number;
 }
 
-/** How long a call may take that waits for the merchant's endpoint to answer callbacks. */
+/** The limit for a call that waits until the merchant's endpoint has answered callbacks. */
 export const CALLBACK_TIMEOUT_MS = 600_000;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -87,14 +90,16 @@ export class ControlClient {
   readonly base: string;
 
   constructor(url: URL) {
-    // The address of the dashboard means the same mock.
+    // The address of the dashboard works too.
     const path = url.pathname.replace(/\/+$/, '').replace(/\/_mock$/, '');
     this.base = `${url.origin}${path}`;
   }
 
   /**
+   * Resolves with the mock's answer.
+   *
    * @throws {ControlRefusal} when the mock answers with an error
-   * @throws {Error} in a line: there is no answer, no answer in time, or one that is not a mock's
+   * @throws {Error} with a message of one line, when there is no answer in time, or it is not a mock's
    */
   async call<Answer>(call: ControlCall): Promise<Answer> {
     const { status, text } = await this.#send(call);
@@ -103,13 +108,14 @@ export class ControlClient {
       return answer as Answer;
     }
     if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
-    throw this.#stranger(status);
+    throw this.#notAMock(status);
   }
 
   /**
-   * What happens in the mock from now on. Ends with an error: `signal` was aborted, or the mock ended.
+   * Resolves with the events of the mock from now on. They end with an error when `signal` is aborted or the
+   * mock ends.
    *
-   * @throws {Error} in a line, when there is no mock
+   * @throws {Error} with a message of one line, when there is no mock
    */
   async openEvents(signal: AbortSignal): Promise<AsyncIterable<ControlEvent>> {
     const response = await openStream(this.#toUrl({ path: ['events'] }), signal).catch((error) => {
@@ -119,7 +125,7 @@ export class ControlClient {
       return this.#readEvents(response);
     }
     response.destroy();
-    throw this.#stranger(response.statusCode ?? 0);
+    throw this.#notAMock(response.statusCode ?? 0);
   }
 
   async *#readEvents(response: IncomingMessage): AsyncGenerator<ControlEvent> {
@@ -172,24 +178,24 @@ export class ControlClient {
     );
   }
 
-  #stranger(status: number): Error {
+  #notAMock(status: number): Error {
     return new Error(
-      `what answers at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give its address with --mock-url`,
+      `the server at ${this.base} is not the mock of merchant-payments (HTTP ${status}); give the address of the mock with --mock-url`,
     );
   }
 
   #timeout(timeoutMs: number): Error {
     return new Error(
-      `${this.base} has not answered within ${formatDuration(timeoutMs)}; it may have done what it was asked to do all the same`,
+      `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was asked anyway`,
     );
   }
 }
 
-/** What to do when nothing listens where the mock should be. */
+/** The message for a mock that does not run. */
 export const noAnswer = (base: string): string =>
   `there is no answer at ${base}: start the mock with \`npx merchant-payments mock\`, or give its address with --mock-url`;
 
-/** The parts between empty lines. */
+/** Splits a stream at empty lines. */
 async function* splitBlocks(response: IncomingMessage): AsyncGenerator<string> {
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
@@ -217,10 +223,10 @@ function isControlError(value: unknown): value is ControlError {
 const SHOWN_CANDIDATES = 10;
 
 /**
- * The payment a word means: by its reference number, as the newest of the merchant's own reference, or
- * by the beginning of exactly one reference number.
+ * Finds a payment by its reference number, by the merchant's own reference (the newest payment), or by the
+ * beginning of exactly one reference number.
  *
- * @throws {Error} when there is none, or more than one
+ * @throws {Error} when no payment matches, or several do
  */
 export async function findPayment(client: ControlClient, word: string): Promise<ControlPayment> {
   const found = await searchPayments(client, word);
@@ -241,7 +247,7 @@ export async function findPayment(client: ControlClient, word: string): Promise<
   const hidden = candidates.length - shown.length;
   if (hidden > 0) shown.push(`and ${hidden} more`);
   throw new Error(
-    `"${word}" can mean ${candidates.length} payments, give the reference number of one: ${shown.join('; ')}`,
+    `"${word}" matches ${candidates.length} payments; give one reference number: ${shown.join('; ')}`,
   );
 }
 

@@ -9,7 +9,7 @@ export function outcomeStyle(outcome: Outcome): Style {
   return outcome === 'dropped' ? 'yellow' : 'red';
 }
 
-/** What {@link describeAnswer} reads of an attempt, in the process or over HTTP. */
+/** What {@link describeAnswer} reads: an attempt of the mock, or of its control interface. */
 export interface AttemptAnswer {
   readonly outcome: Outcome;
   readonly response?: { readonly status: number } | undefined;
@@ -18,7 +18,7 @@ export interface AttemptAnswer {
   readonly fault?: string | undefined;
 }
 
-/** How an attempt ended: `refused, HTTP 500, 12 ms, fault wrong-secret`. */
+/** Describes how an attempt ended: `refused, HTTP 500, 12 ms, fault wrong-secret`. */
 export function describeAnswer(attempt: AttemptAnswer, paint: Paint): string {
   const { outcome, response, errorCode, latencyMs, fault } = attempt;
   const parts = [paint(outcomeStyle(outcome), outcome)];
@@ -29,14 +29,14 @@ export function describeAnswer(attempt: AttemptAnswer, paint: Paint): string {
   return parts.join(', ');
 }
 
-/** The callback of a status change: its attempts, how they ended, and what is next. */
+/** Describes the callback of a status change: its attempts, their outcomes, and what comes next. */
 export function describeDelivery(delivery: ControlDelivery, paint: Paint): string[] {
   const attempts = delivery.attempts.flatMap((attempt) => {
     const copy = attempt.copy > 0 ? ` (copy ${attempt.copy})` : '';
     const body = attempt.outcome === 'refused' ? (attempt.response?.body ?? '') : '';
     return [
       `attempt ${attempt.attempt}${copy} to ${plainText(attempt.url)}: ${describeAnswer(attempt, paint)}`,
-      ...(body === '' ? [] : [`  it answered: ${plainText(body.slice(0, SHOWN_ANSWER))}`]),
+      ...(body === '' ? [] : [`  answer: ${plainText(body.slice(0, SHOWN_ANSWER))}`]),
     ];
   });
   return [`delivery ${plainText(delivery.id)}`, ...attempts, describeState(delivery)];
@@ -50,9 +50,9 @@ function describeState({ state, attempts }: ControlDelivery): string {
   )?.nextRetryAt;
   switch (state) {
     case 'not-configured':
-      return 'no callback was sent, since the mock has no callback URL: give it as --callback-url to merchant-payments mock, or set it in the dashboard';
+      return 'no callback was sent, because the mock has no callback URL: start the mock with --callback-url, or set it in the dashboard';
     case 'held':
-      return "a reorder fault holds the callback until the payment's next change was sent";
+      return "a reorder fault holds the callback until the payment's next change has been sent";
     case 'sending':
       return 'the callback is being sent';
     case 'retrying':
@@ -64,6 +64,6 @@ function describeState({ state, attempts }: ControlDelivery): string {
     case 'given-up':
       return 'the callback was not accepted, and will not be retried';
     case 'cancelled':
-      return 'the callback was cancelled, since the mock was reset or closed';
+      return 'the callback was cancelled, because the mock was reset or closed';
   }
 }

@@ -9,15 +9,15 @@ const OURS = 'MERCHANT_PAYMENTS_';
 const BASE_URL = `${OURS}BASE_URL`;
 
 /**
- * The environment, with the variables of a file that it lacks. Without `--env-file`, a `.env` does not
- * lead to the service: a payment created there may cost money.
+ * Returns the environment, with the variables that it lacks from a file. A `.env` that `--env-file` does
+ * not name can't select a service on another machine, where a payment may cost money.
  *
- * @throws {UsageError} when the file that was named can't be read
+ * @throws {UsageError} when the named file can't be read
  */
 export function readEnvironment(env: Terminal['env'], named: string | undefined): Terminal['env'] {
   const merged = { ...env };
   for (const [name, value] of Object.entries(readFile(named))) {
-    // An empty variable is one that was not filled in.
+    // An empty variable counts as unset.
     if (!name.startsWith(OURS) || merged[name]) continue;
     if (name === BASE_URL && named === undefined && !isOnThisMachine(value)) continue;
     merged[name] = value;
@@ -29,7 +29,7 @@ function readFile(named: string | undefined): Record<string, string | undefined>
   try {
     return parseEnv(readFileSync(named ?? '.env', 'utf8'));
   } catch (error) {
-    // None, or a folder of that name.
+    // There is no .env, or it is a folder.
     if (named === undefined) return {};
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(`--env-file: reading ${named} failed with ${code}`);
@@ -39,13 +39,12 @@ function readFile(named: string | undefined): Record<string, string | undefined>
 const isOnThisMachine = (url = ''): boolean =>
   URL.canParse(url) && isLoopback(new URL(url).hostname);
 
-/** A shorter key may be a word of an honest text. */
+/** A shorter key may be an ordinary word. */
 const MIN_KEY_LENGTH = 12;
 
 /**
- * A JSON value without the credentials, in whole and in part: another server than the service may
- * answer with the request it got. A short key stays: it is a user name, and often the beginning of
- * a shop's references.
+ * Removes the credentials, and parts of them, from a JSON value: a server that is not the service may
+ * echo the request. A short key stays: it is a user name, and often the prefix of a shop's references.
  */
 export function withoutCredentials(value: object, env: Terminal['env']): object {
   const apiKey = env['MERCHANT_PAYMENTS_API_KEY'] ?? '';
@@ -58,7 +57,7 @@ export function withoutCredentials(value: object, env: Terminal['env']): object 
   return mapTexts(value, (text) => redactor.redactAll([text])[0] ?? '') as object;
 }
 
-/** A JSON value with all its texts replaced, names of fields included. */
+/** Maps every string in a JSON value, field names included. */
 function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
   if (typeof value !== 'object' || value === null) return value;

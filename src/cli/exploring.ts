@@ -13,9 +13,9 @@ import { type Layout, labelledLines, wrapText } from './layout.js';
 import { countOf, plainJson, plainText } from './output.js';
 
 /**
- * The script that was given: as JSON, or in a file, alone or in a report of `check --explore --json`.
+ * Reads a script: JSON, or a file with a script or a report of `check --explore --json`.
  *
- * @throws {UsageError} unless there is one
+ * @throws {UsageError} when there is none
  */
 export async function readScript(given: string): Promise<readonly ExplorationStep[]> {
   try {
@@ -24,10 +24,10 @@ export async function readScript(given: string): Promise<readonly ExplorationSte
     const script: unknown = Array.isArray(json) ? json : json.failure.script;
     if (Array.isArray(script)) return script;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UsageError(
-    '--replay must be the JSON of a script, or a file that holds it or a report of --explore --json',
+    '--replay must be a script in JSON, or a file with a script or a report of --explore --json',
   );
 }
 
@@ -40,17 +40,17 @@ export async function runRestartCommand(command: string, signal: AbortSignal): P
   throw Object.assign(new Error('the restart command failed'), details);
 }
 
-/** What a test needs of the command line, beside the report. */
+/** What a test needs from the command line, besides the report. */
 export interface ExploringOptions {
   readonly url: URL;
   readonly effectUrl: URL;
   readonly restartCommand: string | undefined;
   readonly reference: string | undefined;
-  /** Those of the package that are written as they are. */
+  /** Options of the package that are written unchanged. */
   readonly others: Partial<ExploreCallbackEndpointOptions>;
 }
 
-/** A failure as a test to paste, which needs the package and the environment alone. */
+/** Writes a failure as a test to paste, which needs only the package and the environment. */
 export function writeTest(
   { title, detail, script }: ExplorationFailure,
   { url, effectUrl, restartCommand, reference, others }: ExploringOptions,
@@ -88,7 +88,7 @@ export function writeTest(
   ].join('\n');
 }
 
-/** `--reference` in TypeScript. */
+/** Writes `--reference` in TypeScript. */
 function writeReference(pattern: string | undefined) {
   if (pattern === undefined) return { start: [], text: [] };
   const parts = pattern.split(REFERENCE_PLACE).map((part, index) => {
@@ -108,10 +108,10 @@ function writeReference(pattern: string | undefined) {
   };
 }
 
-/** Where a pattern of references has its number; the first one is caught. */
+/** The number in a pattern of references; captures the first one. */
 export const REFERENCE_PLACE = /\{(?:n|(\d{1,15})\.\.)\}/;
 
-/** A report for people. */
+/** Describes a report for people. */
 export function describeExploration(
   report: ExplorationReport,
   test: string | undefined,
@@ -123,7 +123,7 @@ export function describeExploration(
   const wrap = (text: string): string[] => wrapText(plainText(text), width);
   const omitted = leftOut.flatMap((one) => labelledLines('left out  ', plainText(one), width));
   if (failure === undefined) {
-    const passed = `${what} ended ${took} as it should at ${url}: each change had its effect once.`;
+    const passed = `${what} passed ${took} at ${url}: each change had its effect once.`;
     return [...wrap(passed).map((line) => paint('green', line)), ...omitted];
   }
   const { invariant, title, script, schedule } = failure;
@@ -143,9 +143,13 @@ export function describeExploration(
           ...script.flatMap((step, index) =>
             labelledLines(`  ${index + 1}. `, describeStep(step), width),
           ),
-          ...labelledLines('  then ', 'deliver what was not acknowledged, until it is', width),
+          ...labelledLines(
+            '  then ',
+            'deliver each unacknowledged callback until it is acknowledged',
+            width,
+          ),
           '',
-          'To run it again, with the other options of this run:',
+          'To run it again, together with the other options of this run:',
           `  merchant-payments check ${plainText(url)} --replay '${plainJson(script)}'`,
           '',
           'As a test:',
@@ -158,11 +162,11 @@ export function describeExploration(
 
 const ENDINGS = {
   complete: '',
-  'out-of-runs': '; the runs were used up, so it may have steps that are not needed',
-  'out-of-time': '; the time was used up, so it may have steps that are not needed',
+  'out-of-runs': '; the limit of runs was reached, so some steps may not be needed',
+  'out-of-time': '; the time limit was reached, so some steps may not be needed',
   'not-again': '; it did not fail a second time, so it was not shrunk',
   'endpoint-down':
-    '; after it the endpoint accepted nothing any more: give --restart-command to shrink it',
+    '; the endpoint then stopped accepting callbacks: give --restart-command to shrink the script',
 } as const;
 
 function describeShrunk({ shrunk, script }: ExplorationFailure): string {
@@ -180,6 +184,6 @@ function describeStep(step: ExplorationStep): string {
     return `${step.atOnce ? 'at the same moment ' : ''}deliver ${callback}${late}`;
   }
   return step.do === 'drop'
-    ? `break the connection half way through ${callback}`
-    : `deliver ${callback}, and break the connection`;
+    ? `break the connection halfway through ${callback}`
+    : `deliver ${callback}, then break the connection`;
 }

@@ -16,13 +16,13 @@ import { plainJson } from './output.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Kinds = Readonly<Record<string, FaultParameter['kind']>>;
 
-/** The kind of each parameter of a type of fault. */
+/** Returns the kind of each parameter of a fault. */
 export function parametersOf(type: keyof typeof faultCatalogue): Kinds {
   const { parameters = {} } = faultCatalogue[type];
   return Object.fromEntries(Object.entries(parameters).map(([name, { kind }]) => [name, kind]));
 }
 
-/** The types of a target for the help: name, parameters, what happens. */
+/** Describes the faults of a target for the help: type, parameters, effect. */
 export function describeFaults(on: FaultTarget): Definition[] {
   return faultTypesOn(on).map((type) => {
     const names = Object.keys(parametersOf(type)).join(', ');
@@ -33,10 +33,10 @@ export function describeFaults(on: FaultTarget): Definition[] {
   });
 }
 
-/** `--fault` and `--set`, of the commands that send a callback with a fault. */
+/** `--fault` and `--set` of the commands that send a callback with a fault. */
 export const callbackFaultOptions = (help: string) => ({
   fault: text({ value: 'type', choices: faultTypesOn('callback'), help }),
-  set: list({ value: 'field=value', help: 'A field of this fault, such as copies=3.' }),
+  set: list({ value: 'field=value', help: 'A field of the fault, such as copies=3.' }),
 });
 
 /** @throws {UsageError} for a fault that no callback has, or fields without a fault */
@@ -49,13 +49,13 @@ export function readCallbackFault({
 }): Fields | undefined {
   if (fault !== undefined) return readFaultType('callback', fault, set);
   if (set.length === 0) return undefined;
-  throw new UsageError('--set gives a field of a fault: give --fault too');
+  throw new UsageError('--set sets a field of a fault: give --fault too');
 }
 
 /**
- * A fault that was given as JSON.
+ * Parses a fault in JSON.
  *
- * @throws {UsageError} for what is not JSON
+ * @throws {UsageError} for invalid JSON
  */
 export function parseFaultJson(option: string, json: string): unknown {
   try {
@@ -63,28 +63,29 @@ export function parseFaultJson(option: string, json: string): unknown {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `${option} must be JSON, such as '{"on":"callback","type":"drop"}'; mind the quotes around it`,
+      `${option} must be JSON, such as '{"on":"callback","type":"drop"}'; put it in single quotes`,
     );
   }
 }
 
 /**
- * The type of a fault and its parameters, from the command line.
+ * Reads the type of a fault and its parameters.
  *
- * @throws {UsageError} for a type or parameter that the target does not have
+ * @throws {UsageError} for an unknown type or parameter
  */
 export function readFaultType(on: FaultTarget, type: string, set: readonly string[]): Fields {
   const types = faultTypesOn(on);
   const found = types.find((one) => one === type);
   if (found === undefined) {
     const close = nearest(type, types);
-    const remedy = close === undefined ? `there are ${types.join(', ')}` : `did you mean ${close}?`;
+    const remedy =
+      close === undefined ? `available: ${types.join(', ')}` : `did you mean ${close}?`;
     throw new UsageError(`there is no fault "${type}" on a ${on}; ${remedy}`);
   }
   return { on, type, ...readFields('--set', `a ${type} fault`, parametersOf(found), set) };
 }
 
-/** @throws {UsageError} for a field that faults on this target are not matched by */
+/** @throws {UsageError} for a field that faults on this target can't match */
 export function readFaultMatch(on: FaultTarget, match: readonly string[]): Fields {
   return readFields('--match', `the match of a ${on} fault`, matchFields[on], match);
 }
@@ -106,8 +107,8 @@ function readFields(option: string, owner: string, kinds: Kinds, pairs: readonly
 }
 
 /**
- * The mock's refusal of a fault as an error of the command line, behind the flag that gave the field.
- * A fault given as JSON is named as a whole. Any other error stays as it is.
+ * Turns the mock's refusal of a fault into an error that names the flag of the invalid field, or
+ * `--fault-json`. Returns any other error unchanged.
  */
 export function toFaultUsageError(error: unknown, given: 'flags' | 'json'): unknown {
   if (!(error instanceof ControlRefusal && error.code === 'INVALID_REQUEST')) return error;
@@ -136,11 +137,11 @@ const columns: readonly Column<ControlFault>[] = [
   },
 ];
 
-/** The faults that are pending, below what was done. */
+/** Shows what was done, and below it the pending faults. */
 export function showFaults(answer: ControlFaults, ...done: readonly string[]): Outcome {
   const { faults } = answer;
   if (faults.length === 0) {
-    return { json: answer, lines: () => done, note: 'No fault is pending.' };
+    return { json: answer, lines: () => done, note: 'no faults are pending' };
   }
   return { json: answer, lines: (layout) => [...done, ...formatTable(columns, faults, layout)] };
 }

@@ -11,7 +11,7 @@ export async function overview(width: number): Promise<string> {
     'Usage: merchant-payments <command> [options]',
     '',
     ...wrapText(
-      'A mock of the Merchant Payment Service to work against, and tools for payments and callbacks.',
+      'Runs a mock of the Merchant Payment Service, and works with its payments and callbacks.',
       width,
     ),
     '',
@@ -23,33 +23,33 @@ export async function overview(width: number): Promise<string> {
       [
         {
           term: 'help <command>, -h, --help',
-          text: 'Prints this help; with a command, that of the command.',
+          text: 'Prints this help, or the help of a command.',
         },
         { term: '-v, --version', text: 'Prints the version.' },
       ],
       width,
     ),
     '',
-    'Environment, or lines of a .env file:',
+    'Environment variables, also read from a .env file:',
     ...definitions(
       [
         {
           term: 'MERCHANT_PAYMENTS_MOCK_URL',
-          text: 'Address of the running mock. Default: http://127.0.0.1:4242',
+          text: 'The address of the running mock. Default: http://127.0.0.1:4242',
         },
         {
           term: 'MERCHANT_PAYMENTS_BASE_URL',
-          text: 'Address of the service, for payments create and discover alone: the other commands talk to the mock.',
+          text: 'The address of the service, for payments create and discover only: the other commands use the mock.',
         },
         {
           term: 'MERCHANT_PAYMENTS_API_KEY, MERCHANT_PAYMENTS_API_SECRET, MERCHANT_PAYMENTS_SIGNING_SECRET',
-          text: 'Credentials. Better kept here than given as flags: a flag is visible in the list of processes.',
+          text: 'The credentials. Safer here than in flags, which are visible in the process list.',
         },
       ],
       width,
     ),
     '',
-    'Exit codes: 0 done, 1 it failed, 2 the command line is wrong.',
+    'Exit codes: 0 success, 1 failure, 2 invalid command line.',
     '',
   ].join('\n');
 }
@@ -113,13 +113,13 @@ function describeOption(option: string, { type, value, multiple }: Option): stri
   return `${flag}${placeholder}${multiple === true ? ' …' : ''}`;
 }
 
-/** Wider terms have a line of their own. */
+/** A longer term gets its own line. */
 const WIDEST_TERM = 30;
 
 const termWidth = (list: readonly Definition[]): number =>
   Math.min(Math.max(...list.map(({ term }) => term.length)), WIDEST_TERM);
 
-/** Terms on the left, what they mean on the right; a long term has its own line. */
+/** Terms on the left, explanations on the right; a long term gets its own line. */
 function definitions(list: readonly Definition[], width: number): string[] {
   return list.flatMap((definition) => define(definition, termWidth(list), width));
 }

@@ -6,14 +6,14 @@ import type { SentCallback } from './sending.js';
 
 /** What the endpoint should have done with a callback, and whether it did. */
 export interface Judgement {
-  /** `nothing` when none was sent, `any` when the interface leaves it open. */
+  /** `nothing` when no callback was sent, `any` when the interface leaves it open. */
   readonly expected: 'accepted' | 'refused' | 'any' | 'nothing';
-  /** Why it should have refused: the code that `verifyCallback` gives. */
+  /** Why it should have refused: the code of the error that `verifyCallback` throws. */
   readonly reason?: string;
   readonly isAsExpected: boolean;
 }
 
-/** A callback that was sent, and how the endpoint answered. */
+/** A sent callback and its judgement. */
 export interface JudgedCallback {
   readonly sent: SentCallback;
   readonly judgement: Judgement;
@@ -21,13 +21,13 @@ export interface JudgedCallback {
 
 interface JudgementOptions {
   readonly signingSecret: string;
-  /** Whether copies were sent at the same time: then one may be answered 503, if another was accepted. */
+  /** Whether copies were sent at the same time: one may then be answered 503, if another was accepted. */
   readonly areCopiesAtOnce: boolean;
 }
 
 /**
- * Judges each answer by what `verifyCallback` says to the very bytes that were sent: a callback that
- * it accepts must be answered with 2xx, another one with 4xx.
+ * Judges each answer by the result of `verifyCallback` for the bytes that were sent: a valid callback must
+ * be answered with 2xx, any other with 4xx.
  */
 export function judgeAnswers(
   all: readonly SentCallback[],
@@ -44,14 +44,14 @@ export function judgeAnswers(
   });
 }
 
-/** What a handler answers to a copy of a callback that it is processing. */
+/** The answer to a copy of a callback that is still being processed. */
 const BUSY = 503;
 
 function judgeAnswer(sent: SentCallback, signingSecret: string): Judgement {
   if (sent.outcome === 'dropped') return { expected: 'nothing', isAsExpected: true };
   const reason = findReasonToRefuse(sent, signingSecret);
   if (reason !== undefined) return { expected: 'refused', reason, isAsExpected: isRefused(sent) };
-  // Verification does without it, but a framework may not.
+  // Verification does not need it, but a framework may.
   if (sent.headers['content-type'] === undefined) {
     return { expected: 'any', isAsExpected: isAccepted(sent) || isRefused(sent) };
   }
@@ -84,7 +84,7 @@ function findReasonToRefuse(
 
 const SHOWN_CHARACTERS = 400;
 
-/** A callback that was sent, for people: its headers and body, and the answer. */
+/** Describes a sent callback for people: its headers, its body, and the answer. */
 export function describeSent({ sent, judgement }: JudgedCallback, paint: Paint): string[] {
   const { url, headers, rawBody, attempt, copy, response } = sent;
   const which = `${attempt > 1 ? `, attempt ${attempt}` : ''}${copy > 0 ? `, copy ${copy}` : ''}`;
@@ -108,7 +108,7 @@ function shorten(text: string): string {
     : shown;
 }
 
-/** A callback that was sent, for JSON. */
+/** Returns a sent callback for JSON. */
 export function toJsonSent({ sent, judgement }: JudgedCallback): object {
   const { rawBody, sentAt, latencyMs, ...rest } = sent;
   return {
@@ -120,7 +120,7 @@ export function toJsonSent({ sent, judgement }: JudgedCallback): object {
   };
 }
 
-/** One line on what went wrong; `undefined` when nothing did. */
+/** Describes in one line what went wrong; `undefined` if nothing did. */
 export function describeFailure(all: readonly JudgedCallback[]): string | undefined {
   const wrong = all.filter(({ judgement }) => !judgement.isAsExpected);
   const [first] = wrong;
@@ -128,15 +128,16 @@ export function describeFailure(all: readonly JudgedCallback[]): string | undefi
   const { outcome, response, errorCode } = first.sent;
   const seen =
     response === undefined
-      ? `gave no answer (${errorCode ?? outcome})`
+      ? `did not answer (${errorCode ?? outcome})`
       : `answered ${response.status}`;
-  const others = wrong.length > 1 ? `, and ${wrong.length - 1} more were not as expected` : '';
+  const others =
+    wrong.length > 1 ? `, and ${wrong.length - 1} more answers were not as expected` : '';
   return `the endpoint ${seen}, but ${describeExpected(first.judgement)}${others}; merchant-payments check finds the cause`;
 }
 
 function describeExpected({ expected, reason }: Judgement): string {
   if (expected === 'refused') {
-    return `a callback that fails verification with ${reason} must be refused with 4xx, best 401`;
+    return `a callback that fails verification with ${reason} must be refused with 4xx, preferably 401`;
   }
   if (expected === 'any') return 'a callback without content-type must be answered with 2xx or 4xx';
   return 'a valid callback must be accepted with 2xx';

@@ -5,10 +5,10 @@ import type { Terminal } from './output.js';
 const CTRL_C = '\u0003';
 
 /**
- * Calls what belongs to a key that is pressed. Only on a terminal, and only in its foreground: a
- * program behind `&` that reads the keys is stopped by the system.
+ * Runs the action of a key when it is pressed. Only in the foreground of a terminal: the system stops a
+ * background program that reads keys.
  *
- * @returns what ends it; `undefined` where there are no keys
+ * @returns a function that stops listening; `undefined` where no keys can be read
  */
 export async function listenToKeys(
   { stdin, stdout }: Pick<Terminal, 'stdin' | 'stdout'>,
@@ -17,7 +17,7 @@ export async function listenToKeys(
   if (!stdin.isTTY || !stdout.isTTY || !(await isInForeground())) return undefined;
   const press = (keys: string) => {
     for (const key of keys) {
-      // Without line editing the terminal makes no signal of it.
+      // In raw mode the terminal sends no signal.
       if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
       else if (Object.hasOwn(actions, key)) actions[key]?.();
     }
@@ -36,7 +36,7 @@ async function isInForeground(): Promise<boolean> {
   return group === foreground;
 }
 
-/** Has the system open an address. That it can't is not known. */
+/** Opens an address in the browser. Ignores failures. */
 export function openInBrowser(url: string): void {
   const openers: Readonly<Record<string, string>> = { darwin: 'open', win32: 'explorer' };
   spawn(openers[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true })

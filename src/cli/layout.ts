@@ -1,21 +1,20 @@
 import { createPaint, type Paint, plainText, type Style } from './output.js';
 
-/** How wide and in which colours lines for people are. */
+/** The width and colours of output for people. */
 export interface Layout {
-  /** Of a line of text. */
+  /** The width of a line of text. */
   readonly width: number;
-  /** Of a line of a table; absent where it is not limited, as in a pipe. */
+  /** The width of a line of a table; absent when it is unlimited, as in a pipe. */
   readonly tableWidth?: number | undefined;
   readonly paint: Paint;
 }
 
-/** Without a terminal: it fits a mail. */
-const USUAL = 80;
+/** The width without a terminal; it fits in an e-mail. */
+const DEFAULT_WIDTH = 80;
 /** Longer lines of text are hard to read. */
 const WIDEST = 120;
 const NARROWEST = 40;
 
-/** The layout for a stream. */
 export function layoutOf(stream: NodeJS.WriteStream): Layout {
   return {
     width: textWidth(stream),
@@ -24,15 +23,17 @@ export function layoutOf(stream: NodeJS.WriteStream): Layout {
   };
 }
 
-/** How wide lines of text are on a stream. */
-export function textWidth({ columns = USUAL }: Pick<NodeJS.WriteStream, 'columns'>): number {
+/** Returns the width of a line of text on a stream. */
+export function textWidth({
+  columns = DEFAULT_WIDTH,
+}: Pick<NodeJS.WriteStream, 'columns'>): number {
   return Math.max(NARROWEST, Math.min(columns, WIDEST));
 }
 
 // Characters, not UTF-16 units.
 const lengthOf = (text: string): number => [...text].length;
 
-/** Lines of at most `width` characters; a word that is longer is cut. */
+/** Wraps text into lines of at most `width` characters; a longer word is cut. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -55,7 +56,7 @@ function cut(word: string, width: number): string[] {
   );
 }
 
-/** A label and a text beside it, whose further lines stand below its first. */
+/** Wraps a text beside a label; its further lines are indented to match the first. */
 export function labelledLines(label: string, text: string, width: number): string[] {
   const margin = ' '.repeat(lengthOf(label));
   return wrapText(text, width - margin.length).map(
@@ -63,14 +64,14 @@ export function labelledLines(label: string, text: string, width: number): strin
   );
 }
 
-/** Lines of a name and a value; none for a value that is not known. */
+/** Lines with a name and a value; `undefined` values are left out. */
 export function fieldLines(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `  ${name.padEnd(20)}${plainText(String(value))}`);
 }
 
-/** The local time of day of an instant: `07:08:09`. */
+/** Formats the local time of day: `07:08:09`. */
 export function timeOfDay(instant: string | Date): string {
   return new Date(instant).toTimeString().slice(0, 8);
 }
@@ -78,36 +79,35 @@ export function timeOfDay(instant: string | Date): string {
 /** A column of a table. */
 export interface Column<Row> {
   readonly title: string;
-  /** The text of a cell. Control characters in it are escaped. */
+  /** The text of a cell; control characters are escaped. */
   readonly text: (row: Row) => string;
-  /** The text where the table is wider than the terminal. */
+  /** A shorter text for a table that is wider than the terminal. */
   readonly short?: (row: Row) => string;
   readonly align?: 'left' | 'right';
-  /** The style of a cell. */
   readonly style?: (row: Row) => Style | undefined;
 }
 
-const NO_TEXT = '-';
+const EMPTY_CELL = '-';
 const NARROWEST_COLUMN = 8;
 
 /**
- * A table in columns of equal width, its titles in the first line. A cell without text shows a dash.
- * Where it is wider than the terminal, empty columns are left out and long cells are cut.
+ * Formats a table with its titles in the first line. An empty cell shows a dash. In a table that is wider
+ * than the terminal, empty columns are left out and long cells are cut.
  */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   { paint, tableWidth = Number.POSITIVE_INFINITY }: Pick<Layout, 'paint' | 'tableWidth'>,
 ): string[] {
-  const lay = (isShort: boolean) =>
+  const layOut = (isShort: boolean) =>
     columns.map((column) => {
       const textOf = (isShort && column.short) || column.text;
-      const cells = rows.map((row) => plainText(textOf(row)) || NO_TEXT);
+      const cells = rows.map((row) => plainText(textOf(row)) || EMPTY_CELL);
       return { ...column, cells, width: Math.max(...[column.title, ...cells].map(lengthOf)) };
     });
-  let laidOut = lay(false);
+  let laidOut = layOut(false);
   if (totalWidth(laidOut) > tableWidth) {
-    laidOut = lay(true).filter(({ cells }) => cells.some((cell) => cell !== NO_TEXT));
+    laidOut = layOut(true).filter(({ cells }) => cells.some((cell) => cell !== EMPTY_CELL));
     narrow(laidOut, tableWidth);
   }
   const head = laidOut.map(({ title, width, align }) => pad(title, width, align));
@@ -127,7 +127,7 @@ export function formatTable<Row>(
 const totalWidth = (columns: readonly { readonly width: number }[]): number =>
   columns.reduce((sum, { width }) => sum + width + 2, -2);
 
-/** Takes from the widest columns until all fit. */
+/** Narrows the widest columns until the table fits. */
 function narrow(columns: { width: number }[], tableWidth: number): void {
   for (let excess = totalWidth(columns) - tableWidth; excess > 0; excess -= 1) {
     const widest = columns.reduce((one, other) => (other.width > one.width ? other : one));

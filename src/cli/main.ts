@@ -2,8 +2,8 @@
 import { runCommandLine } from './command-line.js';
 import { plainText } from './output.js';
 
-// A reader that left, as `| head` does, is not a failure: the command goes on, and what it still
-// writes is lost. Commands that run until they are stopped listen for it themselves.
+// A reader that closes the pipe, as `| head` does, is not a failure: the command finishes, and the rest
+// of its output is dropped. Commands that run until Ctrl-C handle this event themselves.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
@@ -13,7 +13,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-// A bug of this program, which a stack trace would not explain to its user.
+// A bug in this program: a stack trace would not help the user.
 process.once('uncaughtException', (error) => {
   process.stderr.write(`merchant-payments: ${plainText(String(error))}\n`);
   process.exit(1);

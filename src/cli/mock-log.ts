@@ -4,7 +4,7 @@ import { describeAnswer } from './delivery-text.js';
 import { timeOfDay } from './layout.js';
 import { type Paint, plainText } from './output.js';
 
-/** The lines that say where a mock listens, and what to paste into a .env. */
+/** Describes where a mock listens, with the lines to paste into a .env. */
 export function describeListening(server: MockServer, paint: Paint): readonly string[] {
   return [
     paint('bold', 'Mock of the Merchant Payment Service'),
@@ -16,7 +16,7 @@ export function describeListening(server: MockServer, paint: Paint): readonly st
     paint('dim', '# For your .env. These credentials are not secret: they protect nothing.'),
     ...envLines(server),
     '',
-    paint('dim', 'Ctrl-C ends it.'),
+    paint('dim', 'Press Ctrl-C to stop.'),
     '',
   ];
 }
@@ -36,7 +36,7 @@ export function toListeningEvent(server: MockServer): unknown {
   };
 }
 
-/** Where callbacks go, after "callbacks go". */
+/** Where callbacks go, to follow "callbacks go". */
 export function describeCallbackUrl({
   callbackUrl,
 }: {
@@ -58,23 +58,23 @@ function envLines({ url, apiKey, apiSecret, signingSecret }: MockServer): string
   }).map(([name, value]) => {
     const quoted = quoteForEnv(value);
     return quoted === undefined
-      ? `# ${name}: its value can't be written in a .env, since it has a control character or every kind of quote`
+      ? `# ${name}: its value can't be written in a .env, because it has a control character or every kind of quote`
       : `${name}=${quoted}`;
   });
 }
 
-/** What reads back as `value` by `util.parseEnv` and dotenv; nothing when there is no such text. */
+/** Quotes a value for `util.parseEnv` and dotenv; `undefined` if both can't read it back. */
 function quoteForEnv(value: string): string | undefined {
   if (/^[\w.:/@%+=,-]+$/.test(value)) return value;
-  // As it is it could drive the terminal, and an escape of it would be read as text.
+  // Unescaped, it could control the terminal; escaped, it would be read back differently.
   if (plainText(value) !== value) return undefined;
   if (!value.includes("'")) return `'${value}'`;
-  // Between these a backslash begins an escape.
+  // In double quotes a backslash begins an escape.
   if (!/["\\]/.test(value)) return `"${value}"`;
   return value.includes('`') ? undefined : `\`${value}\``;
 }
 
-/** An event as `mock --json` prints it: bodies as text, dates in ISO 8601, no Infinity. */
+/** Returns an event as `mock --json` prints it: bodies as text, dates in ISO 8601, no Infinity. */
 export function toJsonEvent(event: MockEvent): unknown {
   switch (event.type) {
     case 'request': {
@@ -110,11 +110,11 @@ export function toJsonEvent(event: MockEvent): unknown {
   }
 }
 
-/** An event in the process, or over HTTP. */
+/** An event of the mock, or of its control interface. */
 type LogEvent = MockEvent | ControlEvent;
 type EventOf<Type extends LogEvent['type']> = Extract<LogEvent, { type: Type }>;
 
-/** Makes the lines of the mock's log. It remembers when requests arrived, to say how long they took. */
+/** Formats the mock's log. Remembers when requests arrived, to show how long they took. */
 export class MockLog {
   readonly #paint: Paint;
   readonly #now: () => Date;
@@ -125,7 +125,7 @@ export class MockLog {
     this.#now = now;
   }
 
-  /** The line for an event; `undefined` for one that has none. */
+  /** Returns the line for an event, if it has one. */
   describe(event: LogEvent): string | undefined {
     const text = this.#describe(event);
     return text && `${this.#paint('dim', timeOfDay(this.#now()))}  ${text}`;
@@ -142,11 +142,11 @@ export class MockLog {
       case 'delivery':
         return this.#delivery(event);
       case 'clock':
-        return 'clock     was moved ahead';
+        return 'clock     moved ahead';
       case 'reset':
-        return 'reset     everything was removed';
+        return 'reset     everything removed';
       case 'state':
-        return `settings  callbacks go ${describeCallbackUrl(event.state)}; the mock's clock says ${plainText(event.state.now)}`;
+        return `settings  callbacks go ${describeCallbackUrl(event.state)}; the mock's clock is at ${plainText(event.state.now)}`;
       default:
         return undefined;
     }
@@ -197,7 +197,7 @@ export class MockLog {
     ].join(', ');
   }
 
-  // The other states follow from the attempts.
+  // The attempts show the other states.
   #delivery({ delivery }: EventOf<'delivery'>): string | undefined {
     const { state, status } = delivery;
     const { merchantPaymentReference } = 'payment' in delivery ? delivery.payment : delivery;
@@ -208,14 +208,14 @@ export class MockLog {
       case 'held':
         return `${what}, ${this.#paint('yellow', "held until the payment's next change")}`;
       case 'given-up':
-        return `${what}, ${this.#paint('red', 'not retried again')}`;
+        return `${what}, ${this.#paint('red', 'will not be retried')}`;
       default:
         return undefined;
     }
   }
 }
 
-/** The merchant's reference in the body of a creation. */
+/** Returns the merchant's reference in the body of a creation. */
 export function referenceIn(body: string): string | undefined {
   try {
     const { merchantPaymentReference } = JSON.parse(body) ?? {};

@@ -4,14 +4,14 @@ import https from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const BETWEEN_TRIES_MS = 100;
-const LONGEST_TRY_MS = 1_000;
+const RETRY_INTERVAL_MS = 100;
+const MAX_CONNECT_MS = 1_000;
 
 /**
- * Waits until something listens where the URL leads, and returns whether it does in time. It sends
- * nothing.
+ * Waits until something listens at the host and port of the URL. Sends nothing. Resolves with whether it
+ * listened in time.
  *
- * @throws the signal's reason when that is aborted
+ * @throws the reason of `signal` when it is aborted
  */
 export async function isListeningWithin(
   url: URL,
@@ -21,9 +21,9 @@ export async function isListeningWithin(
   const end = performance.now() + withinMs;
   for (;;) {
     const leftMs = end - performance.now();
-    if (await canConnect(url, Math.max(1, Math.min(leftMs, LONGEST_TRY_MS)))) return true;
-    if (performance.now() + BETWEEN_TRIES_MS >= end) return false;
-    await sleep(BETWEEN_TRIES_MS, undefined, { signal });
+    if (await canConnect(url, Math.max(1, Math.min(leftMs, MAX_CONNECT_MS)))) return true;
+    if (performance.now() + RETRY_INTERVAL_MS >= end) return false;
+    await sleep(RETRY_INTERVAL_MS, undefined, { signal });
   }
 }
 
@@ -48,7 +48,7 @@ interface Request {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** More of the answer's body is not read. */
+  /** Reading the body stops after this many bytes. */
   readonly maxBytes: number;
 }
 
@@ -59,7 +59,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** Sends a request over a new connection, following no redirect. Rejects without a whole answer. */
+/** Sends a request over a new connection; follows no redirect. Rejects when the answer is incomplete. */
 export function exchange(
   url: URL,
   { method, headers, body, signal, maxBytes }: Request,
@@ -85,10 +85,10 @@ export function exchange(
   });
 }
 
-/** Longer than the mock is silent. */
+/** Longer than the mock ever is silent. */
 const LONGEST_SILENCE_MS = 60_000;
 
-/** An answer that goes on until the server ends it, or `signal` is aborted. */
+/** Opens an answer that lasts until the server ends it, or `signal` is aborted. */
 export async function openStream(url: URL, signal: AbortSignal): Promise<http.IncomingMessage> {
   const { request: open } = url.protocol === 'https:' ? https : http;
   const request = open(url, { agent: false, signal, timeout: LONGEST_SILENCE_MS });

@@ -3,7 +3,7 @@ import { SECONDS_END } from '../protocol/instant.js';
 import { httpUrl } from '../protocol/url.js';
 import { UsageError } from './command.js';
 
-/** What was received, for a message. Of a text only a number is quoted: another one may be a secret. */
+/** Describes a text for a message. Quotes only numbers: other text may be a secret. */
 const received = (text: string): string =>
   `received ${/^-?\d{1,20}(?:\.\d{1,20})?$/.test(text) ? text : describeValue(text)}`;
 
@@ -54,9 +54,9 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of a duration such as `500ms`, `1s`, `1.5h`, `2d`.
+ * Returns the milliseconds of a duration such as `500ms`, `1s`, `1.5h`, `2d`.
  *
- * @throws {UsageError} for anything else, or more than `maxMs`
+ * @throws {UsageError} for anything else, or for more than `maxMs`
  */
 export function parseDuration(name: string, text: string, maxMs: number): number {
   const [, count, unit] = /^(\d{1,15}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text) ?? [];
@@ -74,14 +74,14 @@ export function parseDuration(name: string, text: string, maxMs: number): number
   return ms;
 }
 
-/** A duration in the largest unit that carries it whole: 90000 is `90s`. */
+/** Formats a duration in the largest unit that divides it: 90000 is `90s`. */
 export function formatDuration(ms: number): string {
   const unit = ['d', 'h', 'm', 's'].find((one) => ms !== 0 && ms % (UNIT_MS[one] as number) === 0);
   return unit === undefined ? `${ms}ms` : `${ms / (UNIT_MS[unit] as number)}${unit}`;
 }
 
 /**
- * The two sides of `name=value`; the value may be empty and hold further equals signs.
+ * Splits `name=value` at the first equals sign; the value may be empty.
  *
  * @throws {UsageError} without an equals sign or a name
  */
@@ -91,15 +91,15 @@ export function parsePair(option: string, text: string): { name: string; value: 
   return { name: text.slice(0, end), value: text.slice(end + 1) };
 }
 
-// What JSON itself allows, without an exponent.
+// A JSON number without an exponent.
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** Significant decimal digits that every double carries. */
+/** The number of significant decimal digits that a double always keeps. */
 const EXACT_DIGITS = 15;
 
 /**
- * A number for JSON, in the digits that were given.
+ * Parses a number that JSON keeps digit by digit.
  *
- * @throws {UsageError} for another notation, or for more digits than a number of JSON carries for sure
+ * @throws {UsageError} for another notation, or for more digits than a JSON number always keeps
  */
 export function parseExactDecimal(name: string, text: string): number {
   if (!DECIMAL.test(text)) {
@@ -109,7 +109,7 @@ export function parseExactDecimal(name: string, text: string): number {
   }
   if (countDigits(text) > EXACT_DIGITS) {
     throw new UsageError(
-      `${name} has more digits than a number of JSON carries exactly (${EXACT_DIGITS} significant ones)`,
+      `${name} has more digits than a JSON number keeps exactly (${EXACT_DIGITS} significant digits)`,
     );
   }
   return Number(text);
@@ -121,9 +121,9 @@ function countDigits(text: string): number {
 }
 
 /**
- * A value of JSON, or the text itself where it is not.
+ * Parses JSON, or returns the text itself if it is not JSON.
  *
- * @throws {UsageError} for a number in it that JSON does not carry exactly, or a field given twice
+ * @throws {UsageError} for a number that JSON does not keep exactly, or for a repeated field
  */
 export function parseJsonOrText(name: string, text: string): unknown {
   try {
@@ -137,9 +137,9 @@ export function parseJsonOrText(name: string, text: string): unknown {
 const ISO_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /**
- * Epoch milliseconds of Unix seconds, or of an ISO 8601 date-time with an offset.
+ * Returns the epoch milliseconds of Unix seconds, or of an ISO 8601 date-time with an offset.
  *
- * @throws {UsageError} for anything else, milliseconds among it
+ * @throws {UsageError} for anything else, including Unix milliseconds
  */
 export function parseInstant(name: string, text: string): number {
   if (/^\d{1,15}(?:\.\d{1,9})?$/.test(text)) {
@@ -155,9 +155,9 @@ export function parseInstant(name: string, text: string): number {
 }
 
 /**
- * The fields that an option `name=value` gives.
+ * Returns the fields of an option that takes `name=value`.
  *
- * @throws {UsageError} for a field given twice, or that another flag gives
+ * @throws {UsageError} for a repeated field, or for one that another flag sets
  */
 export function readFields(
   option: string,
@@ -166,9 +166,9 @@ export function readFields(
     flagOfField = {},
     isText = () => false,
   }: {
-    /** Fields that another option gives. */
+    /** Fields that another flag sets. */
     readonly flagOfField?: Readonly<Record<string, string>>;
-    /** Fields whose value is a text even where it is JSON. */
+    /** Whether the value of a field is text even if it looks like JSON. */
     readonly isText?: (name: string) => boolean;
   } = {},
 ): Readonly<Record<string, unknown>> {
@@ -176,7 +176,8 @@ export function readFields(
   for (const pair of pairs) {
     const { name, value } = parsePair(option, pair);
     const flag = Object.hasOwn(flagOfField, name) ? flagOfField[name] : undefined;
-    if (flag !== undefined) throw new UsageError(`${option} ${name} is given by ${flag}`);
+    if (flag !== undefined)
+      throw new UsageError(`${option} ${name} is not allowed: ${flag} sets it`);
     if (fields.has(name)) throw new UsageError(`${option} ${name} was given twice`);
     fields.set(name, isText(name) ? value : parseJsonOrText(`${option} ${name}`, value));
   }
@@ -185,14 +186,14 @@ export function readFields(
 
 const SHOWN_CHARACTERS = 40;
 
-// Of a text that is JSON: strings (keys with their colon), numbers, and what opens and closes.
+// In valid JSON: strings (keys with their colon), numbers and brackets.
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*|[{}[\]]/g;
 
 /**
- * A value of JSON that is sent as it was typed: no number of it changes, and no field is lost.
+ * Parses JSON that is sent as it was typed: no number changes, no field is lost.
  *
- * @throws {SyntaxError} for what is not JSON
- * @throws {UsageError} for a number that a double does not carry, and for a field that is given twice
+ * @throws {SyntaxError} for invalid JSON
+ * @throws {UsageError} for a number that a double does not keep exactly, or for a repeated field
  */
 export function parseExactJson(name: string, text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -219,7 +220,7 @@ function assertExactNumber(name: string, token: string): void {
   const sent = JSON.stringify(Number(token));
   if (normalize(token) === normalize(sent)) return;
   throw new UsageError(
-    `${name} has the number ${shorten(token)}, which would be sent as ${sent}: give one that a number of JSON carries exactly, or a text`,
+    `${name} has the number ${shorten(token)}, which would be sent as ${sent}: give a number that JSON keeps exactly, or a string`,
   );
 }
 
@@ -228,7 +229,7 @@ const shorten = (text: string): string =>
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** One text for all ways to write the same number, and the text itself for what is none. */
+/** Returns the same text for every notation of a number, and other text unchanged. */
 function normalize(text: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (whole === undefined) return text;

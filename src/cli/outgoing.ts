@@ -13,22 +13,22 @@ import {
 /** The latest second that a Date holds. */
 const LATEST_SECOND = 8_640_000_000_000;
 
-/** What says which callback is made, for the commands that make one. */
+/** The options of the commands that make a callback. */
 export const callbackOptions = {
   status: text({ value: 'status', help: 'The status. Default: paid' }),
-  reference: text({ value: 'text', help: "The merchant's own reference. Default: a made up one" }),
+  reference: text({ value: 'text', help: "The merchant's own reference. Default: a random one" }),
   'reference-number': text({
     value: 'uuid',
-    help: "The service's identifier of the payment. Default: a made up one",
+    help: "The service's identifier of the payment. Default: a random one",
   }),
   field: list({
     value: 'name=value',
-    help: 'Another field of the record, or a further one: JSON, or text where it is not JSON.',
+    help: 'Another field of the record, or an additional one. The value is JSON, or text if it is not JSON.',
   }),
-  body: text({ value: 'text', help: 'The whole body, instead of a record.' }),
+  body: text({ value: 'text', help: 'The whole body, in place of a record.' }),
   'body-file': text({
     value: 'file',
-    help: 'A file with the whole body, taken as its bytes are; - for standard input.',
+    help: 'A file with the exact bytes of the whole body; - for standard input.',
   }),
   'signing-secret': signingSecretOption,
   timestamp: parsed(
@@ -38,11 +38,11 @@ export const callbackOptions = {
   'signature-encoding': signatureEncodingOption,
 };
 
-/** A callback that is to be made. */
+/** A callback to make. */
 export interface CallbackInput {
-  /** The whole body, when one is given. */
+  /** The whole body, if it is given. */
   readonly body: Uint8Array | undefined;
-  /** Fields of the record that are given. */
+  /** The given fields of the record. */
   readonly record: Readonly<Record<string, unknown>>;
   readonly signingSecret: string;
   /** In Unix seconds; `undefined` for now. */
@@ -52,7 +52,7 @@ export interface CallbackInput {
 
 type CallbackCall = Call<typeof callbackOptions>;
 
-/** @throws {UsageError} for options that are invalid, or contradict each other */
+/** @throws {UsageError} for options that are invalid or conflict */
 export async function readCallbackInput(call: CallbackCall): Promise<CallbackInput> {
   const { options, terminal } = call;
   const signingSecret = requireSigningSecret(options['signing-secret'], terminal);
@@ -60,14 +60,14 @@ export async function readCallbackInput(call: CallbackCall): Promise<CallbackInp
   const body = await readBody(call);
   if (body !== undefined && Object.keys(record).length > 0) {
     throw new UsageError(
-      'a whole body leaves no room for --status, --reference, --reference-number and --field: give either',
+      '--body and --body-file replace the record: leave out --status, --reference, --reference-number and --field',
     );
   }
   const { timestamp, 'signature-encoding': signatureEncoding } = options;
   return { body, record, signingSecret, timestamp, signatureEncoding };
 }
 
-/** The fields that are texts: `--field providerReference=42` is not a number. */
+/** Fields that are always text: `--field providerReference=42` is not a number. */
 const TEXT_FIELDS = ['providerReference', 'createdAt', 'updatedAt'];
 
 const flagOfField = {
@@ -109,24 +109,24 @@ export async function signInput(input: CallbackInput): Promise<SignedCallback> {
   return signCallback({ payment: body ?? record, ...signing });
 }
 
-/** A signed callback and where it goes. */
+/** A signed callback and its destination. */
 export interface CallbackRequest extends SignedCallback {
   readonly url: URL;
 }
 
-/** Longer ones do not fit one argument of a command on Linux. */
+/** Linux limits one argument of a command to 128 KiB, quotes included. */
 const MAX_PASTED_BYTES = 100_000;
 
 /**
- * A curl command that sends the callback, for any shell that is like sh.
+ * Writes a curl command that sends the callback, for POSIX shells.
  *
- * @throws {UsageError} for a body that no command line carries
+ * @throws {UsageError} for a body that no command line can hold
  */
 export function toCurlCommand({ url, headers, rawBody }: CallbackRequest): string {
   const body = readText(rawBody);
   if (body === undefined || body.includes('\0')) {
     throw new UsageError(
-      'this body has bytes that a command line does not carry: use --output json, which has it in base64 too, or --output http',
+      "the body has bytes that a command line can't hold: use --output json, which has them in base64, or --output http",
     );
   }
   if (rawBody.byteLength > MAX_PASTED_BYTES) {
@@ -134,7 +134,7 @@ export function toCurlCommand({ url, headers, rawBody }: CallbackRequest): strin
       `a body of ${rawBody.byteLength} bytes is too long for a command line: use --output json or --output http`,
     );
   }
-  // In a URL curl itself gives brackets and braces a meaning.
+  // curl expands brackets and braces in a URL.
   const globbing = /[[\]{}]/.test(url.href) ? ' --globoff' : '';
   const lines = [
     `curl${globbing} ${quote(url.href)}`,
@@ -147,7 +147,7 @@ export function toCurlCommand({ url, headers, rawBody }: CallbackRequest): strin
 
 const quote = (given: string): string => `'${given.replaceAll("'", "'\\''")}'`;
 
-/** The callback as an HTTP/1.1 message, the body as it is. */
+/** Writes the callback as an HTTP/1.1 message with the exact body. */
 export function toHttpMessage({ url, headers, rawBody }: CallbackRequest): Buffer {
   const head = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,
@@ -160,7 +160,7 @@ export function toHttpMessage({ url, headers, rawBody }: CallbackRequest): Buffe
   return Buffer.concat([Buffer.from(head.join('\r\n')), rawBody]);
 }
 
-/** The body for JSON: as text, where it is text, and as base64. */
+/** Returns the body for JSON: in base64, and as text if it is text. */
 export function toJsonBody(rawBody: Uint8Array): object {
   const content = readText(rawBody);
   return {
@@ -169,12 +169,12 @@ export function toJsonBody(rawBody: Uint8Array): object {
   };
 }
 
-/** The callback for JSON. */
+/** Returns the callback for JSON. */
 export function toJsonCapture({ url, headers, rawBody }: CallbackRequest): object {
   return { method: 'POST', url: url.href, headers, ...toJsonBody(rawBody) };
 }
 
-/** The text of a body; `undefined` when it is not UTF-8. */
+/** Decodes a body; `undefined` if it is not UTF-8. */
 export function readText(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
@@ -183,8 +183,8 @@ export function readText(body: Uint8Array): string | undefined {
   }
 }
 
-/** Whether a body can be shown on a terminal as it is, without driving it. */
-export function isShowable(body: Uint8Array): boolean {
+/** Whether a terminal can show a body unescaped, with no control characters in it. */
+export function isPrintable(body: Uint8Array): boolean {
   const content = readText(body)?.replace(/[\t\r\n]/g, '');
   return content !== undefined && plainText(content) === content;
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Where a command reads from and writes to. */
+/** The streams and the environment of a command. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -18,7 +18,7 @@ export function printNote({ stderr }: Terminal, line: string): void {
   stderr.write(`${line}\n`);
 }
 
-/** Writes JSON to stdout: indented on a terminal, else on one line. */
+/** Writes JSON to stdout: indented on a terminal, otherwise on one line. */
 export function printJson({ stdout }: Terminal, value: unknown): void {
   stdout.write(`${plainJson(value, stdout.isTTY ? 2 : 0)}\n`);
 }
@@ -30,15 +30,15 @@ export const countOf = (count: number, what: string): string =>
 /** The styles the command line uses. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Styles a text, or leaves it as it is. */
+/** Styles a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 /**
- * Colours for a stream that is a terminal which has them; NO_COLOR and FORCE_COLOR are heeded as
- * Node heeds them. For any other stream the text stays as it is.
+ * Returns a function that styles text for a stream: in colour if the stream is a terminal with colours,
+ * otherwise unchanged. NO_COLOR and FORCE_COLOR apply as in Node.
  */
 export function createPaint(stream: NodeJS.WriteStream): Paint {
-  // Whether the stream takes colours is decided here: newer versions of styleText look at stdout.
+  // Not left to styleText: newer versions look at stdout, whatever the stream.
   return stream.isTTY && stream.hasColors()
     ? (style, text) => styleText(style, text, { validateStream: false })
     : (_style, text) => text;
@@ -51,18 +51,18 @@ const UNPRINTABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Text from outside as one line that can't drive the terminal: control characters, bidi overrides
- * and line breaks are written as escapes, such as `\x1b` and `\u202e`.
+ * Makes text from outside safe to print, on one line: control characters, bidi overrides and line breaks
+ * are escaped, such as `\x1b` and `\u202e`.
  */
 export function plainText(text: string): string {
   return text.replace(UNPRINTABLE, (character) => SHORT[character] ?? escapeCharacter(character));
 }
 
-/** JSON of a value, with the same characters escaped, so that it parses to the same value. */
+/** Writes JSON with the same characters escaped; it parses to the same value. */
 export function plainJson(value: unknown, indent = 0): string {
   const json = JSON.stringify(value, null, indent) ?? 'null';
   return json.replace(UNPRINTABLE, (character) =>
-    // The line breaks of the indentation: inside a string JSON has escaped its own.
+    // Only indentation has raw line breaks: JSON escapes those inside strings.
     character === '\n' ? character : escapeUnits(character),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Runs `work` with a signal that SIGINT and SIGTERM abort, so that it can still say how it ended.
- * From then on another of them ends the process at once.
+ * Runs `work` with a signal that SIGINT and SIGTERM abort, so that it can report how it ended. A second
+ * SIGINT or SIGTERM ends the process at once.
  */
 export async function interruptible<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
@@ -8,7 +8,7 @@ export async function interruptible<Result>(
   const abortion = new AbortController();
   const unlisten = () => process.off('SIGINT', stop).off('SIGTERM', stop);
   const stop = () => {
-    // Without a listener Node ends the process, should the end take long.
+    // Without a listener, Node ends the process at the next signal, in case `work` takes long to end.
     unlisten();
     abortion.abort();
   };
@@ -22,22 +22,22 @@ export async function interruptible<Result>(
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** What {@link untilStopped} needs of the process. */
+/** The part of `process` that {@link untilStopped} uses. */
 export interface StoppableProcess {
   on(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;
   off(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;
   exit(code: number): void;
 }
 
-/** Waits until the user or the system asks the process to end, or `stdout` is no longer read. */
+/** Waits for SIGINT, for SIGTERM, or until `stdout` is no longer read. */
 export function untilStopped(
   running: StoppableProcess,
   stdout: { once(event: 'error', listener: () => void): unknown },
 ): {
   readonly stopped: Promise<void>;
-  /** Ends the waiting. */
+  /** Settles `stopped`. */
   readonly stop: () => void;
-  /** From `stopped` until this is called a signal ends the process at once. */
+  /** Removes the listeners. Between `stopped` and this call, a signal ends the process at once. */
   readonly release: () => void;
 } {
   let isStopping = false;
@@ -49,7 +49,7 @@ export function untilStopped(
     };
   });
   const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
-    // Closing should take no time. Should it hang, the second Ctrl-C must work all the same.
+    // Closing should be quick. If it hangs, a second Ctrl-C must still work.
     const listener = () => (isStopping ? running.exit(EXIT_CODES[signal]) : stop());
     running.on(signal, listener);
     return () => running.off(signal, listener);

@@ -2,7 +2,7 @@ import type { Command } from './command.js';
 
 type CommandLoader = () => Promise<Command>;
 
-/** Every command, in the order of the help. A module is loaded when its command is called. */
+/** Every command, in the order of the help. The module of a command is loaded only when needed. */
 export const commandLoaders: ReadonlyMap<string, CommandLoader> = new Map<string, CommandLoader>([
   ['mock', async () => (await import('./commands/mock.js')).mock],
   ['payments create', async () => (await import('./commands/payments-create.js')).create],

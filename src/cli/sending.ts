@@ -10,7 +10,7 @@ import { UsageError } from './command.js';
 import { exchange } from './network.js';
 import { type CallbackInput, type CallbackRequest, signInput } from './outgoing.js';
 
-/** One callback that was sent, and how it ended. */
+/** A sent callback and its outcome. */
 export type SentCallback = Pick<
   DeliveryAttempt,
   | 'url'
@@ -29,9 +29,9 @@ export type SentCallback = Pick<
 interface Sending {
   readonly url: URL;
   readonly input: CallbackInput;
-  /** What is wrong with each; without one they are in order. */
+  /** The fault of each callback; without one they are valid. */
   readonly fault: CallbackFault | undefined;
-  /** How many payments have a callback. */
+  /** How many callbacks are sent, each for another payment. */
   readonly times: number;
   readonly timeoutMs: number;
 }
@@ -53,10 +53,10 @@ export async function sendCallbacks(sending: Sending): Promise<readonly SentCall
 
 type FaultySending = Sending & { readonly fault: CallbackFault };
 
-/** The status of the older change, with a fault of order. */
+/** The status of the older change that a reorder fault needs. */
 const OLDER_STATUS = 'pending';
 
-// By a mock service of this process, so that a fault is the same here, in the mock and in its tests.
+// Sent by a mock service in this process, so that a fault is the same as in the mock.
 async function sendFaultyCallbacks(sending: FaultySending): Promise<readonly SentCallback[]> {
   const { url, input, fault, times, timeoutMs } = sending;
   assertPayment(input);
@@ -68,7 +68,7 @@ async function sendFaultyCallbacks(sending: FaultySending): Promise<readonly Sen
     signingSecret,
     signatureEncoding,
     callbackTimeoutMs: timeoutMs,
-    // What is dropped arrives with the retry; nothing else is sent twice.
+    // Only a dropped callback is retried.
     retryScheduleMs: fault.type === 'drop' ? [0] : [],
     clock: timestamp === undefined ? clock : withSigningTime(clock, timestamp * 1000),
   });
@@ -93,7 +93,7 @@ function assertPayment({ body, record }: CallbackInput): void {
   if (body === undefined && others.length === 0) return;
   const received = body === undefined ? others.join(', ') : 'a whole body';
   throw new UsageError(
-    `with --fault the callback is that of a payment of the mock, which accepts only --reference and --status, received ${received}; leave it out, or the fault`,
+    `--fault goes only with --reference and --status, received ${received}: leave it out, or the fault`,
   );
 }
 
@@ -103,7 +103,7 @@ async function changeStatus(
 ): Promise<void> {
   const { status = 'paid', merchantPaymentReference } = input.record;
   const referenceNumber = await createPayment(service, merchantPaymentReference);
-  // The retry of a dropped attempt must arrive.
+  // On the first attempt only: the retry of a dropped attempt must arrive.
   service.faults.add({ ...fault, match: { referenceNumber, attempt: 1 } });
   if (fault.type === 'reorder') await service.setStatus(referenceNumber, OLDER_STATUS);
   await service.setStatus(referenceNumber, String(status));
@@ -128,10 +128,10 @@ async function createPayment(service: MockService, reference: unknown): Promise<
   );
   const payment = service.payments.list().at(-1);
   if (payment !== undefined) return payment.referenceNumber;
-  throw new UsageError('--reference was not accepted as the reference of a payment');
+  throw new UsageError('the mock did not accept --reference as the reference of a payment');
 }
 
-/** An answer's body is shown only; more of it is not read. */
+/** The body of an answer is only shown, so the rest is not read. */
 const MAX_ANSWER_BYTES = 4_096;
 
 type Answer = Pick<SentCallback, 'outcome' | 'response' | 'errorCode'>;

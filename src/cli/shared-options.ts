@@ -16,7 +16,7 @@ import { parseOneOf, parseWholeNumber } from './option-values.js';
 import type { Terminal } from './output.js';
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
-const HELP = `The signing secret. Default and safer place: ${VARIABLE}, since a flag is visible in the list of processes.`;
+const HELP = `The signing secret. Default: ${VARIABLE}, which is safer: a flag is visible in the process list.`;
 
 /** `--signing-secret` of commands that sign. */
 export const signingSecretOption = text({ value: 'secret', help: HELP });
@@ -24,12 +24,12 @@ export const signingSecretOption = text({ value: 'secret', help: HELP });
 /** `--signing-secret` of commands that verify. */
 export const signingSecretsOption = list({
   value: 'secret',
-  help: `${HELP} Several while rotating.`,
+  help: `${HELP} May be repeated while secrets rotate.`,
   sets: 'signingSecret',
 });
 
 /**
- * The signing secret that was given, or that of the environment.
+ * Returns the given signing secret, or the one in the environment.
  *
  * @throws {UsageError} when there is none
  */
@@ -41,7 +41,7 @@ export function requireSigningSecret(given: string | undefined, { env }: Termina
   );
 }
 
-/** An option with a few values, the first of which is its default. */
+/** An option with a fixed set of values; the first is the default. */
 export function choice<const Value extends string>(
   help: string,
   values: readonly [Value, ...Value[]],
@@ -53,15 +53,15 @@ export function choice<const Value extends string>(
   return withDefault(option, values[0]);
 }
 
-export const signatureEncodingOption = choice('Encoding of the signature.', [
+export const signatureEncodingOption = choice('The encoding of the signature.', [
   'hex',
   'base64',
   'base64url',
 ]);
 
-export const timestampUnitOption = choice('Unit of X-Timestamp.', ['seconds', 'milliseconds']);
+export const timestampUnitOption = choice('The unit of X-Timestamp.', ['seconds', 'milliseconds']);
 
-/** A whole number in a range that the help states. `undefined` when it was not given. */
+/** A whole number in a range, which the help must state; `undefined` when it is missing. */
 export const wholeNumber = (
   help: { readonly value: string; readonly help: string; readonly sets?: string },
   { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
@@ -79,11 +79,14 @@ export const hostOption = withDefault(
   '127.0.0.1',
 );
 
-/** `--timeout` in milliseconds. */
-export const timeoutOption = (help: string, fallback: number): Option<number> =>
+/** `--timeout` of the commands that send requests. */
+export const timeoutOption = (fallback: number): Option<number> =>
   withDefault(
     wholeNumber(
-      { value: 'ms', help: `${help} Default: ${fallback}` },
+      {
+        value: 'ms',
+        help: `The time limit for each answer, in milliseconds. Default: ${fallback}`,
+      },
       { min: 1, max: LONGEST_TIMER_MS },
     ),
     fallback,
@@ -92,13 +95,13 @@ export const timeoutOption = (help: string, fallback: number): Option<number> =>
 /** `--limit` of the lists. */
 export const limitOption = withDefault(
   wholeNumber(
-    { value: 'n', help: 'At most so many, 1 to 1000. Default: 100' },
+    { value: 'n', help: 'The number of entries to show, 1 to 1000. Default: 100' },
     { min: 1, max: 1_000 },
   ),
   100,
 );
 
-/** A page of a list as a table; below it, how many more there are. */
+/** Shows a page of a list as a table; the note says how many entries there are in all. */
 export function showPage<Row>(
   page: { readonly total: number },
   rows: readonly Row[],
@@ -108,19 +111,24 @@ export function showPage<Row>(
   return {
     json: page,
     lines: (layout) => formatTable(columns, rows, layout),
-    note: page.total > rows.length ? `${rows.length} of ${page.total} are shown.` : undefined,
+    note: page.total > rows.length ? `${rows.length} of ${page.total} shown` : undefined,
   };
 }
 
 const MAX_BYTES = 1_048_576;
 
-/** @throws {UsageError} when the file of `--profile` can't be read, or holds no profile */
+/**
+ * Reads the file of `--profile`.
+ *
+ * @throws {UsageError} when it can't be read, or is not JSON
+ * @throws {InvalidOptionError} when it is not a profile
+ */
 export async function readProfile(path: string): Promise<ServiceProfile> {
   const refuse = (reason: string) => new UsageError(`--profile: ${reason}`);
   const bytes = await readFileStart(path).catch(({ code }: NodeJS.ErrnoException) => {
     throw refuse(`reading ${path} failed with ${code}`);
   });
-  if (bytes.byteLength > MAX_BYTES) throw refuse(`the file is over ${MAX_BYTES} bytes`);
+  if (bytes.byteLength > MAX_BYTES) throw refuse(`the file has more than ${MAX_BYTES} bytes`);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString());

@@ -22,7 +22,7 @@ function refusalOf(run: () => unknown): string {
 }
 
 describe('the words after a command', () => {
-  test('give texts, switches, lists and the words that are no options', () => {
+  test('give texts, switches, lists and the other arguments', () => {
     const words = ['one', '--port', '1', '--match=a=b', '--fast', '--match', 'c', 'two'];
     expect(read(...words)).toMatchObject({ port: '1', fast: true, match: ['a=b', 'c'] });
     expect(parse(...words).words).toEqual(['one', 'two']);
@@ -90,9 +90,9 @@ describe('what a command requires', () => {
     expect(() => requireWords(['a', 'b'], names)).not.toThrow();
     expect(refusalOf(() => requireWords(['a'], names))).toContain('<second> is missing');
     expect(refusalOf(() => requireWords(['a', 'b'], ['first']))).toContain(
-      '<first> expected beside the options, received 2',
+      'too many arguments: expected <first>, received 2',
     );
-    expect(refusalOf(() => requireWords(['a'], []))).toContain('none expected');
+    expect(refusalOf(() => requireWords(['a'], []))).toContain('expected none');
   });
 
   test('is not an empty word, as an unset variable leaves one', () => {

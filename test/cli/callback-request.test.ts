@@ -4,7 +4,7 @@ import { parseHttpMessage, parseJsonCapture } from '../../src/cli/capture-format
 import { UsageError } from '../../src/cli/command.js';
 import {
   type CallbackRequest,
-  isShowable,
+  isPrintable,
   toCurlCommand,
   toHttpMessage,
   toJsonCapture,
@@ -28,7 +28,7 @@ test('a curl command', () => {
 `);
 });
 
-test('brackets in a URL mean nothing to curl', () => {
+test('brackets in a URL are not expanded by curl', () => {
   expect(toCurlCommand(request('', 'http://[::1]:3000/'))).toMatch(
     /^curl --globoff 'http:\/\/\[::1\]/,
   );
@@ -86,7 +86,7 @@ test.each(BODIES)('each form of %j is read back as the same bytes', (body) => {
   expect(message.headers).toEqual(expect.arrayContaining(expected.headers));
 });
 
-test('bytes that are no text go through an HTTP message and JSON', () => {
+test('bytes that are not text survive an HTTP message and JSON', () => {
   const bytes = Buffer.from([0xff, 0x00, 0x0a]);
   const body = { kind: 'bytes', bytes };
   expect(parseHttpMessage(toHttpMessage(request(bytes))).body).toEqual(body);
@@ -96,10 +96,10 @@ test('bytes that are no text go through an HTTP message and JSON', () => {
 });
 
 test.each([
-  ['bytes that are no text', Buffer.from([0xff]), /--output json, which has it in base64/],
-  ['NUL', 'a\0b', /--output json, which has it in base64/],
+  ['bytes that are not text', Buffer.from([0xff]), /--output json, which has them in base64/],
+  ['NUL', 'a\0b', /--output json, which has them in base64/],
   ['a long body', 'x'.repeat(100_001), /100001 bytes is too long/],
-])('no curl command is made of %s', (_what, body, message) => {
+])('no curl command is made for %s', (_what, body, message) => {
   expect(() => toCurlCommand(request(body))).toThrow(message);
   expect(() => toCurlCommand(request(body))).toThrow(UsageError);
 });
@@ -113,9 +113,9 @@ test.each([
   ['\u001b[2J', false],
   ['\u202e', false],
 ])('%j can be shown on a terminal: %s', (body, expected) => {
-  expect(isShowable(Buffer.from(body))).toBe(expected);
+  expect(isPrintable(Buffer.from(body))).toBe(expected);
 });
 
-test('bytes that are no text can not be shown on a terminal', () => {
-  expect(isShowable(Buffer.from([0xff]))).toBe(false);
+test('bytes that are not text cannot be shown on a terminal', () => {
+  expect(isPrintable(Buffer.from([0xff]))).toBe(false);
 });

@@ -27,7 +27,7 @@ describe('callback send', () => {
     expect(stdout).toMatch(/the endpoint answered as expected\n$/);
   });
 
-  test('sends a body as it is, with the fields and the time it was given', async () => {
+  test('sends a body unchanged, with the given fields and time', async () => {
     await using endpoint = await startEndpoint(() => 401);
     const { code, stdout } = await send(
       endpoint.url,
@@ -81,7 +81,7 @@ describe('callback send', () => {
     expect(merchant.statuses).toEqual(acted);
   });
 
-  test('copies that come at once are acted on once', async () => {
+  test('copies that arrive at once are acted on once', async () => {
     await using merchant = await startMerchant();
     const { code, stdout } = await send(
       merchant.url,
@@ -95,7 +95,7 @@ describe('callback send', () => {
     expect(merchant.statuses).toEqual(['paid']);
   });
 
-  test('with reorder the older change comes last, of the same payment', async () => {
+  test('with reorder the older change of the payment arrives last', async () => {
     await using endpoint = await startEndpoint();
     const { code } = await send(
       endpoint.url,
@@ -141,7 +141,7 @@ describe('callback send', () => {
 
   test.each([
     [[], 500, /answered 500, but a valid callback must be accepted with 2xx/],
-    [['--fault=duplicate'], 409, /answered 409.*and 1 more were not/],
+    [['--fault=duplicate'], 409, /answered 409.*and 1 more answers were not/],
     [['--fault=unknown-status'], 422, /must be accepted/],
     [
       ['--fault=wrong-secret'],
@@ -164,12 +164,12 @@ describe('callback send', () => {
   test('the endpoint is closed, or does not answer in time', async () => {
     const closed = await send(`http://127.0.0.1:${await reserveClosedPort()}/`);
     expect(closed.code).toBe(1);
-    expect(closed.stderr).toContain('gave no answer (ECONNREFUSED)');
+    expect(closed.stderr).toContain('did not answer (ECONNREFUSED)');
     await using silent = await startEndpoint(() => undefined);
     for (const args of [[], ['--fault=wrong-secret']]) {
       const late = await send(silent.url, '--timeout=200', ...args);
       expect(late.code).toBe(1);
-      expect(late.stderr).toContain('gave no answer (timed-out)');
+      expect(late.stderr).toContain('did not answer (timed-out)');
     }
   });
 
@@ -197,9 +197,9 @@ describe('callback send', () => {
     [['http://127.0.0.1:1/', '--fault=drop', '--body=x'], /received a whole body/],
     [
       ['http://127.0.0.1:1/', '--fault=drop', '--field=a=1'],
-      /only --reference and --status, received a;/,
+      /only with --reference and --status, received a:/,
     ],
-    [['http://127.0.0.1:1/', '--fault=drop', '--reference= '], /--reference was not accepted/],
+    [['http://127.0.0.1:1/', '--fault=drop', '--reference= '], /did not accept --reference/],
     [['http://127.0.0.1:1/', '--times=0'], /--times must be a whole number from 1/],
     [['http://127.0.0.1:1/', '--timeout=x'], /--timeout/],
     [['nonsense'], /<callback-url> must be an http or https URL/],

@@ -12,7 +12,7 @@ describe('callback sign', () => {
   const sign = (...args: readonly string[]) =>
     runCommand(['callback', 'sign', '--timestamp', String(SECONDS), ...args], secretEnv);
 
-  test('signs a record with the fields it was given', async () => {
+  test('signs a record with the given fields', async () => {
     const { code, stdout, stderr } = await sign(
       '--json',
       '--reference=order-7',
@@ -60,7 +60,7 @@ describe('callback sign', () => {
     expect(JSON.parse(ofText.stdout).rawBody).toBe(' é\n');
   });
 
-  test('bytes that a command line does not carry go out as an HTTP message, not as curl', async () => {
+  test('bytes that a command line cannot hold are printed as an HTTP message, not as curl', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x0a, 0x00]);
     const args = ['callback', 'sign', '--body-file=-'];
     const message = await runCommand([...args, '--output=http'], secretEnv, bytes);
@@ -68,7 +68,9 @@ describe('callback sign', () => {
     expect(message.stdout).toContain('\r\ncontent-length: 4\r\n\r\n');
     const curl = await runCommand(args, secretEnv, bytes);
     expect(curl).toMatchObject({ code: 2, stdout: '' });
-    expect(curl.stderr).toMatch(/^merchant-payments: .*--output json, which has it in base64.*\n$/);
+    expect(curl.stderr).toMatch(
+      /^merchant-payments: .*--output json, which has them in base64.*\n$/,
+    );
   });
 
   test('a curl command that a shell runs arrives as it was signed', async () => {
@@ -89,11 +91,11 @@ describe('callback sign', () => {
 
   test.each([
     [['--output=xml'], /--output must be one of curl, http, json/],
-    [['--json', '--output=curl'], /contradict each other/],
-    [['--body=x', '--status=paid'], /no room for --status/],
+    [['--json', '--output=curl'], /conflict: give one of them/],
+    [['--body=x', '--status=paid'], /replace the record: leave out --status/],
     [['--body=x', '--body-file=y'], /give one of them/],
     [['--body-file=/nowhere/at/all'], /reading \/nowhere\/at\/all failed with ENOENT/],
-    [['--field=status=x'], /--field status is given by --status/],
+    [['--field=status=x'], /--field status is not allowed: --status sets it/],
     [['--field=x'], /of the form name=value/],
     [['--field=a=1', '--field=a=2'], /--field a was given twice/],
     [['--reference='], /--reference must not be empty/],

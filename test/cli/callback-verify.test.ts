@@ -145,7 +145,7 @@ describe('callback verify', () => {
       'timestamp-outside-window',
       capture(),
       ['--at', String(SECONDS + 301)],
-      /For a captured callback give the time it was received: --at <time>\./,
+      /For a captured callback, give the time it was received: --at <time>\./,
     ],
     [
       'timestamp-unit',
@@ -179,7 +179,7 @@ describe('callback verify', () => {
   ])('says that standard input is empty: %j %j', async (input, args) => {
     const { code, stdout, stderr } = await verify(input, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('merchant-payments: standard input is empty, but the callback should');
+    expect(stderr).toContain('merchant-payments: standard input is empty: pipe in the callback');
   });
 
   test('an empty body on standard input is a body', async () => {
@@ -211,7 +211,7 @@ describe('callback verify', () => {
     const { code, stderr } = await verify(`${noted}\n`);
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^note: line breaks after the \d+ bytes of Content-Length were left out\n$/,
+      /^note: line breaks after the \d+ bytes of Content-Length were ignored\n$/,
     );
   });
 
@@ -221,19 +221,21 @@ describe('callback verify', () => {
     expect(code).toBe(0);
   });
 
-  test('a pasted curl command is refused, saying what to give', async () => {
+  test('a pasted curl command is refused, and the message says what to give', async () => {
     const curl = `curl 'http://x' -H '${lines[1]}' --data-raw '${body}'`;
     const { code, stdout, stderr } = await verify(curl);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/a curl command is not read: give .*--headers-file and --body-file\n$/);
+    expect(stderr).toMatch(
+      /a curl command can't be read: give .*--headers-file and --body-file\n$/,
+    );
   });
 
   test.each([
-    [['--headers-file=a', '--http-file=b'], /--headers-file and --http-file each give a capture/],
-    [['--headers-file=-', '--body-file=-'], /standard input can be read once/],
-    [['--body-file=-'], /standard input can be read once/],
-    [['-', '--http-file=b'], /--http-file and - each give a capture/],
-    [['a.http'], /give a file by --http-file/],
+    [['--headers-file=a', '--http-file=b'], /--headers-file and --http-file each name a capture/],
+    [['--headers-file=-', '--body-file=-'], /standard input can be read only once/],
+    [['--body-file=-'], /standard input can be read only once/],
+    [['-', '--http-file=b'], /--http-file and - each name a capture/],
+    [['a.http'], /give a file with --http-file/],
     [['--http-file=/nowhere'], /--http-file: reading \/nowhere failed with ENOENT/],
     [['--http-file=/'], /failed with EISDIR/],
     [['--at=yesterday'], /--at must be Unix seconds/],
@@ -258,7 +260,7 @@ describe('callback verify', () => {
     expect(stderr).toContain(`at most ${limit} bytes`);
   });
 
-  test('nothing of a record drives the terminal', async () => {
+  test('a record cannot control the terminal', async () => {
     const hostile = JSON.stringify({ ...record, merchantPaymentReference: 'a\u001b[2J\u202eb\n' });
     const { code, stdout } = await verify(JSON.stringify(signed(hostile)));
     expect(code).toBe(0);

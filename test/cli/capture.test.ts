@@ -5,7 +5,7 @@ test.each([
   ['an HTTP message', 'POST / HTTP/1.1\r\nX-Timestamp: 17\r\n\r\n{}'],
   ['JSON', ' \n{"headers":{"X-Timestamp":"17"},"rawBody":"{}"}'],
   ['JSON with a byte order mark', '\ufeff{"headers":{"X-Timestamp":"17"},"rawBody":"{}"}'],
-])('finds out that a capture is %s', (_what, text) => {
+])('recognizes that a capture is %s', (_what, text) => {
   expect(parseCapture(Buffer.from(text))).toMatchObject({
     headers: [['X-Timestamp', '17']],
     body: { kind: 'bytes', bytes: Buffer.from('{}') },
@@ -15,7 +15,7 @@ test.each([
 test.each(["curl 'http://x'", "\n  $ curl -H 'X-Timestamp: 17' -d '{}'"])(
   'refuses the curl command %j',
   (text) => {
-    expect(() => parseCapture(Buffer.from(text))).toThrow(/a curl command is not read/);
+    expect(() => parseCapture(Buffer.from(text))).toThrow(/a curl command can't be read/);
   },
 );
 

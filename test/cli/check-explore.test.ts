@@ -10,14 +10,14 @@ import { secretEnv, signingSecret, spellingsOf, startMerchant } from './merchant
 
 const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
 
-test('a right endpoint passes the schedules of a seed, and what was left out is named', async () => {
+test('a correct endpoint passes the schedules of a seed, and what was left out is named', async () => {
   await using merchant = await startMerchant();
   const effects = new URL('/effects', merchant.url).href;
   const args = [merchant.url, '--effect-url', effects, '--explore', '6', '--seed', '7'];
   const text = await check(...args);
   expect(text).toMatchObject({ code: 0, stderr: '' });
   expect(text.stdout.replaceAll('\n', ' ')).toMatch(
-    /^6 schedules of seed 7 ended in [\d.]+ s as it should at http.* left out {2}restarts: /,
+    /^6 schedules of seed 7 passed in [\d.]+ s at http.* left out {2}restarts: /,
   );
   const json = await check(...args, '--json');
   expect(JSON.parse(json.stdout)).toMatchObject({ passed: true, seed: 7, schedules: 6, ran: 6 });
@@ -101,7 +101,7 @@ test('what a restart breaks is shrunk to a script, runs again, and prints as a t
   const failed = await runTest();
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain(
-    'countEffects returned 2 effects of payment 1, whose callbacks of paid were acknowledged, but 1 was expected',
+    'countEffects returned 2 effects for payment 1, whose callbacks of paid were acknowledged, but 1 was expected',
   );
   writeFileSync(path.join(folder, 'remember'), '');
   expect(await runTest()).toMatchObject({ code: 0, stdout: expect.stringMatching(/# pass 1\n/) });
@@ -110,7 +110,7 @@ test('what a restart breaks is shrunk to a script, runs again, and prints as a t
   }
 });
 
-test('an interruption tells the seed', async () => {
+test('an interruption reports the seed', async () => {
   await using endpoint = await startEndpoint(() => undefined);
   const args = ['check', endpoint.url, '--effect-url', endpoint.url, '--explore', '3'];
   await using command = startCommand(args, secretEnv);
@@ -118,7 +118,9 @@ test('an interruption tells the seed', async () => {
   command.child.kill('SIGINT');
   const { code, stdout, stderr } = await command.ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/the exploration of seed \d+, after 0 schedules .* was interrupted\n$/);
+  expect(stderr).toMatch(
+    /the exploration was interrupted after 0 schedules of seed \d+ had passed\n$/,
+  );
 });
 
 const URL_AND_EFFECTS = ['http://127.0.0.1:1/', '--effect-url=http://127.0.0.1:1/effects'];
@@ -130,9 +132,9 @@ test.each([
   [[...URL_AND_EFFECTS, '--restart-command=x'], /--restart-command needs --explore or --replay/],
   [[...URL_AND_EFFECTS, '--explore=1', '--junit=-'], /--junit is for the checks/],
   [[...URL_AND_EFFECTS, '--explore=1', '--overtaking'], /--overtaking is for the checks/],
-  [[...URL_AND_EFFECTS, '--explore=1', '--reference=order'], /--reference must have \{n\} in it/],
-  [[...URL_AND_EFFECTS, '--replay=/nowhere'], /--replay must be the JSON of a script, or a file/],
-  [[...URL_AND_EFFECTS, '--replay=[}'], /--replay must be the JSON of a script, or a file/],
+  [[...URL_AND_EFFECTS, '--explore=1', '--reference=order'], /--reference must contain \{n\}/],
+  [[...URL_AND_EFFECTS, '--replay=/nowhere'], /--replay must be a script in JSON, or a file/],
+  [[...URL_AND_EFFECTS, '--replay=[}'], /--replay must be a script in JSON, or a file/],
   [[...URL_AND_EFFECTS, '--replay=[]'], /--replay: script must have 1 to 1000 steps; received 0/],
   [
     [...URL_AND_EFFECTS, '--replay=[{"do":"deliver","payment":0,"change":"paid"}]'],
@@ -141,7 +143,7 @@ test.each([
   [[...URL_AND_EFFECTS, '--replay=[{"do":"restart"}]'], /--restart-command: restart is missing/],
   [
     [...URL_AND_EFFECTS, '--explore=1', '--replay=[{"do":"restart"}]'],
-    /--explore: schedules does not go with script/,
+    /--explore: schedules can't be combined with script/,
   ],
 ])('refuses %j', async (args, message) => {
   const { code, stdout, stderr } = await check(...args);

@@ -31,7 +31,7 @@ test('a report of checks: a table, what failed and why, what was skipped, totals
       'skipped: valid-effect',
       '  why   not tried: it needs a probe',
       '',
-      '1 passed, 1 failed, 1 skipped in 1.2 s. It acknowledged a callback within 2 ms',
+      '1 passed, 1 failed, 1 skipped in 1.2 s. Callbacks were acknowledged within 2 ms',
       '(median), 9.5 ms at most.',
     ].join('\n'),
   );
@@ -49,7 +49,7 @@ test('a reason to skip is printed once, with every check it applies to', () => {
   expect(lines.filter((line) => line.includes('it needs a probe'))).toHaveLength(1);
 });
 
-test('nothing of an answer can drive the terminal', () => {
+test('an answer cannot control the terminal', () => {
   const text = describeReport(report, { width: 80, paint: asIs }).join('\n');
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
   expect(text).toContain('\\x1b[31m');
@@ -59,7 +59,7 @@ test('nothing of an answer can drive the terminal', () => {
 test('says that no callback was acknowledged', () => {
   const { acknowledgeMs: _none, ...without } = report;
   const lines = describeReport(without, { width: 80, paint: asIs });
-  expect(lines.join(' ')).toContain('It acknowledged no callback.');
+  expect(lines.join(' ')).toContain('No callback was acknowledged.');
 });
 
 test('paints outcomes only, and totals by whether all passed', () => {

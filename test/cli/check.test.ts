@@ -32,7 +32,7 @@ function idsOf(report: { readonly checks: readonly Check[] }, wanted: Check['out
   return report.checks.filter(({ outcome }) => outcome === wanted).map(({ id }) => id);
 }
 
-test('a right endpoint passes every check, effects included', async () => {
+test('a correct endpoint passes every check, effects included', async () => {
   await using merchant = await startMerchant();
   const effectUrl = new URL('/effects', merchant.url).href;
   const { code, stdout, stderr } = await check(merchant.url, '--effect-url', effectUrl, '--json');
@@ -66,7 +66,7 @@ test('for people there is a table that fits 80 columns, and totals', async () =>
   expect(stdout).toMatch(/\npass {2}wrong-secret {2,}Refuses/);
   expect(stdout).toMatch(/\nskip {2}valid-effect {2,}Acts/);
   expect(stdout.replaceAll('\n', ' ')).toMatch(
-    /\d+ passed, 0 failed, \d+ skipped in [\d.]+ s\. It acknowledged a callback within [\d.]+ ms \(median\), [\d.]+ ms at most\. $/,
+    /\d+ passed, 0 failed, \d+ skipped in [\d.]+ s\. Callbacks were acknowledged within [\d.]+ ms \(median\), [\d.]+ ms at most\. $/,
   );
   for (const line of stdout.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
   expect(stdout).not.toContain('\u001b');
@@ -99,7 +99,7 @@ test('an endpoint that is not there fails', async () => {
   const { code, stdout } = await check(`http://127.0.0.1:${await reserveClosedPort()}/`);
   expect(code).toBe(1);
   expect(stdout).toContain('FAIL  reachable');
-  expect(stdout.replaceAll('\n', ' ')).toContain('It acknowledged no callback.');
+  expect(stdout.replaceAll('\n', ' ')).toContain('No callback was acknowledged.');
 });
 
 test('JUnit XML goes to a file beside the report', async () => {
@@ -211,7 +211,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the run with a report', async
   command.child.kill(signal);
   const { code, stdout, stderr } = await command.ended;
   expect(code).toBe(1);
-  expect(stderr).toBe('the check was interrupted after 5 checks\n');
+  expect(stderr).toBe('the run was interrupted after 5 checks\n');
   expect(stdout).toMatch(/\npass {2}reachable [\s\S]*\n4 passed, 0 failed, 1 skipped in /);
   expect((await readFile(file, 'utf8')).match(/<testcase /g)).toHaveLength(5);
 });
@@ -255,10 +255,7 @@ test.each([
     /--reference: merchantPaymentReference must be a string that is not blank/,
   ],
   [[UNUSED_URL, '--effect-counts=all'], /--effect-counts must be one of paid, changes/],
-  [
-    [UNUSED_URL, '--effect-counts=paid'],
-    /--effect-counts says what --effect-url counts, which is missing/,
-  ],
+  [[UNUSED_URL, '--effect-counts=paid'], /--effect-counts needs --effect-url, which is missing/],
   [[UNUSED_URL, '--overtaking=yes'], /--overtaking takes no value/],
   [
     [UNUSED_URL, '--tolerance=1'],
@@ -276,7 +273,7 @@ test.each([
     /--signature-encoding must be one of hex, base64, base64url/,
   ],
   [[UNUSED_URL, '--timestamp-unit=s'], /--timestamp-unit must be one of/],
-  [[UNUSED_URL, '--json', '--junit=-'], /both take standard output/],
+  [[UNUSED_URL, '--json', '--junit=-'], /both write to standard output/],
   [[UNUSED_URL, '--junit=/nowhere/check.xml'], /--junit: there is no folder \/nowhere/],
   [[UNUSED_URL, '--junit=/tmp'], /--junit must be a file/],
   [
@@ -319,7 +316,7 @@ test('--wait begins when the endpoint listens', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ passed: true });
 });
 
-test('--wait ends in time when nothing comes to listen', async () => {
+test('--wait ends in time when nothing listens', async () => {
   const port = await reserveClosedPort();
   const { code, stdout, stderr } = await check(`http://127.0.0.1:${port}/`, '--wait', '1');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -334,5 +331,5 @@ test('--wait can be aborted', async () => {
   command.child.kill('SIGINT');
   const { code, stderr } = await command.ended;
   expect(code).toBe(1);
-  expect(stderr).toContain('the check was interrupted');
+  expect(stderr).toContain('the run was interrupted');
 });

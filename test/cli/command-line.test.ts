@@ -58,15 +58,15 @@ test.each([
   [['nonsense'], 'unknown command nonsense; see --help'],
   [['payment', 'list'], 'unknown command payment; did you mean payments list?'],
   [['payments', 'lst'], 'unknown command payments lst; did you mean payments list?'],
-  [['payments'], 'payments needs one of create, list, show, set-status after it'],
-  [['payments', '--json'], 'payments needs one of create, list, show, set-status after it'],
-  [['clock'], 'clock needs advance after it; see clock --help'],
+  [['payments'], 'payments needs a subcommand: create, list, show, set-status'],
+  [['payments', '--json'], 'payments needs a subcommand: create, list, show, set-status'],
+  [['clock'], 'clock needs a subcommand: advance; see clock --help'],
   [['check'], "<callback-url> is missing; see the command's --help"],
   [['mock', '--host', '192.0.2.1'], 'give --host an address of this machine'],
   [['payments', 'get'], 'unknown command payments get; '],
   [['help', 'moc'], 'unknown command moc; did you mean mock?'],
-  [['--json', 'payments', 'list'], 'the command comes first'],
-  [['--api-key=hunter2', 'mock'], 'the command comes first'],
+  [['--json', 'payments', 'list'], 'give the command first'],
+  [['--api-key=hunter2', 'mock'], 'give the command first'],
   [[''], 'unknown command ; see --help'],
   [['constructor'], 'unknown command constructor; see --help'],
   [['\u001b[2J'], 'unknown command \\x1b[2J; see --help'],
@@ -79,7 +79,7 @@ test.each([
   expect(stderr).not.toContain('hunter2');
 });
 
-test('text from outside can not drive the terminal', async () => {
+test('text from outside cannot control the terminal', async () => {
   await using mock = await startMock();
   const reference = 'a\u001b[2J\u009b\u202e\n';
   await mock.run(
@@ -98,7 +98,7 @@ test('text from outside can not drive the terminal', async () => {
   }
 });
 
-test('a reader that leaves early is no failure', async () => {
+test('a reader that stops early is not a failure', async () => {
   await using mock = await startMock();
   for (let count = 0; count < 3; count += 1) {
     await mock.run('fault', 'add', 'request', 'hang', '--match', `path=/${'x'.repeat(90_000)}`);

@@ -239,7 +239,7 @@ async function toMock<Command extends RunningCommand>(
   command: Command,
 ): Promise<Command & RunningMock> {
   // Up to the end of what it prints when it has begun.
-  const [text] = await command.printed(/^\{"type":"listening".*\}\n|[\s\S]*Ctrl-C ends it\.\n/);
+  const [text] = await command.printed(/^\{"type":"listening".*\}\n|[\s\S]*Ctrl-C to stop\.\n/);
   const [url = ''] = /http:\/\/[^/"\s]+/.exec(text) ?? [];
   const run = (...words: readonly string[]) =>
     runCommand(words, { MERCHANT_PAYMENTS_MOCK_URL: url });

@@ -14,7 +14,7 @@ async function complete(...words: readonly string[]): Promise<string[]> {
   return stdout.split('\n').slice(0, -1);
 }
 
-describe('what can stand for the last word', () => {
+describe('the completion of the last word', () => {
   test('is the first word of a command', async () => {
     const firsts = [...commandLoaders.keys()].map((name) => name.split(' ')[0]);
     const expected = [...new Set(firsts), 'help', '--help', '--version'];
@@ -30,7 +30,7 @@ describe('what can stand for the last word', () => {
     expect(await complete('payments', 'nonsense', '')).toEqual([]);
   });
 
-  test('is an option, unless it was given and may be given once', async () => {
+  test('is an option, unless it is given already and cannot be repeated', async () => {
     const options = await complete('fault', 'add', 'request', 'delay', '--times', '3', '--');
     expect(options).toContain('--set');
     expect(options).toContain('--help');

@@ -21,7 +21,7 @@ async function startServer(listener: RequestListener) {
 const state = { method: 'GET', path: ['state'] } as const;
 
 describe('a call of the control interface', () => {
-  test('sends JSON and gives the answer', async () => {
+  test('sends JSON and returns the answer', async () => {
     const seen: unknown[] = [];
     await using server = await startServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ describe('a call of the control interface', () => {
     ]);
   });
 
-  test('fails with the words of the mock when it says no', async () => {
+  test('fails with the message of the mock when it refuses', async () => {
     await using server = await startServer((_request, response) =>
       response.writeHead(404).end('{"code":"NOT_FOUND","message":"there is none"}'),
     );
@@ -76,7 +76,7 @@ describe('a call of the control interface', () => {
       response.writeHead(status, { location: '/elsewhere' }).end(body),
     );
     await expect(server.client.call(state)).rejects.toThrow(
-      `what answers at ${server.url} is not the mock of merchant-payments (HTTP ${status})`,
+      `the server at ${server.url} is not the mock of merchant-payments (HTTP ${status})`,
     );
   });
 
@@ -96,11 +96,11 @@ describe('a call of the control interface', () => {
   ])('ends at its deadline %s the answer', async (_when, begin) => {
     await using server = await startServer((_request, response) => begin(response));
     await expect(server.client.call({ ...state, timeoutMs: 100 })).rejects.toThrow(
-      `${server.url} has not answered within 100ms`,
+      `${server.url} did not answer within 100ms`,
     );
   });
 
-  test('names the code of a connection that breaks, also within the answer', async () => {
+  test('names the code of a connection that breaks, even within the answer', async () => {
     await using early = await startServer((request) => request.socket.resetAndDestroy());
     await expect(early.client.call(state)).rejects.toThrow(
       `the connection to ${early.url} failed with ECONNRESET`,
@@ -112,7 +112,7 @@ describe('a call of the control interface', () => {
     await expect(late.client.call(state)).rejects.toThrow('failed with ECONNRESET');
   });
 
-  test('names what speaks no HTTP', async () => {
+  test('names a server that does not speak HTTP', async () => {
     const server = createTcpServer((socket) => socket.end('SSH-2.0\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -153,7 +153,7 @@ describe('the address of the mock', () => {
     }
   });
 
-  test('is that of the flag, else of the environment', async () => {
+  test('is that of the flag, otherwise that of the environment', async () => {
     await using server = await startServer((_request, response) => response.end('{}'));
     const closed = `http://127.0.0.1:${await reserveClosedPort()}`;
     expect(await connect(server.url, closed)().call(state)).toEqual({});

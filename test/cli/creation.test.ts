@@ -60,7 +60,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
     expect(rest).toEqual(['']);
   });
 
-  test('at a service that lets nothing through: says that nothing was sent', async () => {
+  test('at a service that accepts no connection: says that nothing was sent', async () => {
     // It accepts, and says nothing to the beginning of TLS.
     const server = createTcpServer((socket) => socket.on('error', () => undefined).resume());
     await using service = await listen(server);
@@ -85,7 +85,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
   });
 });
 
-describe('a 2xx that is no payment fails: ', () => {
+describe('a 2xx that is not a payment fails: ', () => {
   test.each<[string, number, Record<string, string>, string, string]>([
     ['a web page', 200, { 'content-type': 'text/html; charset=utf-8' }, '<h1>ok</h1>', 'text/html'],
     ['no body', 204, {}, '', 'no body'],
@@ -139,7 +139,7 @@ test('after a 409 an earlier payment may exist', async () => {
   });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(
-    /CONFLICT: .*\. The service did not accept this request, but an earlier one may have created the payment: look for it before you try again\n$/,
+    /CONFLICT: .*\. The service rejected this request, but an earlier one may have created the payment: look for it before you try again\n$/,
   );
   expect(stderr).not.toContain('no payment was created');
 });
@@ -150,11 +150,11 @@ test.each([
   '{"referenceNumber":""}',
   '{"referenceNumber":" "}',
   '{"referenceNumber":7}',
-])('notes that the answer %s names no reference number, and prints the answer', async (body) => {
+])('notes that the answer %s has no reference number, and prints the answer', async (body) => {
   const answer: RequestListener = (request, response) => {
     request.resume().on('end', () => response.writeHead(202).end(body));
   };
-  const note = "note: the service's answer names no reference number\n";
+  const note = 'note: the answer has no reference number\n';
   const text = await createWith(answer);
   expect(text).toMatchObject({
     code: 0,
@@ -162,7 +162,7 @@ test.each([
       'the service accepted the payment with 202',
       '  merchant reference  order-1',
       '  amount              12.5 EUR',
-      `  it answered         ${body}\n`,
+      `  answer              ${body}\n`,
     ].join('\n'),
   });
   expect(text.stderr.endsWith(`\n${note}`)).toBe(true);
@@ -187,7 +187,7 @@ test('an answer that names its reference number is a payment, whatever else it h
   expect((await createWith(answer, '--json')).stdout).toBe(`${body}\n`);
 });
 
-test('the credentials are not printed when a server answers with the request it got', async () => {
+test('the credentials are not printed when a server echoes the request', async () => {
   for (const args of [[], ['--json']]) {
     const { code, stdout, stderr } = await createWith(
       (request, response) => {

@@ -20,7 +20,7 @@ it.each([
   ['the secret twice', `${apiSecret} ${apiSecret}`, '[redacted] [redacted]'],
   ['less than twelve characters', apiSecret.slice(0, 11), apiSecret.slice(0, 11)],
   ['nothing', '', ''],
-])('takes out %s', (_what, text, expected) => {
+])('removes %s', (_what, text, expected) => {
   const printed = withoutCredentials({ text }, envOf('acme-shop'));
   expect(printed).toEqual({ text: expected });
 });

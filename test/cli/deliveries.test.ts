@@ -19,7 +19,7 @@ test('attempts are listed with what a developer looks for', async () => {
   expect(await mock.run('deliveries', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'No callback was sent yet, or none that matches.\n',
+    stderr: 'no callbacks sent yet, or none that match\n',
   });
   await mock.run('fault', 'add', 'callback', 'extra-field');
   const { referenceNumber, attempts } = await createPaid(mock, 'order-1');
@@ -62,7 +62,7 @@ test('attempts are those of one payment, and limited', async () => {
   const { stdout, stderr } = await mock.run('deliveries', 'list', '--limit', '1');
   expect(stdout).toContain(second.referenceNumber);
   expect(stdout).not.toContain(first.referenceNumber);
-  expect(stderr).toBe('1 of 2 are shown.\n');
+  expect(stderr).toBe('1 of 2 shown\n');
   expect(await mock.run('deliveries', 'list', '--payment', 'nobody')).toMatchObject({ code: 1 });
 });
 
@@ -111,7 +111,7 @@ test('what is neither a delivery nor a payment is not sent again', async () => {
   expect(ended.stderr).toContain('the mock has no payment "nobody"');
 });
 
-test("the mock's no to a field of the fault names the flag, with exit code 2", async () => {
+test('a field that the mock refuses is named by its flag, with exit code 2', async () => {
   await using mock = await startMock();
   const { id } = await createPaid(mock, 'order-1');
   const ended = await mock.run(
@@ -132,14 +132,14 @@ test.each([
   expect(ended.stderr).toContain(message);
 });
 
-test('the clock is moved ahead, and every retry that fell due was answered', async () => {
+test('the clock moves ahead, and every retry that fell due is answered', async () => {
   await using endpoint = await startEndpoint((count) => (count <= 2 ? 500 : 200));
   await using mock = await startMock('--callback-url', endpoint.url, '--retry-schedule', '10m,1h');
   await createPaid(mock, 'order-1');
   const { code, stdout } = await mock.run('clock', 'advance', '2h');
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^the mock's clock was moved ahead by 2h: \S+Z\n2 callbacks sent\n {2}order-1 paid, attempt 2: refused, HTTP 500, \d+ ms\n {2}order-1 paid, attempt 3: acknowledged, HTTP 200, \d+ ms\n$/,
+    /^the mock's clock moved ahead by 2h, to \S+Z\n2 callbacks sent\n {2}order-1 paid, attempt 2: refused, HTTP 500, \d+ ms\n {2}order-1 paid, attempt 3: acknowledged, HTTP 200, \d+ ms\n$/,
   );
   expect(endpoint.received).toHaveLength(3);
   const first = (await mock.json('clock', 'advance', '1d')) as { now: string };

@@ -23,7 +23,7 @@ const attempt: Partial<ControlAttempt> = {
 };
 
 test.each<[ControlDelivery['state'], string]>([
-  ['not-configured', 'no callback was sent, since the mock has no callback URL'],
+  ['not-configured', 'no callback was sent, because the mock has no callback URL'],
   ['held', 'a reorder fault holds the callback'],
   ['sending', 'the callback is being sent'],
   ['retrying', 'the callback will be retried'],
@@ -58,7 +58,7 @@ test('the next attempt is that of the last one that has one', () => {
 
 test('of a refusal the beginning of what was answered is shown', () => {
   const refused = { ...attempt, response: { status: 500, body: `\n${'x'.repeat(400)}` } };
-  expect(describe('given-up', [refused])[2]).toBe(`  it answered: \\n${'x'.repeat(299)}`);
+  expect(describe('given-up', [refused])[2]).toBe(`  answer: \\n${'x'.repeat(299)}`);
   const taken = { ...refused, outcome: 'acknowledged' } as const;
   expect(describe('acknowledged', [taken])).toHaveLength(3);
 });

@@ -33,7 +33,7 @@ test('what the environment lacks is read from the file that --env-file names', a
   expect(await runCommand(['callback', 'sign', ...envFile])).toMatchObject({ code: 0 });
 });
 
-test('a file that is named and is not there is refused, and no content of it is shown', async () => {
+test('a named file that does not exist is refused, and no content of a file is shown', async () => {
   const { folder } = saveVariables([]);
   for (const file of [path.join(folder, 'none'), folder]) {
     const { code, stderr } = await runCommand(['fault', 'list', '--env-file', file]);
@@ -49,7 +49,7 @@ test('without --env-file the .env of the folder is read', async () => {
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('was reset') });
 });
 
-test('a .env that nobody named leads payments create to no other machine', async () => {
+test('a .env that no option names does not lead payments create to another machine', async () => {
   await using mock = await startMock();
   const { folder } = saveVariables([
     'MERCHANT_PAYMENTS_BASE_URL=https://payments.invalid',
@@ -70,7 +70,7 @@ test('a .env that nobody named leads payments create to no other machine', async
   expect(named.stderr).not.toContain('hunter2');
 });
 
-test('a .env with the address of a service on this machine leads there', async () => {
+test('a .env with the address of a service on this machine is used', async () => {
   await using mock = await startMock();
   const { folder } = saveVariables([
     `MERCHANT_PAYMENTS_BASE_URL=${mock.url}`,

@@ -34,12 +34,12 @@ describe('a number, alone and anywhere in a value,', () => {
     }
   });
 
-  test('is not quoted in full length', () => {
+  test('is not quoted in full', () => {
     expect(() => parse('1'.repeat(1_000))).toThrow(`number ${'1'.repeat(40)}…, which`);
   });
 });
 
-test('digits in a text are no number', () => {
+test('digits in a string are not a number', () => {
   const value = { '12345678901234567890': '1e999 \\" {"a":1e999}', a: '\\' };
   expect(parse(JSON.stringify(value))).toEqual(value);
 });
@@ -61,6 +61,6 @@ test.each(['{"a":{"a":1},"b":[{"a":1},{"a":2}]}', '{"a":"a","b":"a"}', '["a","a"
   },
 );
 
-test.each(['', '{', '{"a":01}', "{'a':1}", 'text'])('%j is no JSON', (text) => {
+test.each(['', '{', '{"a":01}', "{'a':1}", 'text'])('%j is not JSON', (text) => {
   expect(() => parse(text)).toThrow(SyntaxError);
 });

@@ -67,7 +67,7 @@ describe('the fields of a fault', () => {
     [() => readFaultType('request', 'dely', []), 'did you mean delay?'],
     [() => readFaultType('callback', 'delay', []), 'there is no fault "delay" on a callback'],
     [() => readFaultType('callback', 'toString', []), 'there is no fault "toString"'],
-    [() => readFaultType('callback', 'nonsense', []), 'there are duplicate, reorder,'],
+    [() => readFaultType('callback', 'nonsense', []), 'available: duplicate, reorder,'],
     [() => readFaultMatch('request', ['status=paid']), '--match status is not a field'],
     [() => readFaultMatch('request', ['constructor=1']), '--match constructor is not a field'],
     [() => readFaultMatch('request', ['path']), '--match must be of the form name=value'],

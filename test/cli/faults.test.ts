@@ -7,7 +7,7 @@ test('a fault is added, listed and cleared', async () => {
   expect(await mock.run('fault', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'No fault is pending.\n',
+    stderr: 'no faults are pending\n',
   });
   const added = await mock.run(
     ...['fault', 'add', 'request', 'delay', '--set', 'delayMs=5', '--times', '3'],
@@ -25,7 +25,7 @@ test('a fault is added, listed and cleared', async () => {
   expect(cleared).toMatchObject({
     code: 0,
     stdout: '1 fault removed\n',
-    stderr: 'No fault is pending.\n',
+    stderr: 'no faults are pending\n',
   });
   expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
 });
@@ -59,7 +59,7 @@ test('one fault is removed by the id of the list', async () => {
   await mock.run('fault', 'add', 'request', 'unauthorized');
   const removed = await mock.run('fault', 'remove', '1');
   expect(removed).toMatchObject({ code: 0, stderr: '' });
-  expect(removed.stdout).toMatch(/^fault 1 was removed\nID .*\n 2 {2}request {2}unauthorized /);
+  expect(removed.stdout).toMatch(/^fault 1 removed\nID .*\n 2 {2}request {2}unauthorized /);
   expect(await mock.run('fault', 'remove', '1')).toMatchObject({
     code: 1,
     stdout: '',
@@ -75,7 +75,7 @@ test('a fault is given as JSON', async () => {
   expect(stdout).toMatch(/callback {2}extra-field +2 {2}- +value={"a":\[1\]}\n$/);
 });
 
-test('text in a fault can not drive the terminal', async () => {
+test('text in a fault cannot control the terminal', async () => {
   await using mock = await startMock();
   await mock.run('fault', 'add', 'callback', 'unknown-status', '--set', 'status=\u001b[2J');
   const { stdout } = await mock.run('fault', 'list');
@@ -85,7 +85,7 @@ test('text in a fault can not drive the terminal', async () => {
 test.each([
   [['request'], '<type> is missing'],
   [[], '<request|callback> is missing'],
-  [['requests', 'delay'], 'the first word must be one of request, callback'],
+  [['requests', 'delay'], 'the target must be one of request, callback'],
   [['request', 'dely'], 'did you mean delay?'],
   [['request', 'delay', '--times', '0'], '--times must be a whole number from 1'],
   [['request', 'delay', '--match', 'status=paid'], '--match status is not a field'],
@@ -122,7 +122,7 @@ test.each([
   expect(await mock.json('fault', 'list')).toEqual({ faults: [] });
 });
 
-test('what is no fault of the command line stays a failure with exit code 1', async () => {
+test('a failure that is not due to the command line keeps exit code 1', async () => {
   const port = await reserveClosedPort();
   const ended = await runCommand(['fault', 'add', 'request', 'hang'], {
     MERCHANT_PAYMENTS_MOCK_URL: `http://127.0.0.1:${port}`,

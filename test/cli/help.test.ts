@@ -16,7 +16,7 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
     expect((await load()).name).toBe(name);
   });
 
-  test('has a summary that is one sentence, and a help for every option', async () => {
+  test('has a summary and a help text for every option', async () => {
     const command = await load();
     expect(command.summary).toMatch(/^[A-Z].*\.$/);
     for (const [option, { help }] of Object.entries(optionsOf(command))) {
@@ -74,7 +74,7 @@ test('the help of a group lists its commands and no others', async () => {
   expect(commandsOfGroup('mock')).toEqual([]);
 });
 
-test.each([60, 80, 120])('no text is wider than %i columns, but for examples', async (width) => {
+test.each([60, 80, 120])('no text but an example is wider than %i columns', async (width) => {
   const helps = [await overview(width), await groupHelp('fault', width)];
   for (const load of commandLoaders.values()) {
     const [help = ''] = commandHelp(await load(), width).split('\nExamples:');
@@ -86,7 +86,7 @@ test.each([60, 80, 120])('no text is wider than %i columns, but for examples', a
   expect(Math.max(...widths)).toBeGreaterThan(width - 10);
 });
 
-test('the value, and that an option may be given several times, stand beside its name', () => {
+test('the value of an option, and that it may be repeated, is beside its name', () => {
   const help = commandHelp(
     {
       name: 'a b',
@@ -106,7 +106,7 @@ test('the value, and that an option may be given several times, stand beside its
   expect(help).toContain('--e <value>        Another.');
 });
 
-test('the commands that talk to the mock alone say that they ignore the address of the service', async () => {
+test('the commands that only use the mock say that they ignore the address of the service', async () => {
   const ignoring: string[] = [];
   for (const [name, load] of commandLoaders) {
     const help = commandHelp(await load(), 80).replace(/\s+/g, ' ');
@@ -118,6 +118,6 @@ test('the commands that talk to the mock alone say that they ignore the address 
     ),
   );
   expect((await overview(80)).replace(/\s+/g, ' ')).toContain(
-    'Address of the service, for payments create and discover alone',
+    'The address of the service, for payments create and discover only',
   );
 });

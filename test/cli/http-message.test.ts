@@ -70,16 +70,16 @@ test.each(['{"a":1}', '{'])(
   (body) => {
     expect(parse(`Content-Length: 2\n\n${body}`)).toMatchObject({
       body,
-      notes: [expect.stringContaining('Content-Length says 2')],
+      notes: [expect.stringContaining('Content-Length is 2')],
     });
   },
 );
 
-test('puts chunks together, and leaves a body alone that has none', () => {
+test('decodes a chunked body, and leaves any other alone', () => {
   const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
   expect(parse(`${chunked}3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`)).toMatchObject({
     body: 'abcde',
-    notes: [expect.stringContaining('chunks')],
+    notes: [expect.stringContaining('the chunked body')],
   });
   expect(parse(`${chunked}{"a":1}`)).toMatchObject({ body: '{"a":1}', notes: [] });
   for (const wrong of ['3\r\nabcd\r\n0\r\n\r\n', '3\r\nabcX\n0\r\n\r\n', '3\r\nabc\r\n']) {

@@ -51,7 +51,7 @@ test('takes a timestamp that was written as a number', () => {
 });
 
 test.each([
-  ['{"a"', /is not$/],
+  ['{"a"', /is not valid JSON$/],
   ['[]', /must be a JSON object/],
   ['{"rawBody":""}', /headers must be/],
   ['{"headers":[["a"]],"rawBody":""}', /headers must be/],

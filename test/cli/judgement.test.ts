@@ -49,11 +49,11 @@ test.each([
   [415, untyped, true],
   [500, untyped, false],
   [undefined, { outcome: 'dropped' as const }, true],
-])('an answer of %s to %o is as it should be: %s', (status, changes, expected) => {
+])('an answer of %s to %o is as expected: %s', (status, changes, expected) => {
   expect(judge(send(status, changes))?.isAsExpected).toBe(expected);
 });
 
-test('says what verification would refuse it for, at the time it was sent', () => {
+test('names the reason why verification refuses it, at the time it was sent', () => {
   expect(judge(send(401, forged))).toMatchObject({
     expected: 'refused',
     reason: 'SIGNATURE_MISMATCH',
@@ -95,11 +95,11 @@ function failureOf(...all: readonly SentCallback[]) {
 test('what went wrong is one line', () => {
   expect(failureOf(send(200), send(202))).toBeUndefined();
   expect(failureOf(send(200), send(500), send(undefined))).toBe(
-    'the endpoint answered 500, but a valid callback must be accepted with 2xx, and 1 more were not as expected; merchant-payments check finds the cause',
+    'the endpoint answered 500, but a valid callback must be accepted with 2xx, and 1 more answers were not as expected; merchant-payments check finds the cause',
   );
-  expect(failureOf(send(undefined))).toContain('gave no answer (ECONNREFUSED)');
+  expect(failureOf(send(undefined))).toContain('did not answer (ECONNREFUSED)');
   expect(failureOf(send(undefined, { outcome: 'timed-out', errorCode: undefined }))).toContain(
-    'gave no answer (timed-out)',
+    'did not answer (timed-out)',
   );
   expect(failureOf(send(200, forged))).toContain('fails verification with SIGNATURE_MISMATCH');
   expect(failureOf(send(500, untyped))).toContain('2xx or 4xx');

@@ -45,7 +45,7 @@ test('keys of the terminal open the dashboard, reset, clear the screen and end t
   await mock.shows('GET /from-the-browser');
   await createPayment({ url }, 'order-1');
   mock.press('xr');
-  await mock.shows('everything was removed');
+  await mock.shows('everything removed');
   const state = await (await fetch(`${url}/_mock/state`)).json();
   expect(state).toMatchObject({ counts: { payments: 0 } });
   mock.press('c');
@@ -65,7 +65,7 @@ test('a mock in the background of a terminal reads no keys, which would stop it'
   // Job control, as in the shell of a person.
   const line = `bash -mc '${shellCall.replaceAll("'", '')} mock --port 0 & read; kill $!; wait $!; echo ended $?'`;
   const mock = startOnTerminal(line);
-  await mock.shows('Ctrl-C ends it.');
+  await mock.shows('Ctrl-C to stop.');
   mock.press('q\n');
   expect(await mock.shows('ended 0')).not.toContain('Keys:');
 });

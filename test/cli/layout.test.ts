@@ -21,6 +21,6 @@ test.each([
   expect(wrapText(text, 8)).toEqual(expected);
 });
 
-test('the further lines of a labelled text stand below its first', () => {
+test('the further lines of a labelled text are aligned with its first', () => {
   expect(labelledLines('x: ', 'one two three', 10)).toEqual(['x: one two', '   three']);
 });

@@ -55,7 +55,7 @@ test('a request is one line, written when it is over', async () => {
     expect.stringMatching(
       /^request {3}POST \/api\/payments, connection broken, fault hang, a, 1234 ms$/,
     ),
-    'reset     everything was removed',
+    'reset     everything removed',
   ]);
 });
 
@@ -95,7 +95,7 @@ test('logs the copies of an attempt, and the end of all retries', async () => {
       /^callback {2}a paid, attempt 1, failed, ECONNREFUSED, \d+ ms, fault duplicate$/,
     ),
     expect.stringMatching(/^callback {2}a paid, attempt 1 \(copy 1\), failed, /),
-    'callback  a paid, not retried again',
+    'callback  a paid, will not be retried',
   ]);
   await service.close();
 });

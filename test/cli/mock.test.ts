@@ -105,7 +105,7 @@ test('never takes credentials from the environment, which may be real ones', asy
     MERCHANT_PAYMENTS_API_SECRET: 'hunter2-secret',
     MERCHANT_PAYMENTS_SIGNING_SECRET: 'hunter2-signing',
   });
-  await mock.printed(/Ctrl-C ends it/);
+  await mock.printed(/Ctrl-C to stop/);
   expect(envOf(mock.output.stdout)).toMatchObject({ API_KEY: 'mock_api_key' });
   expect(mock.output.stdout).not.toContain('hunter2');
 });
@@ -214,7 +214,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(await held).toBeInstanceOf(Error);
     expect(mock.output.stdout).not.toContain('reset');
     await using next = startCommand(['mock', '--port', new URL(mock.url).port]);
-    await next.printed(/Ctrl-C ends it/);
+    await next.printed(/Ctrl-C to stop/);
   },
 );
 
@@ -250,7 +250,7 @@ test('warns when others than this machine can reach it', async () => {
   open.child.kill('SIGTERM');
   const { stderr, stdout } = await open.ended;
   expect(stderr).toMatch(
-    /^warning: listening on 0\.0\.0\.0, anybody who reaches this port .*not secret/,
+    /^warning: listening on 0\.0\.0\.0: anyone who can reach this port .*not secret/,
   );
   expect(stdout.split('\n')).toHaveLength(2);
   await using closed = await startMockProcess('--host', 'localhost');
@@ -303,7 +303,7 @@ test.each([
   [['--answer-field', 'a'], '--answer-field must be of the form name=value'],
   [['--answer-field', 'status=paid'], '--answer-field: answerFields must not hold status'],
   [['--host', '192.0.2.1'], '192.0.2.1, port 4242'],
-  [['extra'], 'there are too many words'],
+  [['extra'], 'there are too many arguments'],
 ])('%j is refused in a line, with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await runCommand(['mock', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

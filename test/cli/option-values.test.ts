@@ -124,7 +124,7 @@ describe('an amount', () => {
     },
   );
 
-  test('is the text again when a double prints it', () => {
+  test('is the same text when a double prints it', () => {
     for (const text of ['999999999999.999', '8.41', '4.35', '1.005', '70.07']) {
       expect(String(parseExactDecimal('--amount', text))).toBe(text);
     }

@@ -42,7 +42,7 @@ test('a payment is found on a later page', async () => {
 test('what makes a word ambiguous may be on a later page', async () => {
   await using list = await startList([payment('a1'), payment('a2')]);
   await expect(findPayment(list.client, 'a')).rejects.toThrow(
-    '"a" can mean 2 payments, give the reference number of one: a1 (order, created); a2 (order, created)',
+    '"a" matches 2 payments; give one reference number: a1 (order, created); a2 (order, created)',
   );
 });
 

@@ -27,7 +27,7 @@ async function startService(listener: RequestListener) {
   };
 }
 
-test('a payment is created in the mock, with its further fields', async () => {
+test('a payment is created in the mock, with its additional fields', async () => {
   await using mock = await startMock();
   const fields = ['--field', 'customer={"id":7}', '--field', 'note=a=b', '--field', 'vip=true'];
   const { code, stdout, stderr } = await mock.run(...createArgs, ...fields);
@@ -81,7 +81,7 @@ test.each([
     'It is unknown whether the payment was created: look for it',
   ],
   ['reset-in-body', 'RESPONSE_UNUSABLE', 'the payment exists, do not create it again'],
-  ['unauthorized', 'INVALID_CREDENTIALS', 'did not accept the request, so no payment was created'],
+  ['unauthorized', 'INVALID_CREDENTIALS', 'rejected the request, so no payment was created'],
   ['server-error', '', 'It is unknown whether the payment was created'],
 ])('after %s it says in words whether the payment may exist', async (fault, errorCode, words) => {
   await using mock = await startMock();
@@ -157,10 +157,10 @@ test.each([
   [['--reference', 'a', '--amount', '1e3', '--currency', 'EUR'], '--amount must be a decimal'],
   [['--reference', 'a', '--amount', '', '--currency', 'EUR'], '--amount must be a decimal'],
   [['--reference', 'a', '--amount', '1', '--currency', 'eur'], '--currency must be three capital'],
-  [['--field', 'amount=2'], '--field amount is given by --amount'],
+  [['--field', 'amount=2'], '--field amount is not allowed: --amount sets it'],
   [['--field', 'a=1', '--field', 'a=2'], '--field a was given twice'],
   [['--field', 'a'], '--field must be of the form name=value'],
-  [['extra'], 'too many words'],
+  [['extra'], 'too many arguments'],
 ])('%j is refused with exit code 2', async (args, message) => {
   const words = args[0] === 'extra' || args[0] === '--field' ? createArgs.slice(2) : [];
   const { code, stdout, stderr } = await runCommand(['payments', 'create', ...words, ...args]);
@@ -173,7 +173,7 @@ test('payments are listed newest first, searched and limited', async () => {
   expect(await mock.run('payments', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'There is no payment, or none that matches.\n',
+    stderr: 'no payments, or none that match\n',
   });
   const first = await createPayment(mock, 'order-1');
   await createPayment(mock, 'other-2');
@@ -187,7 +187,7 @@ test('payments are listed newest first, searched and limited', async () => {
   expect((await mock.run('payments', 'list', '--search', 'ORDER')).stdout).not.toContain('other-2');
   const limited = await mock.run('payments', 'list', '--limit', '1');
   expect(limited.stdout).not.toContain('order-1');
-  expect(limited.stderr).toBe('1 of 2 are shown.\n');
+  expect(limited.stderr).toBe('1 of 2 shown\n');
   expect(await mock.run('payments', 'list', '--limit', '0')).toMatchObject({ code: 2 });
 });
 
@@ -215,9 +215,7 @@ test('sets a status, and prints the answer of the endpoint', async () => {
   );
   const refused = await mock.run('payments', 'set-status', 'order-1', 'refunded');
   expect(refused.code).toBe(0);
-  expect(refused.stdout).toMatch(
-    /: refused, HTTP 500, \d+ ms\n {2}it answered: no\\x1b\[31m way\n/,
-  );
+  expect(refused.stdout).toMatch(/: refused, HTTP 500, \d+ ms\n {2}answer: no\\x1b\[31m way\n/);
   expect(refused.stdout).toMatch(/the callback will be retried at \S+Z\n$/);
 });
 
@@ -226,7 +224,7 @@ test('a status is set without an endpoint, held, and not accepted, and each is s
   await using alone = await startMock();
   await createPayment(alone, 'a');
   expect((await alone.run('payments', 'set-status', 'a', 'paid')).stdout).toContain(
-    'no callback was sent, since the mock has no callback URL',
+    'no callback was sent, because the mock has no callback URL',
   );
   await using mock = await startMock(
     ...['--callback-url', `http://127.0.0.1:${port}/`, '--retry-schedule', 'none'],
@@ -242,7 +240,7 @@ test('a status is set without an endpoint, held, and not accepted, and each is s
   );
 });
 
-test('a payment is meant by the beginning of its reference number, in capitals or not', async () => {
+test('the beginning of its reference number names a payment, whatever its case', async () => {
   await using mock = await startMock();
   const { referenceNumber } = await createPayment(mock, 'order-1');
   for (const word of [referenceNumber.slice(0, 6), referenceNumber.slice(0, 6).toUpperCase()]) {
@@ -254,7 +252,7 @@ test('a payment is meant by the beginning of its reference number, in capitals o
   }
 });
 
-test("of several payments with the merchant's reference the newest is meant", async () => {
+test("the merchant's reference names the newest of several payments", async () => {
   await using mock = await startMock();
   await createPayment(mock, 'order-1');
   const { referenceNumber } = await createPayment(mock, 'order-1');
@@ -262,7 +260,7 @@ test("of several payments with the merchant's reference the newest is meant", as
   expect(stdout).toContain(`payment ${referenceNumber} (order-1) is paid`);
 });
 
-test('a word that means no payment changes nothing', async () => {
+test('a word that names no payment changes nothing', async () => {
   await using mock = await startMock();
   const first = await createPayment(mock, 'order-1');
   // Only the beginning of a reference number counts, and only the whole of the merchant's own.
@@ -276,7 +274,7 @@ test('a word that means no payment changes nothing', async () => {
   expect(await mock.json('payments', 'list', '--search', 'paid')).toMatchObject({ total: 0 });
 });
 
-test('the whole reference number is meant before anything else', async () => {
+test('a whole reference number has precedence', async () => {
   await using mock = await startMock();
   const first = await createPayment(mock, 'order-1');
   await createPayment(mock, first.referenceNumber);
@@ -285,7 +283,7 @@ test('the whole reference number is meant before anything else', async () => {
   });
 });
 
-test("the mock's no is a line with exit code 1", async () => {
+test('a refusal by the mock is one line, with exit code 1', async () => {
   await using mock = await startMock();
   await createPayment(mock, 'a');
   const { code, stdout, stderr } = await mock.run('payments', 'set-status', 'a', ' ');

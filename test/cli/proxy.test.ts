@@ -13,12 +13,14 @@ import { readEvents, runCommand, startCommand, startHere } from './command-proce
 const creation = { merchantPaymentReference: 'order-1', amount: 100, currency: 'EUR' };
 const ports = ['--port', '0', '--callback-port', '0'];
 
-test('requests and callbacks pass, with the faults that fault add has added', async () => {
+test('requests and callbacks pass, with the faults that fault add added', async () => {
   await using endpoint = await startEndpoint();
   await using service = await startMockServer();
   const line = ['proxy', '--upstream', service.url, '--forward-callbacks-to', endpoint.url];
   await using proxy = startHere([...line, ...ports]);
-  const shown = await proxy.printed(/address {4}(\S+)\n {2}callbacks {2}(\S+)\n[\s\S]*Ctrl-C ends/);
+  const shown = await proxy.printed(
+    /address {4}(\S+)\n {2}callbacks {2}(\S+)\n[\s\S]*Ctrl-C to stop/,
+  );
   const [, url = '', callbackUrl = ''] = shown;
   service.callbackUrl = callbackUrl;
   const { apiKey, apiSecret } = service;
@@ -42,7 +44,7 @@ test('requests and callbacks pass, with the faults that fault add has added', as
     code: 2,
     stderr: expect.stringContaining('needs the signing secret, which a proxy does not know'),
   });
-  expect((await fault('list')).stderr).toContain('No fault is pending.');
+  expect((await fault('list')).stderr).toContain('no faults are pending');
   const { stdout } = proxy.output;
   expect(stdout).toMatch(
     /request {3}POST \/api\/payments, connection broken, fault lost-answer, order-1, \d+ ms\n/,
@@ -52,7 +54,7 @@ test('requests and callbacks pass, with the faults that fault add has added', as
   );
 });
 
-test('an https upstream with a CA of its own is reached when Node is told of the CA, and never else', async () => {
+test('an https upstream with its own CA is reached only when Node trusts the CA', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'proxy-'));
   const ca = path.join(folder, 'ca.pem');
   writeFileSync(ca, corporateCa);
@@ -87,7 +89,7 @@ test('an https upstream with a CA of its own is reached when Node is told of the
   expect(received).toEqual([host]);
 });
 
-test('begins with the faults of --fault, and prints JSON', async () => {
+test('starts with the faults of --fault, and prints JSON', async () => {
   await using service = await startMockServer();
   const fault = JSON.stringify({ on: 'request', type: 'server-error', times: 'unlimited' });
   const line = ['proxy', '--upstream', service.url, ...ports, '--fault', fault, '--json'];
@@ -131,9 +133,9 @@ test.each<[string, string[], string]>([
   expect(stderr).toContain(message);
 });
 
-test('SIGTERM ends it with exit code 0, and a port in use is named', async () => {
+test('SIGTERM stops it with exit code 0, and a port in use is named', async () => {
   await using proxy = startCommand(['proxy', '--upstream', 'https://sandbox.example', ...ports]);
-  const [, port = ''] = await proxy.printed(/address {4}\S+:(\d+)\n[\s\S]*Ctrl-C ends it\.\n/);
+  const [, port = ''] = await proxy.printed(/address {4}\S+:(\d+)\n[\s\S]*Ctrl-C to stop\.\n/);
   const second = ['proxy', '--upstream', 'https://sandbox.example', '--port', port];
   expect(await runCommand(second)).toMatchObject({
     code: 2,

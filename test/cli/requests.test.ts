@@ -8,7 +8,7 @@ test('requests are listed newest first, with how they ended', async () => {
   expect(await mock.run('requests', 'list')).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'No request was received yet.\n',
+    stderr: 'no requests received yet\n',
   });
   await mock.run('payments', 'create', '--reference', 'order-1', ...creation);
   await mock.run('fault', 'add', 'request', 'lost-answer');
@@ -22,7 +22,7 @@ test('requests are listed newest first, with how they ended', async () => {
     expect.stringMatching(/ POST +\/api\/payments +order-2 +broken +lost-answer /),
     expect.stringMatching(/ POST +\/api\/payments +order-1 +201 +- /),
   ]);
-  expect((await mock.run('requests', 'list', '--limit', '1')).stderr).toBe('1 of 3 are shown.\n');
+  expect((await mock.run('requests', 'list', '--limit', '1')).stderr).toBe('1 of 3 shown\n');
 });
 
 test.each([
@@ -77,7 +77,7 @@ test('a reset says what it removed', async () => {
   expect(await mock.json('reset')).toMatchObject({ counts: { payments: 0, faults: 0 } });
 });
 
-test('a payment of the mock pays itself, and its answer has further fields', async () => {
+test('a payment of the mock is paid automatically, and its answer has additional fields', async () => {
   await using mock = await startMock(
     ...['--auto', 'paid', '--after', '1h'],
     ...['--answer-field', 'redirectUrl=https://pay.test/{referenceNumber}'],

@@ -32,14 +32,14 @@ test('prints the lines that the mock itself prints, and ends with it', async () 
   await mock.run('fault', 'add', 'callback', 'reorder');
   await mock.run('payments', 'set-status', 'a\u001b', 'refunded');
   await mock.run('clock', 'advance', '1m');
-  await tail.printed(/the mock's clock says/);
+  await tail.printed(/the mock's clock is at/);
   const untimed = ({ output }: { output: { stdout: string } }) =>
     [...output.stdout.matchAll(/^\d\d:\d\d:\d\d {2}((?:request|payment|callback).*)$/gm)].map(
       ([, line]) => line?.replace(/, \d+ ms$/, ''),
     );
   expect(untimed(tail)).toHaveLength(6);
   expect(untimed(tail)).toEqual(untimed(mock));
-  expect(tail.output.stdout).toContain(`callbacks go to ${endpoint.url}; the mock's clock says`);
+  expect(tail.output.stdout).toContain(`callbacks go to ${endpoint.url}; the mock's clock is at`);
   await mock[Symbol.asyncDispose]();
   expect(await tail.ended).toMatchObject({
     code: 1,
@@ -62,7 +62,7 @@ test('with --json prints the events', async () => {
   ]);
 });
 
-test('ends well when its output is no longer read', async () => {
+test('succeeds when its output is no longer read', async () => {
   await using mock = await startMock();
   const tail = await startTail(mock.url);
   await tail[Symbol.asyncDispose]();
@@ -82,7 +82,7 @@ test('says when there is no mock, or something else', async () => {
   });
 });
 
-test('an event that arrives in pieces is one, and what is no JSON ends it', async () => {
+test('an event that arrives in pieces is one event, and invalid JSON ends it', async () => {
   const url = await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     const [first = '', second = ''] = ['event: reset\ndata: {"type":', '"reset","state":{}}\n\n'];

@@ -199,7 +199,7 @@ test('what works, as text and as JSON, shows no secret either', async () => {
     env,
   );
   visited.add('proxy');
-  const [, proxyUrl = ''] = await proxy.printed(/address {4}(\S+)[\s\S]*Ctrl-C ends it\.\n/);
+  const [, proxyUrl = ''] = await proxy.printed(/address {4}(\S+)[\s\S]*Ctrl-C to stop\.\n/);
   await fetch(`${proxyUrl}/api/payments`, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', cookie: signingText },
@@ -227,7 +227,7 @@ test('the mock prints its own credentials once, and its log shows none', async (
     ...['mock', '--port', '0', '--api-key', mockApiKey, '--api-secret', mockApiSecret],
     ...['--signing-secret', mockSigningSecret],
   ]);
-  const [, url = ''] = await mock.printed(/address {4}(\S+)[\s\S]*Ctrl-C ends it\.\n/);
+  const [, url = ''] = await mock.printed(/address {4}(\S+)[\s\S]*Ctrl-C to stop\.\n/);
   const announced = mock.output.stdout.length;
   for (const header of [authorization, `Basic ${btoa(`${mockApiKey}:${mockApiSecret}`)}`]) {
     await fetch(`${url}/api/payments`, {

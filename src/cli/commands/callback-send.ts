@@ -14,26 +14,26 @@ export const send = defineCommand({
   positionals: ['callback-url'],
   options: {
     ...callbackOptions,
-    ...callbackFaultOptions('What is wrong with it, one of those below. Without it nothing is.'),
+    ...callbackFaultOptions('The fault of the callback, one of those below. Default: none'),
     times: withDefault(
       wholeNumber(
         {
           value: 'n',
-          help: `How many are sent, one after the other, each of another payment: 1 to ${MAX_TIMES}. Default: 1`,
+          help: `How many callbacks to send, one after the other, each for another payment: 1 to ${MAX_TIMES}. Default: 1`,
         },
         { min: 1, max: MAX_TIMES },
       ),
       1,
     ),
-    timeout: timeoutOption('How long the endpoint may take to answer, in milliseconds.', 10_000),
+    timeout: timeoutOption(10_000),
   },
   details: [
-    'Faults, and their fields:',
+    'Faults and their fields:',
     ...describeFaults('callback'),
     '',
-    'With a fault, of the record only --reference and --status can be given. With drop the callback arrives with the retry; with reorder an older change, to pending, follows the given one.',
+    'With a fault, only --reference and --status of the record can be given. With drop, the callback arrives with the retry; with reorder, an older change to pending follows the given one.',
     '',
-    'It succeeds when the endpoint accepted with 2xx what verifies, and refused with 4xx what does not; otherwise it fails. Of copies sent at once, all but one may be answered with 503.',
+    'Succeeds if the endpoint answers 2xx to each valid callback and 4xx to each invalid one. Of copies sent at once, all but one may be answered 503.',
   ],
   examples: [
     'merchant-payments callback send http://127.0.0.1:3000/callbacks --reference order-1',
@@ -63,7 +63,7 @@ export const send = defineCommand({
       for (const line of judged.flatMap((one) => describeSent(one, paint)))
         printLine(terminal, line);
     }
-    // One line, on stderr as every failure: the callbacks went out, the endpoint is what failed.
+    // On stderr, like every failure. The callbacks were sent; the endpoint failed.
     if (failure !== undefined) throw new Error(failure);
     if (!options.json) printLine(terminal, 'the endpoint answered as expected');
     return undefined;

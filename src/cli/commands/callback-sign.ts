@@ -2,7 +2,7 @@ import { type Call, defineCommand, parsed, UsageError, withDefault } from '../co
 import { parseHttpUrl, parseOneOf } from '../option-values.js';
 import {
   callbackOptions,
-  isShowable,
+  isPrintable,
   readCallbackInput,
   signInput,
   toCurlCommand,
@@ -16,13 +16,16 @@ const DEFAULT_URL = 'http://127.0.0.1:3000/callbacks/payments';
 const options = {
   ...callbackOptions,
   url: withDefault(
-    parsed({ value: 'url', help: `Where it is to go. Default: ${DEFAULT_URL}` }, parseHttpUrl),
+    parsed(
+      { value: 'url', help: `The URL of the endpoint. Default: ${DEFAULT_URL}` },
+      parseHttpUrl,
+    ),
     new URL(DEFAULT_URL),
   ),
   output: parsed(
     {
       value: 'curl|http|json',
-      help: 'What is printed. Default: curl; --json is the same as --output json',
+      help: 'The output format; --json is the same as --output json. Default: curl',
     },
     (name, given) => parseOneOf(name, given, ['curl', 'http', 'json']),
   ),
@@ -30,10 +33,10 @@ const options = {
 
 export const sign = defineCommand({
   name: 'callback sign',
-  summary: 'Makes a signed callback and prints it, as a curl command, an HTTP message or JSON.',
+  summary: 'Prints a signed callback as a curl command, an HTTP message or JSON.',
   options,
   details: [
-    'A record has sample values where no field is given. JSON holds the body as rawBody, where it is text, and always as rawBodyBase64. callback verify reads HTTP messages and JSON.',
+    'Fields of the record that are not given have sample values. JSON has the body as rawBodyBase64, and as rawBody if it is text. callback verify reads HTTP messages and JSON.',
   ],
   examples: [
     'merchant-payments callback sign --reference order-1 --status paid',
@@ -49,10 +52,10 @@ export const sign = defineCommand({
       printJson(terminal, toJsonCapture(request));
       return undefined;
     }
-    // To a file or another program go the bytes as they are.
-    if (terminal.stdout.isTTY && !isShowable(request.rawBody)) {
+    // A file or another program gets the exact bytes.
+    if (terminal.stdout.isTTY && !isPrintable(request.rawBody)) {
       throw new UsageError(
-        'this body has characters that would drive the terminal: send the output to a file, or use --output json',
+        'the body has control characters, which would control the terminal: write the output to a file, or use --output json',
       );
     }
     terminal.stdout.write(output === 'http' ? toHttpMessage(request) : toCurlCommand(request));
@@ -63,5 +66,5 @@ export const sign = defineCommand({
 function readOutput({ json, output }: Call<typeof options>['options']): 'curl' | 'http' | 'json' {
   if (!json) return output ?? 'curl';
   if (output === undefined || output === 'json') return 'json';
-  throw new UsageError(`--json and --output ${output} contradict each other: give one of them`);
+  throw new UsageError(`--json and --output ${output} conflict: give one of them`);
 }

@@ -19,10 +19,10 @@ const options = {
   'signing-secret': signingSecretsOption,
   tolerance: wholeNumber({
     value: 'seconds',
-    help: 'How far X-Timestamp may be from the clock, in seconds. Default: 300',
+    help: 'The largest difference allowed between X-Timestamp and the clock, in seconds. Default: 300',
     sets: 'toleranceSeconds',
   }),
-  'signature-encoding': choice('Encoding of the signature.', [
+  'signature-encoding': choice('The encoding of the signature.', [
     'auto',
     'hex',
     'base64',
@@ -32,7 +32,7 @@ const options = {
   at: parsed(
     {
       value: 'time',
-      help: 'When it was received: Unix seconds, or ISO 8601 with an offset. Default: now',
+      help: 'When the callback was received: Unix seconds, or ISO 8601 with an offset. Default: now',
     },
     parseInstant,
   ),
@@ -40,13 +40,11 @@ const options = {
 
 export const verify = defineCommand({
   name: 'callback verify',
-  summary: 'Verifies a captured callback, and says what is wrong with it and what to do.',
+  summary: 'Verifies a captured callback, and explains what is wrong with it and what to do.',
   positionals: ['[-]'],
   checksWords: true,
   options,
-  details: [
-    'Instead of a file, - reads standard input, as no option at all does: an HTTP message or JSON.',
-  ],
+  details: ['With -, or without any option, it reads an HTTP message or JSON from standard input.'],
   examples: [
     'merchant-payments callback verify --headers-file headers.txt --body-file body.json',
     'merchant-payments callback verify --http-file callback.http --at 2026-01-31T12:00:00Z',
@@ -89,14 +87,14 @@ function toRequest({ headers, body }: CapturedCallback): CallbackRequest {
   return { headers, rawBody };
 }
 
-/** What to do on the command line about a finding that an option fixes. */
+/** Remedies on the command line for findings that an option fixes. */
 const REMEDIES = {
   signatureEncoding: (value = '') => `Give --signature-encoding ${value}.`,
   timestampUnit: (value = '') => `If the service sends ${value}, give --timestamp-unit ${value}.`,
-  now: () => 'For a captured callback give the time it was received: --at <time>.',
+  now: () => 'For a captured callback, give the time it was received: --at <time>.',
 } as const;
 
-/** A diagnosis whose remedies name flags instead of options. */
+/** Names flags instead of options in the remedies. */
 function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
   const findings = diagnosis.findings.map((finding) => {
     if (finding.option === undefined) return finding;
@@ -106,18 +104,18 @@ function nameFindingFlags(diagnosis: CallbackDiagnosis): CallbackDiagnosis {
   return { ...diagnosis, findings };
 }
 
-/** A diagnosis for people: the verdict, the record, what is wrong and what to do. */
+/** Describes a diagnosis for people: the verdict, the record, what is wrong and what to do. */
 export function describeDiagnosis(
   diagnosis: CallbackDiagnosis,
   { width, paint }: Layout,
-  /** How many signing secrets were given: with one there is nothing to tell apart. */
+  /** How many signing secrets were given; with one, its number is not shown. */
   secretCount: number,
 ): string[] {
   const { verified, error, findings } = diagnosis;
   const verdict = verified
     ? paint('green', 'verified: the callback is authentic, fresh, and a status record')
     : paint('red', `refused with ${error?.code}`);
-  // The first finding says the same, and what to do.
+  // The first finding says the same, with a remedy.
   const reason =
     error === undefined || findings.length > 0 ? [] : wrapText(plainText(error.message), width);
   return [

@@ -26,7 +26,7 @@ import {
 import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { createPaint, printNote, type Terminal } from '../output.js';
+import { countOf, createPaint, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 import {
   requireSigningSecret,
@@ -41,7 +41,7 @@ const options = {
   'effect-url': parsed(
     {
       value: 'url',
-      help: 'Where your system says how often it acted on a payment, for GET with referenceNumber and merchantPaymentReference: a number, or {"effects":1,"status":"paid"}. Without it the checks of effects are skipped.',
+      help: 'The URL at which your system reports how often it acted on a payment. It is requested by GET with referenceNumber and merchantPaymentReference, and answers a number or {"effects":1,"status":"paid"}. Default: none, the checks of effects are skipped',
       sets: 'countEffects',
     },
     parseHttpUrl,
@@ -49,88 +49,88 @@ const options = {
   'effect-counts': parsed(
     {
       value: 'paid|changes',
-      help: 'What the effect URL counts: what happens once for a payment that is paid, or once for each change. With paid an endpoint fails that acts on any status, also when the URL answers a number only. Default: either',
+      help: 'What the effect URL counts: what happens once for a paid payment, or once for each change. With paid, an endpoint that acts on any status fails, even if the URL answers only a number. Default: either',
       sets: 'effectCounts',
     },
     (name, given) => parseOneOf(name, given, ['paid', 'changes']),
   ),
   reference: text({
     value: 'text',
-    help: 'The merchantPaymentReference of every payment, for an endpoint that takes existing orders only. {n} in it stands for 1, 2, 3 and so on, {1001..} for 1001, 1002 and so on: an order for each payment. Default: made up ones',
+    help: 'The merchantPaymentReference of every payment, for an endpoint that accepts only existing orders. For an order per payment, {n} stands for 1, 2, 3 and so on, and {1001..} for 1001, 1002 and so on. Default: random references',
     sets: 'merchantPaymentReference',
   }),
   overtaking: flag(
-    'Also sends a callback whose order is not stored, with a made up reference, which must not be acknowledged. For an endpoint that looks the order up.',
+    'Also sends a callback with a random reference, whose order is not stored: it must not be acknowledged. For an endpoint that looks the order up.',
   ),
   tolerance: wholeNumber({
     value: 'seconds',
-    help: 'How far X-Timestamp may lie from the clock, in seconds, 2 to 86400. Default: 300',
+    help: 'The largest difference that the endpoint allows between X-Timestamp and the clock, in seconds, 2 to 86400. Default: 300',
     sets: 'toleranceSeconds',
   }),
   timeout: wholeNumber({
     value: 'ms',
-    help: 'How long to wait for each answer, in milliseconds. Default: 10000',
+    help: 'The time limit for each answer, in milliseconds. Default: 10000',
     sets: 'timeoutMs',
   }),
   'acknowledge-within': wholeNumber({
     value: 'ms',
-    help: 'Within how many milliseconds a callback must be acknowledged. Default: 5000',
+    help: 'The time limit for an acknowledgement, in milliseconds. Default: 5000',
     sets: 'acknowledgeWithinMs',
   }),
   'effects-within': wholeNumber({
     value: 'ms',
-    help: 'How long after the answer an effect may take to show, in milliseconds. Default: 1000',
+    help: 'The time limit for an effect to show after the answer, in milliseconds. Default: 1000',
     sets: 'effectsWithinMs',
   }),
   'large-body-bytes': wholeNumber({
     value: 'n',
-    help: 'The size of the body that must be refused, 4096 to 268435456. Default: 8388608',
+    help: 'The size of the body that must be refused, in bytes, 4096 to 268435456. Default: 8388608',
   }),
   'fail-on-skipped': flag(
-    'Exit code 1 also when a check was skipped, those of overtaking aside: for CI, where a check that is not made should not go unnoticed.',
+    'Also exits with 1 when a check was skipped, except those of overtaking. For CI, where a skipped check should not go unnoticed.',
   ),
   'signature-encoding': signatureEncodingOption,
   'timestamp-unit': timestampUnitOption,
   wait: parsed(
     {
       value: 'seconds',
-      help: 'How long to wait until something listens at the address, in seconds, up to 3600: for an application that is just being started. Default: 0',
+      help: 'How long to wait until something listens at the address, in seconds, up to 3600. For an application that is still starting. Default: 0',
     },
     (name, given) => 1000 * parseWholeNumber(name, given, { min: 0, max: 3_600 }),
   ),
   explore: wholeNumber({
     value: 'n',
-    help: 'Instead of the checks: runs so many random schedules of callbacks that are duplicated, late, dropped, at once or out of order, counts effects, and shrinks what fails to the shortest script. Needs --effect-url.',
+    help: 'Runs this many random schedules instead of the checks: callbacks that are duplicated, late, dropped, at once or out of order. Counts effects, and shrinks a failing schedule to the shortest script. Needs --effect-url.',
     sets: 'schedules',
   }),
   seed: wholeNumber({
     value: 'n',
-    help: 'With --explore: what the schedules follow from. Default: a random one, which is printed',
+    help: 'With --explore: the seed of the schedules. Default: a random one, which is printed',
   }),
   'restart-command': text({
     value: 'command',
-    help: 'With --explore or --replay: the command of a shell that ends the endpoint and starts it again. Without it no schedule has a restart.',
+    help: 'With --explore or --replay: a shell command that stops the endpoint and starts it again. Default: none, no schedule has a restart',
     sets: 'restart',
   }),
   replay: text({
     value: 'json|file',
-    help: 'Instead of the checks: runs the script that --explore printed, or that is in a file or a report of --explore --json.',
+    help: 'Runs a script instead of the checks: as --explore printed it, or a file with a script or a report of --explore --json.',
     sets: 'script',
   }),
   junit: text({
     value: 'file',
-    help: 'Writes JUnit XML to a file; - for standard output, instead of the report.',
+    help: 'Where to write JUnit XML; - for standard output, in place of the report.',
   }),
 };
 
 export const check = defineCommand({
   name: 'check',
   summary:
-    'Checks a callback endpoint: what it accepts, refuses, and does twice. Exit code 1 when a check failed.',
+    'Checks a callback endpoint: what it accepts, what it refuses, and what it does twice. Exits with 1 if a check fails.',
   positionals: ['callback-url'],
   options,
   details: [
-    'The endpoint acts on these callbacks: run it against a test system. Every payment is made up.',
+    'The endpoint acts on these callbacks, so run it against a test system. All payments are made up.',
   ],
   examples: [
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments',
@@ -138,14 +138,16 @@ export const check = defineCommand({
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --explore 100 --seed 7',
   ],
   async run(call) {
-    if (refuseMixed(call.options)) return explore(call);
+    if (runsSchedules(call.options)) return explore(call);
     const { junit, json } = call.options;
     const { stdout } = call.terminal;
     if (junit === '-' && json) {
-      throw new UsageError('--json and --junit - both take standard output: give --junit a file');
+      throw new UsageError(
+        '--json and --junit - both write to standard output: give --junit a file',
+      );
     }
     if (call.options['effect-counts'] !== undefined && call.options['effect-url'] === undefined) {
-      throw new UsageError('--effect-counts says what --effect-url counts, which is missing');
+      throw new UsageError('--effect-counts needs --effect-url, which is missing');
     }
     if (junit !== undefined && junit !== '-') await assertWritable(junit);
     const report = nameCheckFlags(await runChecks(call));
@@ -158,14 +160,14 @@ export const check = defineCommand({
     }
     return {
       json: report,
-      // Somebody who looks on wants what failed; a log has it all.
+      // On a terminal the failures are enough; a log needs everything.
       lines: (layout) => describeReport(report, layout, { isBrief: stdout.isTTY }),
       code,
     };
   },
 });
 
-const CHECKS_ALONE = [
+const ONLY_FOR_CHECKS = [
   'junit',
   'overtaking',
   'fail-on-skipped',
@@ -173,10 +175,14 @@ const CHECKS_ALONE = [
   'large-body-bytes',
 ] as const;
 
-/** Whether schedules are run instead of the checks. Nothing that was given may be without effect. */
-function refuseMixed(given: Call<typeof options>['options']): boolean {
+/**
+ * Whether schedules are run instead of the checks.
+ *
+ * @throws {UsageError} for an option that would have no effect
+ */
+function runsSchedules(given: Call<typeof options>['options']): boolean {
   const isExploring = given.explore !== undefined || given.replay !== undefined;
-  const others = isExploring ? CHECKS_ALONE : (['seed', 'restart-command'] as const);
+  const others = isExploring ? ONLY_FOR_CHECKS : (['seed', 'restart-command'] as const);
   const other = others.find((name) => given[name] !== undefined && given[name] !== false);
   if (other === undefined) return isExploring;
   throw new UsageError(
@@ -189,15 +195,17 @@ async function explore(call: Call<typeof options>): Promise<Outcome> {
   const { reference, replay, 'effect-url': effectUrl, 'restart-command': restartCommand } = given;
   const url = parseHttpUrl('<callback-url>', words[0] ?? '');
   if (effectUrl === undefined) {
-    throw new UsageError('--effect-url is missing: without it nothing of a schedule can be judged');
+    throw new UsageError('--effect-url is missing: without it no schedule can be judged');
   }
   const { merchantPaymentReference, ...checkOptions } = toCheckOptions(call);
   if (typeof merchantPaymentReference === 'string') {
-    throw new UsageError('--reference must have {n} in it here: each payment needs its own order');
+    throw new UsageError(
+      '--reference must contain {n} with --explore and --replay: each payment needs its own order',
+    );
   }
   const script = replay === undefined ? undefined : await readScript(replay);
   const isRandom = script === undefined && given.seed === undefined;
-  // Chosen here: it is said after an interruption too.
+  // Chosen here, to be reported after an interruption too.
   const seed = isRandom ? randomInt(2 ** 32) : given.seed;
   const { exploreCallbackEndpoint } = await import('merchant-payments/testing');
   let ended = 0;
@@ -215,14 +223,15 @@ async function explore(call: Call<typeof options>): Promise<Outcome> {
         signal,
         onProgress: (schedules) => {
           ended = schedules;
-          if (terminal.stderr.isTTY) terminal.stderr.write(`${CLEAR_LINE}${ended} schedules ended`);
+          if (terminal.stderr.isTTY)
+            terminal.stderr.write(`${CLEAR_LINE}${countOf(ended, 'schedule')} passed`);
         },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
-      const which =
-        seed === undefined ? '' : ` of seed ${seed}, after ${ended} schedules that ended well`;
-      throw new Error(`the exploration${which} was interrupted`);
+      const after =
+        seed === undefined ? '' : ` after ${countOf(ended, 'schedule')} of seed ${seed} had passed`;
+      throw new Error(`the exploration was interrupted${after}`);
     } finally {
       if (terminal.stderr.isTTY) terminal.stderr.write(CLEAR_LINE);
     }
@@ -248,10 +257,10 @@ async function explore(call: Call<typeof options>): Promise<Outcome> {
 const hasSkipped = ({ checks }: EndpointReport): boolean =>
   checks.some(({ id, outcome }) => outcome === 'skipped' && !id.startsWith('overtaking'));
 
-/** To the beginning of the line, and nothing in it. */
+/** Moves to the beginning of the line, and clears it. */
 const CLEAR_LINE = '\r\u001b[K';
 
-// Before the run: its report should not be lost to a misspelt folder.
+// Checked before the run, so that a misspelt folder does not cost the report.
 async function assertWritable(path: string): Promise<void> {
   const isFolder = async (place: string): Promise<boolean> =>
     stat(place).then(
@@ -286,7 +295,7 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
     } catch (error) {
       if (!signal.aborted) throw error;
       progress.end();
-      printNote(terminal, `the check was interrupted after ${ended.length} checks`);
+      printNote(terminal, `the run was interrupted after ${countOf(ended.length, 'check')}`);
       return reportOf(url, ended, startedAt);
     } finally {
       progress.end();
@@ -294,13 +303,13 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
   });
 }
 
-/** What is known of a run that was interrupted. */
+/** The report of an interrupted run. */
 function reportOf(url: URL, checks: readonly EndpointCheck[], startedAt: Date): EndpointReport {
   const count = (wanted: EndpointCheck['outcome']): number =>
     checks.filter(({ outcome }) => outcome === wanted).length;
   return {
     url: url.origin + url.pathname,
-    // The rest is not known.
+    // The other checks might have failed.
     passed: false,
     checks,
     counts: { passed: count('passed'), failed: count('failed'), skipped: count('skipped') },
@@ -310,8 +319,8 @@ function reportOf(url: URL, checks: readonly EndpointCheck[], startedAt: Date): 
 }
 
 /**
- * Shows each check as it ends: on a terminal it rewrites one line; otherwise it writes a line for each, where
- * the report goes elsewhere. In a log the whole report follows.
+ * Shows each check as it ends. On a terminal it rewrites one line. Elsewhere it writes a line for each, but
+ * only if the report goes to another place: otherwise the log has the whole report.
  */
 function showProgress(terminal: Terminal, isReportElsewhere: boolean) {
   const { stderr } = terminal;
@@ -321,7 +330,7 @@ function showProgress(terminal: Terminal, isReportElsewhere: boolean) {
     show(check: EndpointCheck): void {
       count += 1;
       if (stderr.isTTY) {
-        // Cut to the terminal: what wraps is not overwritten.
+        // Cut to the width of the terminal: a wrapped line would stay.
         const line = `${count} checked: ${describeCheck(check, (_style, text) => text)}`;
         stderr.write(`${CLEAR_LINE}${line.slice(0, textWidth(stderr) - 1)}`);
       } else if (isReportElsewhere) printNote(terminal, describeCheck(check, paint));

@@ -1,8 +1,8 @@
 import { defineCommand } from '../command.js';
 import { parseOneOf } from '../option-values.js';
 
-// Each asks the command line itself, so that it stays right when the package is updated, and offers
-// files where that has nothing to say.
+// Each script asks the command line for completions, so that it stays right when the package is updated,
+// and falls back to files.
 const scripts = {
   bash: `_merchant_payments() {
   local IFS=$'\\n'
@@ -29,14 +29,14 @@ const shells = Object.keys(scripts) as (keyof typeof scripts)[];
 
 export const completion = defineCommand({
   name: 'completion',
-  summary: 'Prints a script with which a shell completes commands and options.',
+  summary: 'Prints a shell script that completes commands and options.',
   positionals: [shells.join('|')],
   wordChoices: [shells],
   options: {},
   details: [
-    'Write into ~/.bashrc or ~/.zshrc (after compinit): source <(merchant-payments completion bash), or zsh; into ~/.config/fish/config.fish: merchant-payments completion fish | source. merchant-payments must be on the PATH.',
+    'Add to ~/.bashrc: source <(merchant-payments completion bash). Add to ~/.zshrc, after compinit: source <(merchant-payments completion zsh). Add to ~/.config/fish/config.fish: merchant-payments completion fish | source. merchant-payments must be on the PATH.',
     '',
-    'For another shell: merchant-payments completion words -- and the words so far prints what can stand for the last of them, one a line.',
+    'For other shells, merchant-payments completion words -- followed by the words so far prints the completions of the last word, one per line.',
   ],
   examples: ['merchant-payments completion bash'],
   async run({ words: [shell = ''] }) {

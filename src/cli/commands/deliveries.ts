@@ -53,11 +53,11 @@ const columns: readonly Column<ControlAttempt>[] = [
 
 export const list = defineCommand({
   name: 'deliveries list',
-  summary: 'Lists what the running mock sent to the callback URL, newest first.',
+  summary: 'Lists the callbacks that the running mock sent, newest first.',
   options: {
     payment: text({
       value: 'reference',
-      help: "Only those of one payment: its reference number, the beginning of it, or the merchant's own reference.",
+      help: "Shows only callbacks of this payment: its reference number, the beginning of it, or the merchant's own reference.",
     }),
     limit: limitOption,
     'mock-url': mockUrlOption,
@@ -77,23 +77,25 @@ export const list = defineCommand({
     });
     return showPage(page, page.attempts, {
       columns,
-      none: 'No callback was sent yet, or none that matches.',
+      none: 'no callbacks sent yet, or none that match',
     });
   },
 });
 
 export const resend = defineCommand({
   name: 'deliveries resend',
-  summary: 'Has the running mock send a callback once more.',
+  summary: 'Makes the running mock send a callback again.',
   positionals: ['id|payment'],
   options: {
-    ...callbackFaultOptions('What goes wrong with its first attempt, whatever faults are pending.'),
+    ...callbackFaultOptions(
+      'The fault of its first attempt, whatever faults are pending. Default: none',
+    ),
     'mock-url': mockUrlOption,
   },
   details: [
-    "With the id of a delivery or of an attempt, or the beginning of an attempt's: the callback of that very change; an older change stays older. With a payment, given as for payments set-status: that of its present status.",
+    "Given the id of a delivery or of an attempt, or the beginning of an attempt's id, it sends the callback of exactly that change, even if the change is not the newest. Given a payment, named as for payments set-status, it sends the callback of the current status.",
     '',
-    'Types of fault, and their fields:',
+    'Faults and their fields:',
     ...describeFaults('callback'),
   ],
   examples: [
@@ -133,12 +135,12 @@ async function sendAgain(
   return post('payments', referenceNumber);
 }
 
-/** As much of an id as the narrowest list shows: fewer letters can begin that of a payment too. */
-const BEGINNING = 7;
+/** As much of an id as the narrowest table shows. A shorter word may be the beginning of a payment's number. */
+const MIN_ID_LENGTH = 7;
 
-/** The attempt whose id alone begins so. */
+/** Finds the only attempt whose id begins with a word. */
 async function findAttempt(client: ControlClient, word: string): Promise<string | undefined> {
-  if (word.length < BEGINNING) return undefined;
+  if (word.length < MIN_ID_LENGTH) return undefined;
   const { attempts } = await client.call<ControlAttemptPage>({
     method: 'GET',
     path: ['deliveries'],

@@ -12,7 +12,7 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { type HeardCallbacks, hearCallbacks } from '../discovery/callbacks.js';
+import { type ReceivedCallbacks, receiveCallbacks } from '../discovery/callbacks.js';
 import { type Discovered, discover as runDiscovery } from '../discovery/discover.js';
 import { ProbeFailure, type Target } from '../discovery/probes.js';
 import { type Drift, findDrift } from '../discovery/profile.js';
@@ -34,26 +34,26 @@ const LONGEST_WAIT_MS = 3_600_000;
 const options = {
   'base-url': text({
     value: 'url',
-    help: 'Address of the service: a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL',
+    help: 'The address of the service, a sandbox. Default: MERCHANT_PAYMENTS_BASE_URL',
   }),
-  yes: flag('Creates the payments without asking. Needed where no terminal can be asked.'),
+  yes: flag('Creates the payments without asking. Required where there is no terminal to ask.'),
   output: text({
     value: 'file',
-    help: 'Where the profile is written; a file that must not exist yet. Default: none, it is printed only',
+    help: 'The file to write the profile to, which must not exist yet. Default: none, the profile is only printed',
   }),
   profile: text({
     value: 'file',
-    help: 'An earlier profile: what has changed since is listed, with exit code 1.',
+    help: 'An earlier profile. Lists what has changed since, and then exits with 1.',
   }),
   listen: portOption(
-    'Receives callbacks at this port, on any path; 0 takes a free one. The callback URL of the account must lead here. Default: none, nothing is learned of callbacks',
+    'The port to receive callbacks at, on any path; 0 picks a free one. The callback URL of the account must lead here. Default: none, nothing is learned about callbacks',
   ),
   host: hostOption,
   wait: withDefault(
     parsed(
       {
         value: 'duration',
-        help: 'How long to wait for a callback, and for its retry: such as 90s, up to 1h. Default: 60s',
+        help: 'How long to wait for a callback, and again for its retry, such as 90s; up to 1h. Default: 60s',
       },
       (name, given) => parseDuration(name, given, LONGEST_WAIT_MS),
     ),
@@ -73,9 +73,9 @@ const options = {
   ),
   field: list({
     value: 'name=value',
-    help: 'A further field of each creation: JSON, or text where it is not JSON.',
+    help: 'An additional field of each creation. The value is JSON, or text if it is not JSON.',
   }),
-  timeout: timeoutOption('How long each answer may take, in milliseconds.', 30_000),
+  timeout: timeoutOption(30_000),
 };
 
 export const discover = defineCommand({
@@ -84,11 +84,11 @@ export const discover = defineCommand({
     'Learns from a real service what the interface leaves open, and writes it as a profile for the mock.',
   options,
   details: [
-    'It creates payments, with the credentials of MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: one for sure, and another for each request that should be refused and is not. It says so before it begins. Run it on a sandbox.',
+    'Creates payments, with the credentials in MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET: one in any case, and one more for each request that should be refused but is not. It prints what it is about to create, and asks unless --yes is given. Run it on a sandbox.',
     '',
-    'With --listen, change the status of the payment when it asks for it. The first callback is answered with 503, to see its retry; so is every callback of another payment, which the service then retries.',
+    'With --listen, change the status of the payment when asked to. The first callback is answered 503, to see its retry. So are callbacks of other payments, so that the service retries them.',
     '',
-    'The profile holds no secrets, and of the answers no values but statuses and codes.',
+    'The profile has no secrets, and no values of the answers except statuses and codes.',
   ],
   examples: [
     'merchant-payments discover --base-url https://sandbox.example --output service-profile.json',
@@ -109,17 +109,17 @@ export const discover = defineCommand({
       withoutCredentials(said, { ...terminal.env, ...credentialsOf(target, secret) }) as Said;
     await askConsent(target, call);
     const found = await interruptible(async (signal) => {
-      await using heard =
+      await using callbacks =
         given.listen === undefined || secret === undefined
           ? undefined
-          : await hearCallbacks({
+          : await receiveCallbacks({
               port: given.listen,
               host: given.host,
               signingSecret: secret,
               prefix,
             });
-      if (heard !== undefined) printNote(terminal, `callbacks are received at ${heard.url}`);
-      return await learn({ ...target, signal }, heard, call).catch((error: unknown) => {
+      if (callbacks !== undefined) printNote(terminal, `receiving callbacks at ${callbacks.url}`);
+      return await learn({ ...target, signal }, callbacks, call).catch((error: unknown) => {
         if (!(error instanceof ProbeFailure)) throw error;
         throw new Error(clean([describeFailure(error, target)])[0]);
       });
@@ -161,7 +161,7 @@ async function readTarget(
     currency: '--currency',
   };
   const { PaymentClient } = await import('merchant-payments');
-  // Refuses what the client refuses: http beyond this machine, for example.
+  // Refuses what the client refuses, such as http to another machine.
   await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
   return {
     baseUrl: client.toJSON().baseUrl,
@@ -194,10 +194,10 @@ async function askConsent(
   const count = invalidCases.length + 2;
   for (const line of [
     `discover creates payments at ${plainText(baseUrl)}, of ${creation['amount']} ${creation['currency']}, with references that begin with ${prefix}:`,
-    '  1 for sure',
-    '  1 more if the service takes a second creation with the same reference',
+    '  1 in any case',
+    '  1 more if the service accepts a second creation with the same reference',
     `  1 more for each of ${invalidCases.length} invalid requests that it accepts (${invalidCases.join(', ')})`,
-    `So at most ${count}. A payment at a live service may cost money: run this on a sandbox.`,
+    `That is ${count} at most. A payment at a live service may cost money: run this on a sandbox.`,
   ]) {
     printNote(terminal, line);
   }
@@ -208,10 +208,11 @@ async function askConsent(
   }
   const questions = createInterface({ input: stdin, output: stderr });
   const answer = await questions.question('Create them? [y/N] ').finally(() => questions.close());
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('nothing was sent: no consent');
+  if (!/^y(?:es)?$/i.test(answer.trim()))
+    throw new UsageError('nothing was sent: you did not agree');
 }
 
-/** @throws {UsageError} when there is a file already: what it says would be lost */
+/** @throws {UsageError} when there is a file already, which would be overwritten */
 async function assertNew(path: string): Promise<void> {
   const exists = await access(path).then(
     () => true,
@@ -226,11 +227,11 @@ async function assertNew(path: string): Promise<void> {
 /** @throws {ProbeFailure} when a valid creation does not succeed, or the run is interrupted */
 function learn(
   target: Target,
-  heard: HeardCallbacks | undefined,
+  callbacks: ReceivedCallbacks | undefined,
   { options: { wait }, terminal }: DiscoverCall,
 ): Promise<Discovered> {
   const onStep = (step: string) => printNote(terminal, plainText(step));
-  return runDiscovery({ target, heard, waitMs: wait, onStep });
+  return runDiscovery({ target, callbacks, waitMs: wait, onStep });
 }
 
 const describeFailure = ({ message }: ProbeFailure, { prefix }: UnsentTarget): string =>
@@ -253,7 +254,7 @@ function describeEnd(
   return [
     `created: ${created.join(', ')}`,
     ...missing.map(([point, why]) => `not learned: ${point}: ${why}`),
-    ...(drift?.length === 0 ? ['the service does what the profile says'] : []),
-    ...(output === undefined ? [] : [`the profile is in ${output}`]),
+    ...(drift?.length === 0 ? ['the service matches the profile'] : []),
+    ...(output === undefined ? [] : [`the profile was written to ${output}`]),
   ].join('\n');
 }

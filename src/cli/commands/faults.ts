@@ -31,7 +31,7 @@ const addOptions = {
   times: parsed(
     {
       value: 'n',
-      help: 'How often it happens before it is used up: a whole number from 1, or unlimited. Default: 1',
+      help: 'How often the fault happens: a whole number from 1, or unlimited. Default: 1',
     },
     (name, given) =>
       given === 'unlimited'
@@ -40,34 +40,34 @@ const addOptions = {
   ),
   match: listOption({
     value: 'field=value',
-    help: 'Only for what has this value there. Without it, for whatever is next.',
+    help: 'Applies only to requests or callbacks with this value. Default: none, applies to the next one',
   }),
   set: listOption({
     value: 'field=value',
-    help: 'A field of this fault. The body of client-error and the value of extra-field may be JSON.',
+    help: 'A field of the fault. The body of client-error and the value of extra-field may be JSON.',
   }),
   'fault-json': text({
     value: 'json',
-    help: 'The whole fault as JSON, instead of all of the above.',
+    help: 'The whole fault as JSON, in place of all of the above.',
   }),
   'mock-url': mockUrlOption,
 };
 
 export const add = defineCommand({
   name: 'fault add',
-  summary: 'Has something go wrong in the running mock, with a request or with a callback.',
+  summary: 'Adds a fault to the running mock, on a request or on a callback.',
   positionals,
   wordChoices: [faultTargets, faultTargets.flatMap(faultTypesOn)],
   checksWords: true,
   options: addOptions,
   details: [
-    'Faults on a request, and their fields:',
+    'Faults on a request and their fields:',
     ...describeFaults('request'),
-    `Matched by ${Object.keys(matchFields.request).join(', ')}.`,
+    `Fields for --match: ${Object.keys(matchFields.request).join(', ')}.`,
     '',
-    'Faults on a callback, and their fields:',
+    'Faults on a callback and their fields:',
     ...describeFaults('callback'),
-    `Matched by ${Object.keys(matchFields.callback).join(', ')}.`,
+    `Fields for --match: ${Object.keys(matchFields.callback).join(', ')}.`,
   ],
   examples: [
     'merchant-payments fault add request lost-answer',
@@ -94,13 +94,13 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
   const { times, match, set, 'fault-json': json } = options;
   if (json !== undefined) {
     if (words.length > 0 || times !== undefined || match.length + set.length > 0) {
-      throw new UsageError('--fault-json holds the whole fault: give nothing else of it beside');
+      throw new UsageError('--fault-json holds the whole fault: leave out the other arguments');
     }
     return parseFaultJson('--fault-json', json);
   }
   requireWords(words, positionals);
   const [target = '', type = ''] = words;
-  const on = parseOneOf('the first word', target, faultTargets);
+  const on = parseOneOf('the target', target, faultTargets);
   return {
     ...readFaultType(on, type, set),
     ...(times === undefined ? {} : { times }),
@@ -110,7 +110,7 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
 
 export const list = defineCommand({
   name: 'fault list',
-  summary: 'Lists the faults of the running mock that are not used up, oldest first.',
+  summary: 'Lists the pending faults of the running mock, oldest first.',
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
   run: async (call) =>
@@ -130,7 +130,7 @@ export const remove = defineCommand({
       method: 'DELETE',
       path: ['faults', id],
     });
-    return showFaults(left, `fault ${plainText(id)} was removed`);
+    return showFaults(left, `fault ${plainText(id)} removed`);
   },
 });
 

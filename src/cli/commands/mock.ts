@@ -31,28 +31,31 @@ import {
 import { untilStopped } from '../process-signals.js';
 import { hostOption, portOption, readProfile, wholeNumber } from '../shared-options.js';
 
-// Always the same, so that a .env stays right across restarts. Identifiers are not: they would
-// collide in the developer's database.
+// Fixed, so that a .env stays valid across restarts. Identifiers are not: they would collide in the
+// developer's database.
 const API_KEY = 'mock_api_key';
 const API_SECRET = 'mock_api_secret';
 const SIGNING_SECRET = 'mock_signing_secret';
 
-/** An option with a few values, whose default a profile gives, else the first. */
+/** An option with a fixed set of values; the default is that of the profile, otherwise the first. */
 const profiled = <const Value extends string>(help: string, values: readonly [Value, ...Value[]]) =>
   parsed(
     {
       value: values.join('|'),
       choices: values,
-      help: `${help} Default: that of the profile, else ${values[0]}`,
+      help: `${help} Default: that of the profile, otherwise ${values[0]}`,
     },
     (name, given) => parseOneOf(name, given, values),
   );
 
 const options = {
-  port: withDefault(portOption('The port to listen on; 0 takes a free one. Default: 4242'), 4242),
+  port: withDefault(portOption('The port to listen on; 0 picks a free one. Default: 4242'), 4242),
   host: hostOption,
   'callback-url': parsed(
-    { value: 'url', help: 'Where callbacks are sent. Can be set later, in the dashboard.' },
+    {
+      value: 'url',
+      help: 'The URL of your callback endpoint. Can be set later, in the dashboard.',
+    },
     parseHttpUrl,
   ),
   'api-key': withDefault(
@@ -69,14 +72,14 @@ const options = {
   'signing-secret': withDefault(
     text({
       value: 'secret',
-      help: `The secret callbacks are signed with. Default: ${SIGNING_SECRET}`,
+      help: `The secret that signs callbacks. Default: ${SIGNING_SECRET}`,
     }),
     SIGNING_SECRET,
   ),
   'retry-schedule': parsed(
     {
       value: 'list',
-      help: 'How long after a failed attempt the next is made, one duration per retry, or none. Default: 1s,10s,1m,10m,1h',
+      help: 'The delay before each retry, as a list of durations, or none. Default: 1s,10s,1m,10m,1h',
       sets: 'retryScheduleMs',
     },
     (name, given) =>
@@ -88,52 +91,52 @@ const options = {
   ),
   profile: text({
     value: 'file',
-    help: 'A profile that discover has written: the mock answers and signs as that service does.',
+    help: 'A profile that discover wrote: the mock answers and signs like that service.',
   }),
   'retry-signing': profiled(
-    'Whether a retry is signed anew, or repeats the first timestamp and signature.',
+    'Whether a retry gets a new timestamp and signature, or repeats the first ones.',
     ['fresh', 'original'],
   ),
-  'signature-encoding': profiled('Encoding of the signature.', ['hex', 'base64', 'base64url']),
-  'timestamp-unit': profiled('Unit of X-Timestamp.', ['seconds', 'milliseconds']),
+  'signature-encoding': profiled('The encoding of the signature.', ['hex', 'base64', 'base64url']),
+  'timestamp-unit': profiled('The unit of X-Timestamp.', ['seconds', 'milliseconds']),
   'initial-status': text({
     value: 'status',
-    help: 'The status of a payment that was just created. Default: that of the profile, else created',
+    help: 'The status of a new payment. Default: that of the profile, otherwise created',
   }),
   auto: text({
     value: 'status',
-    help: 'The status that each payment gets by itself, such as paid. Default: none',
+    help: 'The status that each payment changes to automatically, such as paid. Default: none',
     sets: 'autoStatus',
   }),
   after: parsed(
     {
       value: 'duration',
-      help: 'How long after its creation it gets that status. Default: 1s',
+      help: 'The delay of --auto after the creation. Default: 1s',
       sets: 'autoStatusAfterMs',
     },
     (name, given) => parseDuration(name, given, LONGEST_TIMER_MS),
   ),
   'answer-field': list({
     value: 'name=value',
-    help: 'A further field of the answer to a creation: JSON, or text where it is not JSON; {referenceNumber} in it stands for that of the payment.',
+    help: 'An additional field of the answer to a creation. The value is JSON, or text if it is not JSON; {referenceNumber} stands for that of the payment.',
     sets: 'answerFields',
   }),
   seed: wholeNumber({
     value: 'n',
-    help: 'What identifiers follow from: the same seed gives the same ones again. Default: a random one',
+    help: 'The seed of identifiers: the same seed makes the same ones. Default: a random one',
   }),
 };
 
 export const mock = defineCommand({
   name: 'mock',
-  summary: 'Runs a mock of the Merchant Payment Service, with a dashboard. Ctrl-C ends it.',
+  summary: 'Runs a mock of the Merchant Payment Service, with a dashboard, until Ctrl-C.',
   options,
   details: [
     'The default credentials are the same at every start, and public: they protect nothing. Never give the mock a real secret. A duration is a number with its unit: 500ms, 10s, 1m, 1h, 1d.',
     '',
-    'A payment whose reference ends with -auto- and a status, such as order-1-auto-paid, gets that status by itself, also without --auto.',
+    'A payment whose reference ends with -auto- and a status, such as order-1-auto-paid, changes to that status automatically, even without --auto.',
     '',
-    'With --json the first line has the type "listening", and each line after it is an event. On a terminal o opens the dashboard, r resets the mock, c clears the screen, q ends it.',
+    'With --json, the first line has the type "listening", and each line after it is an event. On a terminal, o opens the dashboard, r resets the mock, c clears the screen, q quits.',
   ],
   examples: [
     'merchant-payments mock --callback-url http://127.0.0.1:3000/callbacks/payments',
@@ -208,7 +211,7 @@ async function offerKeys(
     q: stop,
   });
   if (ignoreKeys !== undefined) {
-    printLine(terminal, 'Keys: o opens the dashboard, r resets, c clears the screen, q ends it.');
+    printLine(terminal, 'Keys: o opens the dashboard, r resets, c clears the screen, q quits.');
   }
   return ignoreKeys;
 }
@@ -234,6 +237,6 @@ function logAsJson(server: MockServer, { terminal }: Pick<Call, 'terminal'>): ()
 function exposureWarning(host: string, stderr: NodeJS.WriteStream): string {
   return createPaint(stderr)(
     'yellow',
-    `warning: listening on ${plainText(host)}, anybody who reaches this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
+    `warning: listening on ${plainText(host)}: anyone who can reach this port can use the dashboard and the control interface, and have callbacks sent to any address; the credentials are not secret`,
   );
 }

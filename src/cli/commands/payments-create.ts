@@ -39,7 +39,7 @@ const options = {
   ),
   field: list({
     value: 'name=value',
-    help: 'A further field of the request: JSON, or text where it is not JSON.',
+    help: 'An additional field of the request. The value is JSON, or text if it is not JSON.',
   }),
   'mock-url': mockUrlOfServiceOption,
 };
@@ -49,9 +49,9 @@ export const create = defineCommand({
   summary: 'Creates a payment, in the running mock or at the service.',
   options,
   details: [
-    'It is created in the mock when --mock-url or MERCHANT_PAYMENTS_MOCK_URL is given; else at the service that MERCHANT_PAYMENTS_BASE_URL names, when it is set, with MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET; else in the mock at its default address. A .env that --env-file does not name leads to no service beyond this machine.',
+    'Creates the payment in the mock if --mock-url or MERCHANT_PAYMENTS_MOCK_URL is given; otherwise at the service if MERCHANT_PAYMENTS_BASE_URL is set, with MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET; otherwise in the mock at its default address. A .env file that --env-file does not name cannot select a service on another machine.',
     '',
-    'The mock answers it as any request, so it meets the faults on requests.',
+    'For the mock this is a request like any other, so faults on requests apply to it.',
   ],
   examples: [
     'merchant-payments payments create --reference order-1 --amount 12.50 --currency EUR',
@@ -60,7 +60,7 @@ export const create = defineCommand({
   run: createPayment,
 });
 
-/** The fields of a payment creation that the interface shows, and the flag of each. */
+/** The flags of the fields that the interface names. */
 const flagOfField = {
   merchantPaymentReference: '--reference',
   amount: '--amount',
@@ -70,8 +70,8 @@ const flagOfField = {
 /**
  * Creates a payment in the running mock, or at the service that the environment names.
  *
- * @throws {UsageError} when a variable of the environment is missing or invalid
- * @throws {Error} in a line that says whether the payment may exist
+ * @throws {UsageError} when an environment variable is missing or invalid
+ * @throws {Error} with a message of one line, which says whether the payment may exist
  */
 async function createPayment(call: Call<typeof options>): Promise<Outcome> {
   const { options: given, terminal } = call;
@@ -86,13 +86,13 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
   if (isForService) {
     printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
   }
-  const { payment, response } = await sayOutcome(
+  const { payment, response } = await withOutcome(
     (signal) => client.payments.create(input, { extraBody, signal }),
     isForService ? undefined : noAnswer(connectToMock(call).base),
   );
   const address = isForService ? 'MERCHANT_PAYMENTS_BASE_URL' : 'the address of the mock';
   const body = readObject(response, address);
-  // Another server than the service may answer with the request it received. The mock got no secret.
+  // A server that is not the service may echo the request. The mock was sent no secret.
   const clean = (value: object) => (isForService ? withoutCredentials(value, env) : value);
   const answer = clean(body);
   const { referenceNumber } = body as { referenceNumber?: unknown };
@@ -100,19 +100,19 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
     const shown = { ...clean(payment), ...input };
     return { json: answer, lines: () => describeCreated(shown) };
   }
-  printNote(terminal, "note: the service's answer names no reference number");
+  printNote(terminal, 'note: the answer has no reference number');
   const lines = [
     `the service accepted the payment with ${response.status}`,
     ...fieldLines({
       'merchant reference': input.merchantPaymentReference,
       amount: `${input.amount} ${input.currency}`,
-      'it answered': plainJson(answer),
+      answer: plainJson(answer),
     }),
   ];
   return { json: answer, lines: () => lines };
 }
 
-/** A client of the mock's service, whose credentials the command line does not know. */
+/** Opens a client for the mock, which below `/_mock` accepts any credentials. */
 async function openMockClient(call: MockCall): Promise<PaymentClient> {
   const { base } = connectToMock(call);
   const { PaymentClient } = await import('merchant-payments');
@@ -120,9 +120,9 @@ async function openMockClient(call: MockCall): Promise<PaymentClient> {
     baseUrl: `${base}/_mock`,
     apiKey: 'any',
     apiSecret: 'any',
-    // A fault is there to be seen.
+    // A retry would hide a fault.
     maxRetries: 0,
-    // In a container the mock is another machine, and nothing of it is secret.
+    // From a container, the mock is on another host. Nothing sent to it is secret.
     dangerouslyAllowHttp: true,
   });
 }
@@ -137,7 +137,7 @@ async function openClient(env: Terminal['env']): Promise<PaymentClient> {
   const missing = Object.values(variableOfOption).find((variable) => !env[variable]);
   if (missing !== undefined) {
     throw new UsageError(
-      `${missing} is not set, and MERCHANT_PAYMENTS_BASE_URL is: set it too, or give --mock-url for the mock`,
+      `${missing} is not set, but MERCHANT_PAYMENTS_BASE_URL is: set both, or give --mock-url to use the mock`,
     );
   }
   const { InvalidOptionError, PaymentClient } = await import('merchant-payments');
@@ -152,21 +152,21 @@ async function openClient(env: Terminal['env']): Promise<PaymentClient> {
 
 const OUTCOMES: Readonly<Record<RequestOutcome, string>> = {
   'not-sent': 'Nothing was sent, so no payment was created',
-  rejected: 'The service did not accept the request, so no payment was created',
+  rejected: 'The service rejected the request, so no payment was created',
   accepted: 'The service accepted the request: the payment exists, do not create it again',
   unknown:
-    'It is unknown whether the payment was created: look for it before you try again, since a second try can create a second payment',
+    'It is unknown whether the payment was created: look for it before you try again, because that can create a second payment',
 };
 const CONFLICT =
-  'The service did not accept this request, but an earlier one may have created the payment: look for it before you try again';
+  'The service rejected this request, but an earlier one may have created the payment: look for it before you try again';
 
 /**
- * Runs a creation that a signal of the process can stop.
+ * Runs a creation that SIGINT and SIGTERM abort.
  *
- * @throws {Error} what it throws, with what its `requestOutcome` means for the payment; or `absence`,
- * where it is given and there was no connection
+ * @throws {Error} the error of the creation, with what its `requestOutcome` means for the payment; or
+ * `absence`, if given, when there was no connection
  */
-async function sayOutcome<Result>(
+async function withOutcome<Result>(
   create: (signal: AbortSignal) => Promise<Result>,
   absence: string | undefined,
 ): Promise<Result> {
@@ -183,7 +183,7 @@ async function sayOutcome<Result>(
 }
 
 /**
- * The JSON object of a success. A 2xx alone says little: a web page of some other server has it too.
+ * Returns the JSON object of a successful answer. A 2xx alone proves little: any web page has it.
  *
  * @throws {Error} for anything else
  */
@@ -205,7 +205,7 @@ function describeBody({ body, headers }: ServiceResponse): string {
   return mediaType.trim() || 'without a Content-Type';
 }
 
-/** What may be known of a payment that was created. */
+/** What is known of a created payment. */
 type CreatedPayment = { readonly [Field in keyof ControlPayment]?: unknown };
 
 function describeCreated(payment: CreatedPayment): string[] {

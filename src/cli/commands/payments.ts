@@ -36,7 +36,7 @@ export const list = defineCommand({
   options: {
     search: text({
       value: 'text',
-      help: 'Only those with this text in a reference or the status, in capitals or not.',
+      help: 'Shows only payments with this text in a reference or the status; case is ignored.',
     }),
     limit: limitOption,
     'mock-url': mockUrlOption,
@@ -55,14 +55,14 @@ export const list = defineCommand({
     });
     return showPage(page, page.payments, {
       columns,
-      none: 'There is no payment, or none that matches.',
+      none: 'no payments, or none that match',
     });
   },
 });
 
 export const show = defineCommand({
   name: 'payments show',
-  summary: 'Shows a payment of the running mock: its fields, its statuses, its callbacks.',
+  summary: 'Shows a payment of the running mock: its fields, statuses and callbacks.',
   positionals: ['payment'],
   options: { 'mock-url': mockUrlOption },
   details: [PAYMENT_WORD],
@@ -100,13 +100,13 @@ export const show = defineCommand({
 
 export const setStatus = defineCommand({
   name: 'payments set-status',
-  summary: 'Sets the status of a payment of the running mock, which sends the callback.',
+  summary: 'Sets the status of a payment of the running mock, which then sends the callback.',
   positionals: ['reference-number', 'status'],
   options: { 'mock-url': mockUrlOption },
   details: [
     `${PAYMENT_WORD} Any status may follow any other.`,
     '',
-    'It ends when the endpoint has answered, and says what. The exit code is 0 when the status was set, whatever the endpoint answered.',
+    'Waits for the answer of the endpoint, and prints it. The exit code is 0 if the status was set, whatever the endpoint answered.',
   ],
   examples: [
     'merchant-payments payments set-status order-1 paid',

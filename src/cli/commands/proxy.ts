@@ -19,7 +19,7 @@ import { hostOption, portOption } from '../shared-options.js';
 
 const options = {
   upstream: required(
-    text({ value: 'url', help: 'Base address of the service: a sandbox. Required.' }),
+    text({ value: 'url', help: 'The base URL of the service, a sandbox. Required.' }),
   ),
   'forward-callbacks-to': parsed(
     {
@@ -29,29 +29,29 @@ const options = {
     parseHttpUrl,
   ),
   port: withDefault(
-    portOption("The port for your code's requests; 0 takes a free one. Default: 4243"),
+    portOption("The port for your code's requests; 0 picks a free one. Default: 4243"),
     4243,
   ),
   'callback-port': withDefault(
-    portOption('The port for callbacks; 0 takes a free one. Default: 4244'),
+    portOption('The port for callbacks; 0 picks a free one. Default: 4244'),
     4244,
   ),
   host: hostOption,
   fault: list({
     value: 'json',
-    help: 'A fault to begin with, as JSON: on, type, its fields, times, match.',
+    help: 'A fault to start with, as JSON: on, type, its fields, times, match.',
   }),
 };
 
 export const proxy = defineCommand({
   name: 'proxy',
   summary:
-    "Passes requests and callbacks of a real service on, with the mock's faults. Ctrl-C ends it.",
+    "Forwards the requests and callbacks of a real service, with the mock's faults, until Ctrl-C.",
   options,
   details: [
-    'Point your code at the address it prints, and the callback URL of the account at the callback address (through a tunnel, for example). Bodies pass byte for byte, so signatures hold; credentials are neither kept nor printed.',
+    'Point your code at the address it prints, and the callback URL of the account at the callback address (through a tunnel, for example). Bodies are forwarded byte for byte, so signatures stay valid. Credentials are neither stored nor printed.',
     '',
-    'Faults are added while it runs by fault add, list, remove and clear, with --mock-url. On callbacks it can do duplicate, reorder, drop and late-callback: the others need the signing secret.',
+    'While it runs, change its faults with fault add, list, remove and clear, and --mock-url. On callbacks it supports duplicate, reorder, drop and late-callback: the others need the signing secret.',
   ],
   examples: [
     'merchant-payments proxy --upstream https://sandbox.example --forward-callbacks-to http://127.0.0.1:3000/callbacks/payments',
@@ -68,7 +68,7 @@ export const proxy = defineCommand({
       if (!isLoopback(given.host)) {
         printNote(
           terminal,
-          `warning: listening on ${plainText(given.host)}, anybody who reaches this port can add faults and send requests on`,
+          `warning: listening on ${plainText(given.host)}: anyone who can reach this port can add faults and send requests to the service`,
         );
       }
       await stopped;
@@ -87,7 +87,7 @@ function readFault(json: string): Fault {
     : fault;
 }
 
-/** @throws {UsageError} for a fault that is invalid, or that a proxy can't do */
+/** @throws {UsageError} for a fault that is invalid, or that a proxy does not support */
 function addFault({ faults }: FaultProxy, fault: Fault): void {
   try {
     faults.add(fault);
@@ -131,7 +131,7 @@ const describe = ({ url, callbackUrl }: FaultProxy): string =>
     `  callbacks  ${callbackUrl ?? 'not received: give --forward-callbacks-to'}`,
     `  faults     merchant-payments fault add … --mock-url ${url}`,
     '',
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop.',
   ].join('\n');
 
 function describeExchange(exchange: ProxiedExchange): string {

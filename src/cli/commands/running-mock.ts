@@ -16,17 +16,17 @@ import { limitOption, showPage } from '../shared-options.js';
 
 /** A century. */
 const LONGEST_ADVANCE_MS = 36_525 * 86_400_000;
-/** What the mock lists at a time. */
+/** The most that the mock lists at a time. */
 const MOST_ATTEMPTS = 1_000;
 const SHOWN_ATTEMPTS = 20;
 
 export const advance = defineCommand({
   name: 'clock advance',
-  summary: 'Moves the clock of the running mock ahead, and with it retries and delays.',
+  summary: 'Moves the clock of the running mock ahead, so that retries and delays fall due.',
   positionals: ['duration'],
   options: { 'mock-url': mockUrlOption },
   details: [
-    'A duration is a number with its unit: 500ms, 90s, 10m, 1h, 2d. It ends when every retry that fell due has been answered. Callbacks are signed with the real time all the same.',
+    'A duration is a number with its unit: 500ms, 90s, 10m, 1h, 2d. The command ends when every retry that fell due has been answered. Callbacks are still signed with the real time.',
   ],
   examples: ['merchant-payments clock advance 1h', 'merchant-payments clock advance 90s --json'],
   async run(call) {
@@ -45,7 +45,7 @@ export const advance = defineCommand({
     const end = attempts.findIndex(({ id }) => id === last?.id);
     const sent = (end < 0 ? attempts : attempts.slice(0, end)).toReversed();
     const isMore = end < 0 && attempts.length === MOST_ATTEMPTS;
-    const line = `the mock's clock was moved ahead by ${formatDuration(ms)}: ${plainText(state.now)}`;
+    const line = `the mock's clock moved ahead by ${formatDuration(ms)}, to ${plainText(state.now)}`;
     return {
       json: { ...state, attempts: sent },
       lines: ({ paint }) => [
@@ -64,9 +64,9 @@ export const advance = defineCommand({
 
 export const reset = defineCommand({
   name: 'reset',
-  summary: 'Has the running mock forget everything but its settings.',
+  summary: 'Clears everything in the running mock except its settings.',
   options: { 'mock-url': mockUrlOption },
-  details: ['Identifiers begin again as at its start.'],
+  details: ['Identifiers start over.'],
   examples: ['merchant-payments reset'],
   async run(call) {
     const client = connectToMock(call);
@@ -107,15 +107,15 @@ export const listRequests = defineCommand({
       path: ['requests'],
       query: { limit: call.options.limit },
     });
-    return showPage(page, page.requests, { columns, none: 'No request was received yet.' });
+    return showPage(page, page.requests, { columns, none: 'no requests received yet' });
   },
 });
 
 export const tail = defineCommand({
   name: 'tail',
-  summary: 'Prints what happens in the running mock, until Ctrl-C or the end of the mock.',
+  summary: 'Prints the events of the running mock, until Ctrl-C or the end of the mock.',
   options: { 'mock-url': mockUrlOption },
-  details: ['With --json each line is an event, as those of mock --json.'],
+  details: ['With --json, each line is an event as mock --json prints it.'],
   examples: ['merchant-payments tail', 'merchant-payments tail --json'],
   async run(call) {
     const { options, terminal } = call;
@@ -126,7 +126,7 @@ export const tail = defineCommand({
     const log = new MockLog(createPaint(terminal.stdout));
     try {
       const events = await client.openEvents(leave.signal);
-      printNote(terminal, `watching ${client.base}; Ctrl-C ends it`);
+      printNote(terminal, `watching ${client.base}; press Ctrl-C to stop`);
       for await (const event of events) {
         const line = options.json ? plainJson(event) : log.describe(event);
         if (line !== undefined) printLine(terminal, line);

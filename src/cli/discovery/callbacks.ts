@@ -7,17 +7,17 @@ import { SECONDS_END } from '../../protocol/instant.js';
 import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import { UsageError } from '../command.js';
 
-/** What the callbacks of a run show. */
-export interface HeardCallbacks extends AsyncDisposable {
+/** The callbacks that a run has received. */
+export interface ReceivedCallbacks extends AsyncDisposable {
   readonly url: string;
-  /** Of the payments of this run. */
+  /** The reference numbers of this run's payments. */
   readonly referenceNumbers: ReadonlySet<string>;
   readonly learned: ProfiledCallbacks;
   /** Why callbacks were refused: the codes of the errors. */
   readonly refusals: ReadonlySet<string>;
   /** Settles when the first callback has arrived. */
   readonly first: Promise<void>;
-  /** Settles when it was retried. */
+  /** Settles when it has been retried. */
   readonly retried: Promise<void>;
 }
 
@@ -25,31 +25,31 @@ interface Listening {
   readonly port: number;
   readonly host: string;
   readonly signingSecret: string;
-  /** What the references of this run begin with. */
+  /** The prefix of this run's references. */
   readonly prefix: string;
 }
 
 type Handling = CallbackReceiverOptions['onPayment'];
 type Callback = Parameters<Handling>[0];
 
-// What is signed anew afterwards has another timestamp, also one in seconds.
+// A retry that is signed after this time has another timestamp, even in whole seconds.
 const FIRST_ANSWER_AFTER_MS = 1_100;
 
-/** Callbacks are judged here, not acted on: a clock that is wrong is no reason to learn nothing. */
+/** Wide, because nothing acts on these callbacks: even with a wrong clock they can be learned from. */
 const TOLERANCE_SECONDS = 86_400;
 
 /**
- * Receives the callbacks of a run. The first is refused, so that it is retried. One of another payment is
- * refused too: the service retries it, by then at the endpoint that it is for.
+ * Receives the callbacks of a run. Refuses the first, so that it is retried. Refuses those of other payments
+ * too, so that the service retries them until they reach their own endpoint.
  *
  * @throws {UsageError} when it can't listen
  * @throws {InvalidOptionError} for an invalid signing secret
  */
-export async function hearCallbacks(listening: Listening): Promise<HeardCallbacks> {
+export async function receiveCallbacks(listening: Listening): Promise<ReceivedCallbacks> {
   const { port, host, signingSecret, prefix } = listening;
   const { callbackHandler } = await import('merchant-payments/node');
   const { createCallbackVerifier, RetryLaterError } = await import('merchant-payments');
-  // Refuses the secret now, if it has to.
+  // An invalid secret is refused now.
   createCallbackVerifier({ signingSecret });
   const referenceNumbers = new Set<string>();
   const refusals = new Set<string>();
@@ -73,7 +73,7 @@ export async function hearCallbacks(listening: Listening): Promise<HeardCallback
       throw new RetryLaterError();
     }
     if (key !== awaited.key) return;
-    // A copy that was sent beside it.
+    // A copy that was sent at the same time.
     if (!isAnswered) throw new RetryLaterError();
     learned.retrySigning ??= signature === awaited.signature ? 'original' : 'fresh';
     retried.resolve();
@@ -86,7 +86,7 @@ export async function hearCallbacks(listening: Listening): Promise<HeardCallback
       signingSecret,
       toleranceSeconds: TOLERANCE_SECONDS,
       timestampUnit: unitOf(headers),
-      // It must not know a retry from before.
+      // No deduplication: the retry must be seen.
       inbox: {
         async process(_change, work) {
           await work({ tx: undefined, signal: new AbortController().signal, stale: false });
@@ -115,7 +115,7 @@ export async function hearCallbacks(listening: Listening): Promise<HeardCallback
     retried: retried.promise,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
-      // The answer to a retry may be under way.
+      // The answer to a retry may still be in transit.
       const timer = setTimeout(() => server.closeAllConnections(), 2 * FIRST_ANSWER_AFTER_MS);
       await closed;
       clearTimeout(timer);
@@ -134,7 +134,7 @@ function deferred() {
 const unitOf = (headers: IncomingHttpHeaders): TimestampUnit =>
   Number(headers['x-timestamp']) < SECONDS_END ? 'seconds' : 'milliseconds';
 
-/** Of a signature that matches: what its text shows. */
+/** The encoding of a valid signature, as far as its characters show. */
 function encodingOf(signature: string): SignatureEncoding {
   if (/^[\da-f]{64}$/i.test(signature)) return 'hex';
   if (/[+/]/.test(signature)) return 'base64';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ProfiledRepetition, ServiceProfile } from 'merchant-payments/mock-server';
 import { JoinedSignal } from '../../protocol/joined-signal.js';
 import { type InvalidCase, invalidCases } from '../../protocol/service-profile.js';
-import type { HeardCallbacks } from './callbacks.js';
+import type { ReceivedCallbacks } from './callbacks.js';
 import {
   ProbeFailure,
   type ReceivedAnswer,
@@ -14,27 +14,32 @@ import { describeAnswer, findPath, identifierIn } from './profile.js';
 
 interface Discovery {
   readonly target: Target;
-  /** Absent where no callbacks are received. */
-  readonly heard: HeardCallbacks | undefined;
+  /** Absent when no callbacks are received. */
+  readonly callbacks: ReceivedCallbacks | undefined;
   /** How long to wait for a callback, and for its retry. */
   readonly waitMs: number;
-  /** Called with the step that begins. */
+  /** Called as each step begins. */
   readonly onStep: (step: string) => void;
 }
 
 /** What a run has learned. */
 export interface Discovered {
   readonly profile: ServiceProfile;
-  /** References of the payments that exist now, as far as the answers tell. */
+  /** References of the payments that were created, as far as the answers show. */
   readonly created: readonly string[];
 }
 
 /**
- * Sends what the interface leaves open, and describes what the service does.
+ * Sends requests whose answers the interface leaves open, and describes what the service does.
  *
- * @throws {ProbeFailure} when a valid creation does not succeed: without it, nothing else says anything
+ * @throws {ProbeFailure} when a valid creation fails: then the other answers mean nothing
  */
-export async function discover({ target, heard, waitMs, onStep }: Discovery): Promise<Discovered> {
+export async function discover({
+  target,
+  callbacks,
+  waitMs,
+  onStep,
+}: Discovery): Promise<Discovered> {
   const notLearned: Record<string, string> = {};
   onStep('sending a valid creation');
   const creation = await sendCreation(target);
@@ -53,15 +58,15 @@ export async function discover({ target, heard, waitMs, onStep }: Discovery): Pr
     const answer = await attempt(`invalid.${which}`, () => sendInvalid(target, which));
     if (answer !== undefined) invalid.set(which, answer);
   }
-  if (heard !== undefined) await waitForCallbacks(heard, { target, waitMs, onStep });
+  if (callbacks !== undefined) await waitForCallbacks(callbacks, { target, waitMs, onStep });
   const path = [creation, ...(repeated ? [repeated] : []), ...invalid.values()]
-    .map(({ body }) => findPath(body, heard?.referenceNumbers ?? new Set()))
+    .map(({ body }) => findPath(body, callbacks?.referenceNumbers ?? new Set()))
     .find((one) => one !== undefined);
   const describe = (answer: ReceivedAnswer) => describeAnswer(answer, path);
   const effect = repeated && effectOf(creation, repeated, path);
   if (repeated !== undefined && effect === undefined) {
     notLearned['repeatedReference'] =
-      'the answers hold no referenceNumber that tells one payment from two; with --listen, callbacks show which field it is';
+      'the answers have no referenceNumber to distinguish one payment from two; with --listen, callbacks show which field it is';
   }
   return {
     profile: {
@@ -69,8 +74,8 @@ export async function discover({ target, heard, waitMs, onStep }: Discovery): Pr
       creation: describe(creation),
       ...(repeated && effect && { repeatedReference: { effect, answer: describe(repeated) } }),
       invalid: Object.fromEntries([...invalid].map(([which, one]) => [which, describe(one)])),
-      callbacks: heard?.learned ?? {},
-      notLearned: { ...notLearned, ...explainCallbacks(heard, waitMs) },
+      callbacks: callbacks?.learned ?? {},
+      notLearned: { ...notLearned, ...explainCallbacks(callbacks, waitMs) },
     },
     created: [
       creation,
@@ -83,14 +88,14 @@ export async function discover({ target, heard, waitMs, onStep }: Discovery): Pr
 }
 
 function assertAccepted({ status, body }: ReceivedAnswer): void {
-  // A 3xx may be a page to pay at.
+  // A 3xx may lead to a payment page.
   if (status < 400) return;
   const { code } = (body ?? {}) as { readonly code?: unknown };
   const shown = typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` ${code}` : '';
   throw new ProbeFailure(
     status === 401
       ? `the service refused the credentials (401${shown}): check MERCHANT_PAYMENTS_API_KEY and MERCHANT_PAYMENTS_API_SECRET`
-      : `the service refused a valid creation (${status}${shown}): give what it asks for with --amount, --currency and --field`,
+      : `the service refused a valid creation (${status}${shown}): give what it requires with --amount, --currency and --field`,
   );
 }
 
@@ -107,18 +112,18 @@ function effectOf(
 }
 
 async function waitForCallbacks(
-  heard: HeardCallbacks,
+  callbacks: ReceivedCallbacks,
   { target, waitMs, onStep }: Pick<Discovery, 'target' | 'waitMs' | 'onStep'>,
 ): Promise<void> {
   onStep(
-    `waiting up to ${waitMs / 1000} s for a callback at ${heard.url}: change the status of ${target.prefix}-valid at the service, where it does not change by itself`,
+    `waiting up to ${waitMs / 1000} s for a callback at ${callbacks.url}: change the status of ${target.prefix}-valid at the service, unless it changes automatically`,
   );
-  if (!(await within(heard.first, waitMs, target.signal))) return;
+  if (!(await within(callbacks.first, waitMs, target.signal))) return;
   onStep(`waiting up to ${waitMs / 1000} s for its retry`);
-  await within(heard.retried, waitMs, target.signal);
+  await within(callbacks.retried, waitMs, target.signal);
 }
 
-/** Whether it settles in time. */
+/** Resolves with whether the promise settles in time. */
 async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
   using deadline = new JoinedSignal([signal], ms);
   const isOver = signal.aborted ? [] : once(deadline.signal, 'abort');
@@ -128,16 +133,16 @@ async function within(promise: Promise<void>, ms: number, signal: AbortSignal): 
 }
 
 function explainCallbacks(
-  heard: HeardCallbacks | undefined,
+  callbacks: ReceivedCallbacks | undefined,
   waitMs: number,
 ): Record<string, string> {
-  if (heard === undefined) return { callbacks: 'callbacks are received with --listen only' };
-  const { learned, refusals } = heard;
+  if (callbacks === undefined) return { callbacks: 'callbacks are received only with --listen' };
+  const { learned, refusals } = callbacks;
   if (learned.retrySigning !== undefined) return {};
   const within = `within ${waitMs / 1000} s`;
   if (learned.timestampUnit !== undefined) {
     return {
-      'callbacks.retrySigning': `the callback was not retried ${within}; --wait gives more time`,
+      'callbacks.retrySigning': `the callback was not retried ${within}; allow more time with --wait`,
     };
   }
   const reasons = [...refusals].join(', ');
@@ -145,6 +150,6 @@ function explainCallbacks(
     callbacks:
       reasons === ''
         ? `no callback of this run was received ${within}`
-        : `callbacks were received, but not one that verifies (${reasons})`,
+        : `callbacks were received, but none passed verification (${reasons})`,
   };
 }

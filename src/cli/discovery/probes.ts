@@ -3,15 +3,15 @@ import { operations } from '../../protocol/operations.js';
 import { type InvalidCase, invalidCreations } from '../../protocol/service-profile.js';
 import { exchange } from '../network.js';
 
-/** A service, and what is created there. */
+/** A service, and the payments to create there. */
 export interface Target {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** The fields of every creation but its reference. */
+  /** The fields of every creation except the reference. */
   readonly creation: Readonly<Record<string, unknown>>;
-  /** What every reference begins with. */
+  /** The prefix of every reference. */
   readonly prefix: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -22,21 +22,21 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** The media type, in lower case. */
   readonly contentType: string | undefined;
-  /** Parsed, where it is JSON; a text otherwise. */
+  /** Parsed if it is JSON, otherwise text. */
   readonly body: unknown;
   readonly isJson: boolean;
   /** The fields that were sent. */
   readonly sent: Readonly<Record<string, unknown>>;
 }
 
-/** A probe had no answer that says something, for a reason that ends "…: ". */
+/** A probe got no meaningful answer; the message is the reason. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 }
 
 const MAX_ANSWER_BYTES = 65_536;
 
-// Anything else may be data.
+// Any other value may be data.
 const MEDIA_TYPE = /^(?:application|text)\/[\w.+-]{1,64}(?=[\s;]|$)/;
 
 /** Sends a creation that should succeed. */
@@ -69,10 +69,10 @@ interface Probe {
   readonly authorization: string | undefined;
 }
 
-/** What says nothing about the request: the service was busy, or not reached. */
+/** Statuses that say nothing about the request: the service was busy or not reached. */
 const TRANSIENT = [429, 502, 503, 504];
 
-/** @throws {ProbeFailure} without a whole answer, or with one that says nothing about the request */
+/** @throws {ProbeFailure} when the answer is incomplete, or says nothing about the request */
 async function send(
   { baseUrl, timeoutMs, signal }: Target,
   { sent, authorization }: Probe,

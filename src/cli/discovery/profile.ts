@@ -7,11 +7,11 @@ import {
 } from '../../protocol/service-profile.js';
 import type { ReceivedAnswer } from './probes.js';
 
-/** What a value of an answer can be known by. */
+/** What identifies a value of an answer. */
 export interface KnownValues {
   /** The fields that were sent. */
   readonly sent: Readonly<Record<string, unknown>>;
-  /** Where a payment's identifier stands, as callbacks have shown. */
+  /** The path of the payment's identifier, as learned from callbacks. */
   readonly identifierPath: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const MAX_DEPTH = 8;
 const MAX_FIELDS = 100;
 const MAX_ENTRIES = 10;
 
-/** An answer without its values: they may be secrets, or name a person. */
+/** Describes an answer without its values, which may be secret or personal. */
 export function describeAnswer(
   { status, contentType, body, isJson, sent }: ReceivedAnswer,
   identifierPath?: string,
@@ -33,14 +33,14 @@ export function describeAnswer(
   };
 }
 
-// A longer or stranger name may be data: an address of mail, for example.
+// A longer or unusual name may be data, such as an e-mail address.
 const PLAIN_NAME = /^[\w.$-]{1,64}$/;
 
 function templateOf(value: unknown, path: string, known: KnownValues): unknown {
   if (typeof value === 'string') return describeText(value, path, known);
   if (typeof value === 'number') {
     if (value === known.sent['amount']) return placeholder('amount');
-    return isOfFewValues(path) ? value : placeholder('number');
+    return isEnumeration(path) ? value : placeholder('number');
   }
   if (typeof value !== 'object' || value === null) return value;
   if (path.split('/').length > MAX_DEPTH) return placeholder('text');
@@ -62,7 +62,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 function describeText(text: string, path: string, known: KnownValues): string {
   const found = text === '' ? undefined : findPlaceholder(text, path, known);
   if (found !== undefined) return placeholder(found);
-  if (text === '' || (isOfFewValues(path) && /^[A-Za-z][\w.-]{0,63}$/.test(text))) return text;
+  if (text === '' || (isEnumeration(path) && /^[A-Za-z][\w.-]{0,63}$/.test(text))) return text;
   return placeholder('text');
 }
 
@@ -80,16 +80,16 @@ function findPlaceholder(
   return /^https?:\/\//i.test(text) ? 'url' : undefined;
 }
 
-/** Whether a field of that name has one of few values, which code may depend on. */
-const isOfFewValues = (path: string): boolean =>
+/** Whether a field of this name is an enumeration, whose values code may depend on. */
+const isEnumeration = (path: string): boolean =>
   /(?:\/|_)(?:status|state|type|kind|object|result|code|errorCode)$/i.test(path);
 
-/** Where an answer holds one of these numbers. */
+/** Returns the path at which an answer has one of these reference numbers. */
 export function findPath(body: unknown, numbers: ReadonlySet<string>): string | undefined {
   return listTexts(body).find(([, text]) => numbers.has(text))?.[0];
 }
 
-/** What identifies a payment in the answer to its creation. */
+/** Returns the identifier of the payment in the answer to its creation. */
 export function identifierIn(body: unknown, path = '/referenceNumber'): string | undefined {
   return listTexts(body).find(([one, text]) => one.endsWith(path) && text !== '')?.[1];
 }
@@ -100,23 +100,23 @@ function listTexts(value: unknown, path = ''): [path: string, text: string][] {
   return Object.entries(value).flatMap(([name, field]) => listTexts(field, `${path}/${name}`));
 }
 
-/** A point at which the service no longer does what a profile says. */
+/** A point where the service no longer matches a profile. */
 export interface Drift {
-  /** Where it stands in the profile, for example `creation.status`. */
+  /** The path in the profile, for example `creation.status`. */
   readonly point: string;
-  /** What the profile says; absent where it says nothing. */
+  /** The value in the profile, if it has one. */
   readonly before?: unknown;
-  /** What was seen now. */
+  /** The value seen now. */
   readonly now?: unknown;
 }
 
-/** What has changed since a profile was made, of what both runs have learned. */
+/** Returns what has changed since a profile was made, among the points that both runs have learned. */
 export function findDrift(before: ServiceProfile, now: ServiceProfile): readonly Drift[] {
   const [old, recent] = [learned(before), learned(now)];
-  // Without callbacks it is not known which field identifies a payment.
-  const isHeard = [before, now].every(({ callbacks }) => Object.keys(callbacks).length > 0);
+  // Only callbacks show which field identifies a payment.
+  const hasCallbacks = [before, now].every(({ callbacks }) => Object.keys(callbacks).length > 0);
   const isSame = (one: unknown, other: unknown): boolean =>
-    one === other || (!isHeard && [one, other].every((value) => identifiers.includes(value)));
+    one === other || (!hasCallbacks && [one, other].every((value) => identifiers.includes(value)));
   return [...old].flatMap(([name, value]) => {
     const other = recent.get(name);
     if (other === undefined) return [];
@@ -133,7 +133,7 @@ const identifiers: readonly unknown[] = [
   placeholder('text'),
 ];
 
-/** What was learned, by its name. */
+/** Returns what was learned, by name. */
 function learned({ creation, repeatedReference, invalid, callbacks }: ServiceProfile) {
   const named = (group: string, points: object) =>
     Object.entries(points).map(([name, value]) => [`${group}.${name}`, value] as const);
@@ -146,7 +146,7 @@ function learned({ creation, repeatedReference, invalid, callbacks }: ServicePro
   return new Map<string, unknown>(all.filter(([, value]) => value !== undefined));
 }
 
-/** Every value below a point, by its path. */
+/** Lists every value below a path. */
 function list(value: unknown, path: string): [point: string, value: unknown][] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);

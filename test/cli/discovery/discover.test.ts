@@ -133,7 +133,7 @@ const strangers = [
 describe.each(strangers)('of a service that is not the mock: $learned.effect', (stranger) => {
   const { choices, now, learned } = stranger;
 
-  test('the profile says what it does, and a mock with that profile does the same', async () => {
+  test('the profile describes it, and a mock with that profile behaves the same', async () => {
     await using service = await startStranger({ ...choices, now });
     const { profile, created } = await discover(service.url, service.pay);
     const answer = {
@@ -194,12 +194,12 @@ describe.each(strangers)('of a service that is not the mock: $learned.effect', (
 const [{ choices, now }] = strangers;
 
 describe('consent', () => {
-  test('is asked for: without a terminal and --yes nothing is sent', async () => {
+  test('is required: without a terminal and --yes nothing is sent', async () => {
     await using service = await startStranger({ ...choices, now });
     const { code, stdout, stderr } = await runCommand(['discover', '--base-url', service.url], env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(`discover creates payments at ${service.url}, of 100 EUR`);
-    expect(stderr).toContain('So at most 10.');
+    expect(stderr).toContain('That is 10 at most.');
     expect(stderr).toContain('there is no terminal to ask for consent; give --yes');
     expect(service.bodies).toEqual([]);
   });
@@ -228,7 +228,7 @@ describe('consent', () => {
   });
 });
 
-describe('a command line that is wrong is refused before anything is sent', () => {
+describe('an invalid command line is refused before anything is sent', () => {
   const existing = path.join(folder, 'existing.json');
   writeFileSync(existing, '{"version":2}');
   test.each<[string, string[], string]>([
@@ -236,7 +236,7 @@ describe('a command line that is wrong is refused before anything is sent', () =
     ['a profile that is none', ['--profile', existing], 'profile.version must be 1'],
     ['a profile that is missing', ['--profile', '/nowhere'], 'failed with ENOENT'],
     ['a currency in words', ['--currency', 'euro'], '--currency must be three capital letters'],
-    ['its own field', ['--field', 'amount=5'], '--field amount is given by --amount'],
+    ['its own field', ['--field', 'amount=5'], '--field amount is not allowed: --amount sets it'],
     ['a long wait', ['--wait', '2h'], '--wait must be at most 1h'],
     ['a port that is none', ['--listen', '65536'], '--listen must be a whole number'],
   ])('%s', async (_what, given, message) => {
@@ -265,7 +265,7 @@ describe('a command line that is wrong is refused before anything is sent', () =
   });
 });
 
-describe('a service that does not answer as one', () => {
+describe('a server that does not answer like the service', () => {
   test.each<[string, RequestListener, string]>([
     [
       'other credentials',
@@ -278,7 +278,7 @@ describe('a service that does not answer as one', () => {
         response.writeHead(422, { 'content-type': 'application/json' });
         response.end('{"code":"RETURN_URL_REQUIRED"}');
       },
-      'refused a valid creation (422 RETURN_URL_REQUIRED): give what it asks for with --amount, --currency and --field',
+      'refused a valid creation (422 RETURN_URL_REQUIRED): give what it requires with --amount, --currency and --field',
     ],
     [
       'an overload',
@@ -325,7 +325,7 @@ describe('a service that does not answer as one', () => {
     expect(stderr).toContain(message);
   });
 
-  test('secrets are in no profile, wherever the service says them', async () => {
+  test('secrets are in no profile, wherever the service answers them', async () => {
     const secrets = Object.values(env);
     await using service = await serve((request, response) => {
       const said = [...secrets, request.headers.authorization?.slice('Basic '.length) ?? ''];
@@ -348,7 +348,7 @@ describe('a service that does not answer as one', () => {
     });
   });
 
-  test('what one request shows nothing of is not learned, with the reason; the rest is', async () => {
+  test('what one request does not show is not learned, with the reason; the rest is', async () => {
     let count = 0;
     await using service = await serve((request, response) => {
       count += 1;
@@ -361,15 +361,15 @@ describe('a service that does not answer as one', () => {
     expect(profile.creation).toEqual({ status: 200, contentType: 'text/plain', body: '{text}' });
     expect(Object.keys(profile.invalid)).toHaveLength(6);
     expect(profile.notLearned).toEqual({
-      repeatedReference: expect.stringContaining('the answers hold no referenceNumber'),
+      repeatedReference: expect.stringContaining('the answers have no referenceNumber'),
       'invalid.invalidCredentials': 'the service answered 429',
       'invalid.missingReference': 'the connection failed with ECONNRESET',
-      callbacks: 'callbacks are received with --listen only',
+      callbacks: 'callbacks are received only with --listen',
     });
   });
 });
 
-test('callbacks that do not verify teach nothing, and those of other payments are kept for later', async () => {
+test('nothing is learned from callbacks that fail verification, and those of other payments are retried', async () => {
   const statuses: number[] = [];
   let answerProbes = (): void => undefined;
   const sent = new Promise<void>((resolve) => {
@@ -380,7 +380,7 @@ test('callbacks that do not verify teach nothing, and those of other payments ar
   });
   const line = ['discover', '--base-url', service.url, '--yes', '--json', '--listen', '0'];
   await using command = startHere([...line, '--wait', '1ms'], env);
-  const [, callbackUrl = ''] = await command.printed(/callbacks are received at (\S+)/, 'stderr');
+  const [, callbackUrl = ''] = await command.printed(/receiving callbacks at (\S+)/, 'stderr');
   for (const secret of ['another secret', signingSecret]) {
     const { headers, rawBody } = signCallback({ payment: {}, signingSecret: secret });
     const { status } = await fetch(callbackUrl, { method: 'POST', headers, body: rawBody });
@@ -391,7 +391,7 @@ test('callbacks that do not verify teach nothing, and those of other payments ar
   const { profile } = JSON.parse((await command.ended).stdout) as Printed;
   expect(profile.callbacks).toEqual({});
   expect(profile.notLearned['callbacks']).toBe(
-    'callbacks were received, but not one that verifies (SIGNATURE_MISMATCH)',
+    'callbacks were received, but none passed verification (SIGNATURE_MISMATCH)',
   );
 });
 
@@ -401,7 +401,7 @@ describe('a later run with the profile', () => {
   test('finds no drift where there is none, and names each where there is', async () => {
     await using service = await startStranger({ ...choices, now });
     const first = await run(service.url, '--output', file);
-    expect(first.stderr).toContain(`the profile is in ${file}`);
+    expect(first.stderr).toContain(`the profile was written to ${file}`);
     expect(await run(service.url, '--profile', file)).toMatchObject({ code: 0, stdout: '' });
     await using changed = await startStranger({
       ...choices,
@@ -417,14 +417,14 @@ describe('a later run with the profile', () => {
     expect(drift).toContainEqual({ point: 'creation.status', before: 202, now: 200 });
   });
 
-  test('compares callbacks with those of a run that received them, and with no other', async () => {
+  test('compares callbacks only with those of a run that received them', async () => {
     await using service = await startStranger({ ...choices, now });
     const { profile } = await discover(service.url, service.pay);
     writeFileSync(file, JSON.stringify(profile));
     const { code, stdout, stderr } = await run(service.url, '--profile', file);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain('not learned: repeatedReference: the answers hold no referenceNumber');
-    expect(stderr).toContain('not learned: callbacks: callbacks are received with --listen only');
+    expect(stderr).toContain('not learned: repeatedReference: the answers have no referenceNumber');
+    expect(stderr).toContain('not learned: callbacks: callbacks are received only with --listen');
     const callbacks = { ...profile.callbacks, retrySigning: 'fresh' };
     writeFileSync(file, JSON.stringify({ ...profile, callbacks }));
     const line = ['discover', '--base-url', service.url, '--yes', '--profile', file];
@@ -438,7 +438,7 @@ describe('a later run with the profile', () => {
   });
 });
 
-test('mock --profile answers and signs as the profile says, unless an option says otherwise', async () => {
+test('mock --profile answers and signs as in the profile, unless an option overrides it', async () => {
   await using service = await startStranger({ ...choices, now });
   const { profile } = await discover(service.url, service.pay);
   const file = path.join(folder, 'of-the-mock.json');
@@ -469,7 +469,7 @@ test('mock --profile answers and signs as the profile says, unless an option say
   });
 });
 
-test('a profile holds no secret and nothing of a person', async () => {
+test('a profile has no secret and no personal data', async () => {
   await using service = await startStranger({ ...strangers[0].choices, now: strangers[0].now });
   const output = path.join(folder, 'profile.json');
   const { code, stdout, stderr } = await run(service.url, '--output', output);
@@ -480,5 +480,5 @@ test('a profile holds no secret and nothing of a person', async () => {
     expect(printed).not.toContain(String(part));
   }
   expect(JSON.parse(written)).toEqual(JSON.parse(stdout));
-  expect(stderr).toContain('not learned: callbacks: callbacks are received with --listen only');
+  expect(stderr).toContain('not learned: callbacks: callbacks are received only with --listen');
 });
