@@ -1,5 +1,5 @@
 /**
- * Signs callbacks, checks your endpoint, and finds out why a callback is refused.
+ * Signs callbacks, checks your endpoint, and explains why a callback is refused.
  *
  * @module merchant-payments/testing
  */

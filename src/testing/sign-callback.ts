@@ -18,8 +18,8 @@ import type { SignatureEncoding } from '../protocol/wire.js';
 /** What {@link signCallback} signs, and how. */
 export interface SignCallbackInput {
   /**
-   * The body. Of a record, fields that are missing are filled with sample values; one that is
-   * `undefined` is left out; further ones are kept. Text and bytes are signed as they are, JSON or not.
+   * The body. Fields that a record lacks get sample values; `undefined` fields are left out; additional
+   * fields are kept. Text and bytes are signed unchanged, JSON or not.
    */
   payment:
     | { [Field in keyof PaymentStatusRecord]?: PaymentStatusRecord[Field] | undefined }
@@ -29,8 +29,8 @@ export interface SignCallbackInput {
   /** The signing secret, as given to `verifyCallback`: text, bytes or a secret `KeyObject`; not empty. */
   signingSecret: SigningSecret;
   /**
-   * X-Timestamp: a whole number from 0, written as it is (the service writes Unix seconds), or a Date,
-   * written in whole seconds.
+   * X-Timestamp: a whole number from 0, sent unchanged (the service sends Unix seconds), or a Date, sent in
+   * whole seconds.
    * @default now
    */
   timestamp?: number | Date | undefined;
@@ -57,7 +57,7 @@ const rules = {
   },
   signingSecret: (value: unknown, option: string) => createSigningKey(option, value),
   timestamp: (value: unknown = new Date(), option: string): number => {
-    // Not instanceof: test runners have a Date class besides.
+    // Not instanceof: test runners have a second Date class.
     if (!types.isDate(value)) return wholeNumber({ unit: 'seconds' })(value, option);
     const seconds = Math.floor(value.getTime() / 1000);
     if (seconds >= 0) return seconds;
@@ -67,7 +67,7 @@ const rules = {
 } satisfies OptionRules<SignCallbackInput>;
 
 /**
- * Makes a callback with a correct signature, to test a callback handler (interface section 5.2).
+ * Creates a correctly signed callback, to test a callback handler (interface section 5.2).
  *
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, an invalid date
  *

@@ -32,24 +32,24 @@ const decodedWithLoss: CallbackFinding = {
 
 const emptyBody: CallbackFinding = {
   code: 'body-empty',
-  message: 'The body is empty: most often something has read the request before.',
+  message: 'The body is empty, most often because something else has already read the request.',
   remedy: `${HOW_TO_GET_THE_BYTES}.`,
 };
 
 const base64Body: CallbackFinding = {
   code: 'body-base64',
-  message: 'The body is base64, but the bytes that it encodes were signed.',
+  message: 'The body is base64, but the signature is that of the decoded bytes.',
   remedy:
     "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') on AWS Lambda.",
 };
 
 function reserialized(given: string | undefined, signed: string): CallbackFinding {
   const was =
-    given === undefined || given === signed ? '' : `the body is what ${given} writes, but `;
+    given === undefined || given === signed ? '' : `the body is as ${given} writes it, but `;
   return {
     code: 'body-reserialized',
-    message: `The JSON was written again after signing: ${was}what was signed is what ${signed} writes.`,
-    remedy: `Pass the bytes as received, not JSON that was parsed and written again. ${HOW_TO_GET_THE_BYTES}.`,
+    message: `The JSON was serialized again after signing: ${was}the signature is that of JSON as ${signed} writes it.`,
+    remedy: `Pass the bytes as received, not JSON that was parsed and serialized again. ${HOW_TO_GET_THE_BYTES}.`,
   };
 }
 
@@ -63,9 +63,9 @@ const trailingNewline = (change: string): CallbackFinding => ({
 /** The body, as bytes that can be hashed. */
 export interface CapturedBody {
   readonly bytes: Uint8Array;
-  /** What was given instead of the bytes as received: `a parsed object`. Absent when those were given. */
+  /** What was given in place of the bytes as received: `a parsed object`. Absent for bytes. */
   readonly lostAs?: string;
-  /** What looks wrong with it, for when nothing explains the signature. */
+  /** What looks wrong with it; reported when nothing explains the signature. */
   readonly faults: readonly CallbackFinding[];
 }
 
@@ -100,7 +100,7 @@ function describeLost(value: unknown): string {
   return value === undefined ? 'undefined' : describeValue(value);
 }
 
-/** Empty for what is not an object, and for one without JSON: a circle, a BigInt. */
+/** Returns an empty text for anything that JSON can't represent: a cycle, a BigInt, what is no object. */
 function writeObject(value: unknown): string {
   try {
     return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? '') : '';
@@ -116,10 +116,10 @@ export interface BodyReading {
   readonly findings: readonly CallbackFinding[];
 }
 
-// A larger body is used as given: each way to write it costs as much as it is long.
+// A larger body is used only as given: the cost of each form grows with the length.
 const MAX_REWRITTEN_BYTES = 256 * 1024;
 
-/** The body as given, and what it may have been when it was signed. */
+/** Returns the body as given, and the forms that it may have had when it was signed. */
 export function listBodyReadings({ bytes, lostAs }: CapturedBody): readonly BodyReading[] {
   const content = asBuffer(bytes);
   const given: BodyReading = { bytes, findings: [] };
@@ -128,7 +128,7 @@ export function listBodyReadings({ bytes, lostAs }: CapturedBody): readonly Body
       ? [given]
       : [given, ...changeNewline(content), ...decodeBase64(content), ...writeAgain(content)];
   if (lostAs === undefined) return readings;
-  // How a parsed object would have to be written does not help when the bytes are lost.
+  // When the bytes are lost, it does not help to know how the JSON was written.
   return readings.map((reading) => ({ ...reading, findings: [notRawButSigned(lostAs)] }));
 }
 
@@ -153,8 +153,8 @@ function decodeBase64(content: Buffer): readonly BodyReading[] {
 
 function writeAgain(content: Buffer): readonly BodyReading[] {
   const text = content.toString();
-  const writers = writeByAll(text);
-  // An editor and jq write a newline at the end.
+  const writers = serializeByAll(text);
+  // Editors and jq add a newline at the end.
   const given = writers.get(text.trim());
   writers.delete(text);
   return [...writers].map(([signed, writer]) => ({
@@ -164,14 +164,14 @@ function writeAgain(content: Buffer): readonly BodyReading[] {
 }
 
 const compact = (value: unknown): string => JSON.stringify(value);
-// JSON has no line break inside a string, so each one is the writer's.
+// JSON strings have no raw line breaks, so each one is indentation.
 const spaced = (value: unknown): string =>
   JSON.stringify(value, null, 1).replaceAll(/,\n */g, ', ').replaceAll(/\n */g, '');
 const escapeSlashes = (json: string): string => json.replaceAll('/', '\\/');
 const escapeUnicode = (json: string): string =>
   json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** What writes bodies again in practice. Of two that write the same text the first is named. */
+/** What serializes bodies again in practice. If two write the same text, the first is named. */
 const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => string])[] = [
   ['JSON.stringify', compact],
   ['JSON.stringify(value, null, 2)', (value) => JSON.stringify(value, null, 2)],
@@ -191,14 +191,14 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
 // A status record has one level. Indented, thousands of levels would exhaust the memory.
 const MAX_DEPTH = 16;
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Before a number that is written as a string meanwhile: JSON.parse would lose how it was spelt. */
+/** Marks a number that is a string meanwhile: JSON.parse would lose its spelling. */
 const NUMBER_MARK = '\0number ';
 const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
-/** Before a key that was sorted: an object puts keys that are numbers first. */
+/** Marks a sorted key: objects put numeric keys first. */
 const KEY_MARK = '\0key ';
 
-/** JSON as each program writes it, with the program's name. Empty for text that is not JSON. */
-export function writeByAll(text: string): Map<string, string> {
+/** Returns JSON as each program writes it, with the program's name; empty if the text is not JSON. */
+export function serializeByAll(text: string): Map<string, string> {
   let depth = 0;
   let deepest = 0;
   const marked = text.replace(TOKENS, (token) => {
@@ -237,7 +237,7 @@ function byName(left: string, right: string): number {
   return Number(left > right) - Number(left < right);
 }
 
-// Fields that the interface does not name stay behind the others, in the order as received.
+// Fields that the interface does not name come last, in the order received.
 function byRank(left: string, right: string): number {
   const names: readonly string[] = statusRecordFields;
   const rank = (name: string) => (names.includes(name) ? names.indexOf(name) : names.length);

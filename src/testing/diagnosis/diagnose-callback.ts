@@ -36,23 +36,23 @@ import {
 } from './secret.js';
 
 /**
- * Says why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
- * parsed and written again, a secret that was read wrongly, a clock that is off (interface section
- * 5.2).
+ * Explains why `verifyCallback` refuses a captured callback, and what to do about it: a body that was
+ * parsed and serialized again, a secret that was read wrongly, a clock that is off (interface section 5.2).
  *
- * The verdict is that of `verifyCallback`. For a refused callback the signature is tried with what
- * the secret and the body may have been, the fewest differences first: at most 10,000 HMACs over
- * 64 MiB of keys, timestamps and bodies together. Only each secret on the callback as given is always
- * tried, as `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are
- * used only as given. Nothing of a secret, and no signature that would match, is in the result. It
- * is for the desk and for tests: it costs up to a thousand times what a verification does, so do not run
+ * The verdict is that of `verifyCallback`. For a refused callback, it tries the forms that the secret and the
+ * body may have had when they were signed, those with the fewest differences first: at most 10,000 HMACs over
+ * 64 MiB of keys, timestamps and bodies together. The callback as given is always tried with each secret, as
+ * `verifyCallback` does. A body of more than 256 KiB and a secret of more than 4 KiB are used only as given.
+ * The result contains no part of a secret, and no signature that would match.
+ *
+ * Use it in development and in tests: it costs up to a thousand times as much as a verification, so do not run
  * it on a server for what strangers send.
  *
  * @param request the callback as captured; a parsed body is accepted too, and explained
- * @param options those that were given to `verifyCallback`; a secret with white space around it is
- * accepted too, and explained
- * @throws {InvalidOptionError} when another option is invalid, an empty secret among them, or when
- * `headers` is not a collection of headers
+ * @param options the options of `verifyCallback`; a secret with white space around it is accepted too, and
+ * explained
+ * @throws {InvalidOptionError} when any other option is invalid, such as an empty secret, or `headers` is not a
+ * collection of headers
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ import {
  *   { signingSecret: process.env.SIGNING_SECRET ?? '' },
  * );
  * for (const { code, message, remedy } of findings) console.log(`${code}: ${message}\n  ${remedy}`);
- * console.log(verified ? 'The callback is right.' : 'The callback is refused.');
+ * console.log(verified ? 'The callback is valid.' : 'The callback is refused.');
  * ```
  */
 export function diagnoseCallback(
@@ -83,7 +83,7 @@ export function diagnoseCallback(
   return explainRefusal(request, { policy, secrets, error: verdict });
 }
 
-/** One instant for the verifier and for the findings. */
+/** The verifier and the findings must use the same instant. */
 function freezeClock(policy: ResolvedPolicy): ResolvedPolicy {
   const nowMs = policy.now();
   return { ...policy, now: () => nowMs };
@@ -92,10 +92,10 @@ function freezeClock(policy: ResolvedPolicy): ResolvedPolicy {
 type RefusalError = CallbackVerificationError | InvalidOptionError;
 
 /**
- * What `verifyCallback` returns, or throws. White space around a secret is a refusal too, since it
+ * Returns what `verifyCallback` returns or throws. White space around a secret counts as a refusal, because it
  * can be explained.
  *
- * @throws {InvalidOptionError} for every other option that is invalid
+ * @throws {InvalidOptionError} for any other invalid option
  */
 function runVerifier(
   request: CallbackRequest,
@@ -105,7 +105,7 @@ function runVerifier(
   const trim = (secret: SigningSecret) => (hasEdgeSpace(secret) ? secret.trim() : secret);
   const isList = Array.isArray(signingSecret);
   const trimmed = isList ? signingSecret.map(trim) : trim(signingSecret as SigningSecret);
-  // What is refused with the secrets trimmed is refused for something else.
+  // Throws for whatever is wrong with the options besides white space.
   createCallbackVerifier({ ...policy, signingSecret: trimmed });
   assertRequest(request, 'rawBody and headers');
   try {
@@ -147,9 +147,9 @@ function explainRefusal(
         });
   const changes = explanation && [...explanation.findings, ...ofSignature, ...ofTimestamp];
   const signature = judgeSignature(headers, changes);
-  // An authentic body may still not be a record; what is not authentic is not looked into.
+  // An authentic body may still not be a record. Other bodies are not examined.
   const record: ReadRecord = explanation ? readRecord(explanation.body, error) : {};
-  // What can be seen to be damaged is suspected before the secret is.
+  // Visible damage is suspected before the secret.
   const damage = [...body.faults, ...headers.signature.faults, ...ofTimestamp];
   const isWhole = damage.length === 0 && readRecord(body.bytes).payment !== undefined;
   const findings = [
@@ -172,7 +172,7 @@ function explainRefusal(
   });
 }
 
-/** `changes` is what is different from what was given; absent without an explanation. */
+/** `changes` are the differences from the callback as given; `undefined` without an explanation. */
 function judgeSignature(
   { signature }: CapturedHeaders,
   changes: readonly CallbackFinding[] | undefined,
@@ -185,8 +185,8 @@ function judgeSignature(
 const unexplained = (tried: readonly string[]): CallbackFinding => ({
   code: 'unexplained',
   message:
-    'Nothing that was tried makes the signature match: the body was damaged or changed in a way that is not known here, the callback was signed with another secret, or it is forged. Do not act on this callback.',
-  remedy: 'Capture a callback again with the bytes of its body as received, and verify that.',
+    'No known change makes the signature match: the body was damaged or changed in an unknown way, the callback was signed with another secret, or it is forged. Do not act on this callback.',
+  remedy: 'Capture a callback again, with the bytes of its body as received, and verify that.',
   tried,
 });
 
@@ -198,7 +198,7 @@ interface ReadRecord {
 
 function readRecord(bytes: Uint8Array, refusal?: RefusalError): ReadRecord {
   try {
-    // recordSchema refuses what is a record otherwise.
+    // Only recordSchema refused the body, which is otherwise a record.
     if (refusal instanceof CallbackVerificationError && refusal.issues) throw refusal;
     return { payment: parseStatusRecord(decodeBody(bytes)) };
   } catch (error) {
@@ -216,7 +216,7 @@ function recordInvalid(
     code: 'record-invalid',
     message: `The signature matches${once}, but the body is not a payment status record: ${describeIssues(issues)}.`,
     remedy:
-      'Compare the body with the record that is expected: that of interface section 2.2, narrowed by your recordSchema.',
+      'Compare the body with the expected record: that of interface section 2.2, narrowed by your recordSchema.',
     issues: Object.freeze(
       issues.map(({ path, message }) =>
         Object.freeze({ path: Object.freeze(path.map(String)), message }),
@@ -239,15 +239,15 @@ const REFUSED_PART: Readonly<Record<RefusalError['code'], string>> = {
 };
 
 /**
- * First what the verifier refused the callback for, then the rest in the order of
- * {@link callbackFindingCodes}. Of one code the first finding is kept.
+ * Puts what the verifier refused the callback for first, then the rest in the order of
+ * {@link callbackFindingCodes}. Keeps the first finding of each code.
  */
 function inOrder(
   findings: readonly CallbackFinding[],
   refusedFor: RefusalError['code'],
 ): readonly CallbackFinding[] {
   const part = REFUSED_PART[refusedFor];
-  const isSeen = ({ code }: CallbackFinding) => code.startsWith(part);
+  const isReason = ({ code }: CallbackFinding) => code.startsWith(part);
   return Object.freeze(
     callbackFindingCodes
       .flatMap((code) => findings.find((finding) => finding.code === code) ?? [])
@@ -257,11 +257,11 @@ function inOrder(
           ...(finding.option && { option: Object.freeze(finding.option) }),
         }),
       )
-      .sort((left, right) => Number(isSeen(right)) - Number(isSeen(left))),
+      .sort((left, right) => Number(isReason(right)) - Number(isReason(left))),
   );
 }
 
-/** The parts of a signature, each with the ways to read it. */
+/** What a signature is made of, with the possible readings of each part. */
 interface SignedParts {
   readonly digest: Buffer;
   readonly timestamp: string;
@@ -270,7 +270,7 @@ interface SignedParts {
 }
 
 interface Search {
-  /** The readings that make the signature match; absent when none does, or none within the limits. */
+  /** The readings that make the signature match; absent if none within the limits do. */
   readonly explanation?: {
     readonly secretIndex: number;
     readonly body: Uint8Array;
@@ -283,13 +283,13 @@ interface Search {
 
 /** The most HMACs that one diagnosis computes, about 0.1 s of work. */
 const MAX_HMACS = 10_000;
-/** The most bytes that go into them: of the key, the timestamp and the body. */
+/** The most bytes that it hashes, of keys, timestamps and bodies. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Tries every reading of the secrets with every reading of the body, those with the fewest
- * differences first. The parts as given are always tried, as the verifier tries them; the others
- * until the next HMAC would go beyond a limit.
+ * Tries every reading of the secrets with every reading of the body, those with the fewest differences first.
+ * Always tries the parts as given, as the verifier does, and the others until the next HMAC would exceed a
+ * limit.
  */
 function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Search {
   const prefix = Buffer.from(`${timestamp}.`);
@@ -312,7 +312,7 @@ function findExplanation({ digest, timestamp, keys, bodies }: SignedParts): Sear
     }
   }
   const tried = [
-    `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in them`,
+    `${keys.length} readings of the signing secret: without white space or quotes, decoded from hex or base64, encoded in hex or base64`,
     `${bodies.length} readings of the body: without or with a newline at its end, decoded from base64, JSON as other programs write it`,
     `${hmacs} HMACs of a secret and a body, those with the fewest differences first`,
   ];

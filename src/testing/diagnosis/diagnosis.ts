@@ -34,15 +34,15 @@ export interface CallbackFindingOption {
   readonly value?: string | undefined;
 }
 
-/** One thing that is wrong with a callback or with how it was captured. Holds no secret and no signature. */
+/** One problem of a callback or of its capture. Contains no secret and no signature. */
 export interface CallbackFinding {
   /** Machine-readable: one of {@link callbackFindingCodes}. */
   readonly code: CallbackFindingCode;
   /** What is wrong. */
   readonly message: string;
-  /** What to do about it: one thing. Options are named as `verifyCallback` calls them. */
+  /** The one thing to do about it. Names options as `verifyCallback` does. */
   readonly remedy: string;
-  /** The option of `verifyCallback` that the remedy sets, where it sets one. */
+  /** The option of `verifyCallback` that the remedy sets, if it sets one. */
   readonly option?: CallbackFindingOption | undefined;
   /**
    * With `timestamp-outside-window`: how far X-Timestamp is behind the clock, in seconds; negative
@@ -57,24 +57,24 @@ export interface CallbackFinding {
   readonly tried?: readonly string[] | undefined;
 }
 
-/** What {@link diagnoseCallback} found. Frozen, and fit for JSON. */
+/** The result of {@link diagnoseCallback}. Frozen; it can be written as JSON. */
 export interface CallbackDiagnosis {
   /** The verdict of `verifyCallback` on the same input. */
   readonly verified: boolean;
   /**
-   * Whether X-Signature was made from this callback.
+   * Whether X-Signature matches this callback.
    *
-   * - `right`: from the body, the headers and a secret exactly as given.
-   * - `explained`: from what the callback is once the findings are fixed.
-   * - `unexplained`: from nothing that was tried.
-   * - `missing`: there is none.
+   * - `right`: it matches the body, the headers and a secret exactly as given.
+   * - `explained`: it matches once the findings are fixed.
+   * - `unexplained`: it matches nothing that was tried.
+   * - `missing`: there is no signature.
    */
   readonly signature: 'right' | 'explained' | 'unexplained' | 'missing';
-  /** Which of the given signing secrets it was made with, from 0. Absent when none is known. */
+  /** Which of the given signing secrets made the signature, from 0. Absent when it is unknown. */
   readonly secretIndex?: number | undefined;
   /**
-   * The record, when `signature` is `right`. Without `verified` it is authentic, but it may be a
-   * replay: look at it, do not act on it.
+   * The record, when `signature` is `right`. If it is not `verified`, it is authentic but may be a replay: do
+   * not act on it.
    */
   readonly payment?: PaymentStatusRecord | undefined;
   /** What `verifyCallback` throws. Absent when `verified`. */
@@ -86,6 +86,6 @@ export interface CallbackDiagnosis {
         readonly message: string;
       }
     | undefined;
-  /** What is wrong; first what `verifyCallback` refused it for. Empty when `verified`. */
+  /** What is wrong, the reason of the refusal first. Empty when `verified`. */
   readonly findings: readonly CallbackFinding[];
 }

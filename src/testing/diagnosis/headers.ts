@@ -7,7 +7,7 @@ import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../.
 import type { CallbackDiagnosis, CallbackFinding } from './diagnosis.js';
 
 export interface CapturedHeader {
-  /** The text to check the signature with; when the header is missing, that of a similar one. */
+  /** The text to check the signature with; if the header is missing, the text of a similar one. */
   readonly text: string | undefined;
   /** The header is missing, was sent more than once, or is not text. */
   readonly faults: readonly CallbackFinding[];
@@ -42,7 +42,7 @@ type NamedValue = readonly [name: string, value: unknown];
 function listHeaders(headers: CallbackHeaders): readonly NamedValue[] {
   if (Symbol.iterator in headers) return [...headers] as readonly NamedValue[];
   const { get } = headers as { get?: unknown };
-  // Something like a Headers that cannot be listed.
+  // A Headers-like object that cannot be listed.
   if (typeof get === 'function') {
     return Object.values(NAMES).map((name) => [name, get.call(headers, name)]);
   }
@@ -76,10 +76,10 @@ function isText(value: unknown): value is string {
 }
 
 const MAX_SIMILAR = 5;
-// Longer names, and those that no header can have, are not repeated in a message.
+// Longer or invalid names are not repeated in a message.
 const HEADER_NAME = /^[\w-]{1,64}$/;
 
-/** CGI and PHP, for one, pass X-Signature on as HTTP_X_SIGNATURE. */
+/** CGI and PHP, for example, rename X-Signature to HTTP_X_SIGNATURE. */
 function isSimilar([name, value]: NamedValue, part: Part): boolean {
   return HEADER_NAME.test(name) && name.toLowerCase().includes(part) && isText(value);
 }
@@ -94,19 +94,19 @@ function missing(part: Part, similarHeaders: readonly string[]): CallbackFinding
     message: `${title} is missing.${received}`,
     remedy:
       first === undefined
-        ? `Pass all headers as received: a proxy, or what captured them, dropped or renamed ${title}.`
+        ? `Pass all headers as received: a proxy or the capture dropped or renamed ${title}.`
         : `Pass the value of ${first} as ${NAMES[part]}.`,
     similarHeaders,
   };
 }
 
 export interface ReadSignature {
-  /** Absent when there is none, or it is not a SHA-256 digest in any encoding. */
+  /** Absent when X-Signature is missing, or not a SHA-256 digest in any encoding. */
   readonly digest?: Buffer;
   readonly findings: readonly CallbackFinding[];
 }
 
-/** What X-Signature is, whatever it was made from. */
+/** Reads X-Signature, without checking what was signed. */
 export function readSignature(
   { text, faults }: CapturedHeader,
   allowed: SignatureEncoding | 'auto',
@@ -144,37 +144,37 @@ function malformedSignature(text: string): CallbackFinding {
   };
 }
 
-/** What is wrong with X-Timestamp in itself: absence, form, unit, and distance from the clock. */
+/** Finds what is wrong with X-Timestamp itself: absence, format, unit, difference from the clock. */
 export function findTimestampFaults(
   { text, faults }: CapturedHeader,
   policy: ResolvedPolicy,
   signature: CallbackDiagnosis['signature'],
 ): readonly CallbackFinding[] {
   if (faults.length > 0 || text === undefined) return faults;
-  const beyond = BEYOND[signature];
+  const signatureNote = SIGNATURE_NOTES[signature];
   const { timestampUnit: unit } = policy;
   const sentAtMs = readTimestamp(text, unit);
-  if (sentAtMs !== undefined) return findSkew(sentAtMs, policy, beyond);
+  if (sentAtMs !== undefined) return findSkew(sentAtMs, policy, signatureNote);
   const otherUnit = unit === 'seconds' ? 'milliseconds' : 'seconds';
   const inOtherUnit = readTimestamp(text, otherUnit);
   if (inOtherUnit === undefined) {
     const malformed: CallbackFinding = {
       code: 'timestamp-malformed',
-      message: `X-Timestamp is not a Unix timestamp of at most 15 digits: it has ${text.length} characters. ${beyond}`,
+      message: `X-Timestamp is not a Unix timestamp of at most 15 digits: it has ${text.length} characters. ${signatureNote}`,
       remedy: 'Send Unix seconds, digits only: Math.floor(date.getTime() / 1000).',
     };
     return [malformed];
   }
   const wrongUnit: CallbackFinding = {
     code: 'timestamp-unit',
-    message: `X-Timestamp is in ${otherUnit}, but ${unit} are expected. ${beyond}`,
+    message: `X-Timestamp is in ${otherUnit}, but ${unit} are expected. ${signatureNote}`,
     remedy: `If the service sends ${otherUnit}, set timestampUnit: '${otherUnit}'.`,
     option: { name: 'timestampUnit', value: otherUnit },
   };
-  return [wrongUnit, ...findSkew(inOtherUnit, policy, beyond)];
+  return [wrongUnit, ...findSkew(inOtherUnit, policy, signatureNote)];
 }
 
-const BEYOND: Readonly<Record<CallbackDiagnosis['signature'], string>> = {
+const SIGNATURE_NOTES: Readonly<Record<CallbackDiagnosis['signature'], string>> = {
   right: 'The signature itself matches.',
   explained: 'The signature matches once the other findings are fixed.',
   unexplained: 'The signature does not match either.',
@@ -192,7 +192,7 @@ function readTimestamp(text: string, unit: ResolvedPolicy['timestampUnit']): num
 function findSkew(
   sentAtMs: number,
   { now, toleranceSeconds }: ResolvedPolicy,
-  beyond: string,
+  signatureNote: string,
 ): readonly CallbackFinding[] {
   try {
     assertInsideWindow(sentAtMs, now(), toleranceSeconds);
@@ -200,7 +200,7 @@ function findSkew(
   } catch (error) {
     const { skewSeconds = Number.NaN } = error as CallbackVerificationError;
     const outside = describeSkew(skewSeconds, `more than the ${toleranceSeconds} s allowed`);
-    return [{ ...outside, message: `${outside.message} ${beyond}` }];
+    return [{ ...outside, message: `${outside.message} ${signatureNote}` }];
   }
 }
 
@@ -210,7 +210,7 @@ function describeSkew(skewSeconds: number, allowed: string): CallbackFinding {
     return {
       code,
       message: 'X-Timestamp cannot be checked: the clock returned no number.',
-      remedy: 'Let the option now return epoch milliseconds.',
+      remedy: 'Make the option now return epoch milliseconds.',
       option: { name: 'now' },
     };
   }
@@ -225,7 +225,7 @@ function describeSkew(skewSeconds: number, allowed: string): CallbackFinding {
   return {
     code,
     message: `X-Timestamp is ${skewSeconds} s behind the clock, ${allowed}: the callback was captured earlier, delayed or replayed, or this machine's clock is ahead.`,
-    remedy: 'For a captured callback let now return the time it was received.',
+    remedy: 'For a captured callback, make now return the time it was received.',
     option: { name: 'now' },
     skewSeconds,
   };

@@ -28,14 +28,14 @@ const quoted: CallbackFinding = {
   code: 'secret-quoted',
   message: 'The signing secret has quotes around it that are not part of it.',
   remedy:
-    'Remove them where it is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
+    'Remove them where the secret is set: docker --env-file and Kubernetes keep quotes that a shell or dotenv removes.',
 };
 
 type Encoding = 'base64' | 'base64url' | 'hex';
 
 const notDecoded = (encoding: Encoding): CallbackFinding => ({
   code: 'secret-encoded',
-  message: `The signing secret is ${encoding} and was used as text, but the key is the bytes that it encodes.`,
+  message: `The signing secret is ${encoding} and was used as text, but the key is the decoded bytes.`,
   remedy: `Decode it: signingSecret: Buffer.from(secret, '${encoding}').`,
 });
 
@@ -49,29 +49,29 @@ const decoded = (encoding: Encoding): CallbackFinding => ({
 export function otherSecret(secretCount: number, tried: readonly string[]): CallbackFinding {
   const made =
     secretCount === 1
-      ? 'another secret than the signing secret'
+      ? 'a secret other than the signing secret'
       : `none of the ${secretCount} signing secrets`;
   return {
     code: 'secret-other',
-    message: `The signature was made with ${made}, or the callback is forged, or its body was parsed and written again in a way that is not known: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
+    message: `The signature was made with ${made}, the callback is forged, or its body was parsed and serialized again in an unknown way: it is a payment status record, and no known change to it explains the mismatch. Do not act on this callback.`,
     remedy:
       'Compare the signing secret with that of the account and environment (test or live) that sent this callback.',
     tried,
   };
 }
 
-// A longer one was not pasted.
+// A longer secret was not pasted, so it has none of the usual mistakes.
 const MAX_SECRET_BYTES = 4096;
-// While rotating there are two or three; each one that is read in other ways multiplies the work.
+// While rotating there are two or three. Each secret with other readings multiplies the work.
 const MAX_SECRETS_READ = 8;
 
-/** The keys that the given secrets may stand for. */
+/** Returns the keys that the given secrets may represent. */
 export function listKeyReadings(secrets: readonly SigningSecret[]): readonly KeyReading[] {
   return secrets.flatMap((secret, secretIndex) => {
     const bytes = Buffer.from(
       secret instanceof KeyObject ? secret.export() : (secret as string | Uint8Array),
     );
-    // verifyCallback refuses such text, so it was not used as it is.
+    // verifyCallback refuses white space around a secret, so this reading is a finding too.
     const given = { bytes, findings: hasEdgeSpace(secret) ? [edgeSpaceIsKey] : [] };
     const isRead = secretIndex < MAX_SECRETS_READ && bytes.byteLength <= MAX_SECRET_BYTES;
     return [given, ...(isRead ? listOtherReadings(bytes) : [])]
@@ -84,7 +84,7 @@ export function listKeyReadings(secrets: readonly SigningSecret[]): readonly Key
   });
 }
 
-/** Text that `verifyCallback` refuses as an option. */
+/** Whether a secret has white space around it, which `verifyCallback` refuses. */
 export function hasEdgeSpace(secret: SigningSecret): secret is string {
   return typeof secret === 'string' && secret.trim() !== secret;
 }

@@ -9,7 +9,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-/** A status that no endpoint knows. The interface names `paid` only and promises no list. */
+/** A status that no endpoint knows. The interface names only `paid`, and promises no list. */
 export const UNKNOWN_STATUS = 'check_unknown_status';
 
 export function createCheckedPayment(reference?: string, suffix = ''): CheckedPayment {
@@ -26,7 +26,7 @@ export interface Change {
   readonly offsetHours?: number;
 }
 
-/** The record of a change (interface section 2.2). Not in the future, which an endpoint may refuse. */
+/** Creates the record of a change (interface section 2.2). Its times are past: an endpoint may refuse others. */
 export function createRecord(
   { referenceNumber, merchantPaymentReference }: CheckedPayment,
   { status = 'paid', afterSeconds = 10, offsetHours = 0 }: Change = {},
@@ -45,14 +45,14 @@ export function createRecord(
 }
 
 interface Signing {
-  /** How far X-Timestamp lies ahead of this machine's clock; negative for the past. */
+  /** How far X-Timestamp is ahead of this machine's clock; negative for the past. */
   readonly aheadSeconds?: number;
-  /** X-Timestamp as it stands. */
+  /** X-Timestamp, in place of one computed from the clock. */
   readonly timestamp?: string;
   readonly key?: KeyObject;
 }
 
-/** Signs callbacks as the service does (interface section 5.2), with what a check changes. */
+/** Signs callbacks as the service does (interface section 5.2), with the changes of a check. */
 export class Signer {
   readonly #options: ResolvedCheckOptions;
 
@@ -85,5 +85,5 @@ export function withHeader(
   return { headers: Object.fromEntries(changed), body };
 }
 
-/** The key of somebody who does not know the secret. */
+/** The key of a sender who does not know the secret. */
 export const createForeignKey = (): KeyObject => createSecretKey(randomBytes(32));

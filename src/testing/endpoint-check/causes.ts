@@ -1,6 +1,6 @@
 import type { EndpointCheck, EndpointCheckId } from './report.js';
 
-/** What explains a failure: when one of these failed, the check is not tried, as it would fail by the same cause. */
+/** What explains a failure: if one of these checks failed, this one is skipped, because it has the same cause. */
 const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCheckId[]>>> = {
   'tampered-body': ['wrong-secret'],
   'other-signature': ['wrong-secret'],
@@ -32,39 +32,39 @@ const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCh
   'overtaking-effect': ['valid-effect'],
 };
 
-/** Finds the one cause of what would otherwise be many failures. */
+/** Finds the common cause of what would otherwise be many failures. */
 export class Causes {
   readonly #ended = new Map<EndpointCheckId, EndpointCheck>();
   readonly #lesser = new Set<EndpointCheckId>();
   #fatal: Pick<EndpointCheck, 'id' | 'detail'> | undefined;
 
-  /** Takes in a check that ended. */
+  /** Adds a check that has ended. */
   add(check: EndpointCheck, isLesser = false): void {
     this.#ended.set(check.id, check);
     if (isLesser) this.#lesser.add(check.id);
   }
 
-  /** Nothing else is to be tried. */
+  /** Ends the run: the other checks are skipped, for this cause. */
   end(cause: Pick<EndpointCheck, 'id' | 'detail'>): void {
     this.#fatal ??= cause;
   }
 
-  /** The failed check that explains this one. */
+  /** Returns the failed check that explains this one. */
   of(id: EndpointCheckId): Pick<EndpointCheck, 'id' | 'detail'> | undefined {
     if (this.#fatal !== undefined) return this.#fatal.id === id ? undefined : this.#fatal;
-    // The probe tells of every effect.
+    // Every check of effects needs the probe.
     const probe: readonly EndpointCheckId[] = id.endsWith('-effect') ? ['probe-answers'] : [];
     for (const other of [...probe, ...(explanations[id] ?? [])]) {
       const check = this.#ended.get(other);
       if (check?.outcome === 'failed') return check;
-      // What is skipped for no failure explains nothing.
+      // A check that was skipped without a failure explains nothing.
       const cause = check?.outcome === 'skipped' ? this.of(other) : undefined;
       if (cause !== undefined) return cause;
     }
     return undefined;
   }
 
-  /** The failure to look at first. */
+  /** Returns the failure to look at first. */
   first(): EndpointCheckId | undefined {
     const failed = [...this.#ended.values()].filter(({ outcome }) => outcome === 'failed');
     return (this.#fatal ?? failed.find(({ id }) => !this.#lesser.has(id)) ?? failed[0])?.id;

@@ -21,21 +21,20 @@ import { type Findings, type Scenario, Stage } from './stage.js';
 import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
 
 /**
- * Checks a merchant's own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it
- * accepts what the service sends, refuses what it does not, and acts once on each change, whatever
- * is delivered twice, at once, late or out of order. About 50 requests, one check after the other,
- * each on made-up payments that do not exist at the service; what only shows in effects is judged
- * at the end, after one wait.
+ * Checks your own callback endpoint over HTTP (interface sections 4.2, 5.2 and 6): that it accepts what the
+ * service sends, refuses everything else, and acts once on each change, even if callbacks are delivered twice,
+ * at once, late or out of order. It sends about 50 requests, one check after the other, for made-up payments
+ * that do not exist at the service. Effects are judged at the end, after one wait.
  *
- * The endpoint acts on these callbacks: run it against a test system. Only your own records show
- * whether it *acted* rightly, so give `countEffects`; without it those checks are `skipped`.
+ * The endpoint acts on these callbacks, so run it against a test system. Only your own records show whether
+ * it *acted* correctly, so give `countEffects`; without it those checks are `skipped`.
  *
- * One cause is one failure: what would fail for the same reason is skipped, with that reason. Unless the
- * endpoint answers, accepts a valid callback in time, tells callbacks apart and stays up, nothing else is
- * judged. When it refuses a valid callback, it is sent others, signed as endpoints are known to expect by
- * mistake, and `remedy` names the one that it accepts: up to some 100 more requests, for `timeoutMs` in all.
+ * One cause is one failure: checks that would fail for the same cause are skipped, and name it. Nothing else is
+ * judged unless the endpoint answers, accepts a valid callback in time, refuses a forged one, and stays up. If
+ * it refuses a valid callback, it is sent up to 100 more, signed in ways that endpoints expect by mistake, for
+ * `timeoutMs` in all; `remedy` then explains the one that it accepts.
  *
- * What a check found is in the report, network failures included; nothing of it rejects.
+ * The report has everything that the checks found, including network failures, which do not reject the promise.
  *
  * @throws {InvalidOptionError} when the URL or an option is invalid (the promise rejects)
  * @throws {RequestAbortedError} when `signal` aborted
@@ -125,7 +124,7 @@ async function collectChecks(stage: Stage, causes: Causes): Promise<EndpointChec
 }
 
 const skipFor = (cause: Pick<EndpointCheck, 'id' | 'detail'> | undefined) =>
-  cause && skip(`not tried, since "${cause.id}" failed: ${cause.detail}`);
+  cause && skip(`not tried, because "${cause.id}" failed: ${cause.detail}`);
 
 async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): Promise<Findings> {
   const [first] = scenario.ids;
@@ -138,7 +137,7 @@ async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): P
     return findings;
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
-    // One reason is one failure.
+    // One cause is one failure.
     const others = scenario.ids.map((id) => [id, skip(error.message)]);
     const isFatal = stage.accepted.paid === undefined;
     return {
@@ -154,9 +153,9 @@ async function findFindings(scenario: Scenario, stage: Stage, causes: Causes): P
 }
 
 const REFERENCE =
-  'Let merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.';
+  'Make merchantPaymentReference return the reference of a stored order each time it is called, within the timeout.';
 
-/** Whether the endpoint may have stopped to accept anything. */
+/** Whether the endpoint may have stopped accepting callbacks. */
 const isRefusal = (finding: Findings[EndpointCheckId]): finding is CheckVerdict =>
   typeof finding === 'object' &&
   finding.outcome === 'failed' &&

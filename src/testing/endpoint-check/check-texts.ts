@@ -7,54 +7,55 @@ const HEADERS =
 const WINDOW =
   'Refuse with 401 when Math.abs(now - X-Timestamp) is more than the tolerance, both in seconds and in both directions; callbackHandler does, with toleranceSeconds.';
 const DUPLICATE_WHY =
-  'The service retries until it receives a 2xx: a refused duplicate is retried until the service stops, and may get your endpoint disabled.';
-const DUPLICATE = 'Answer a change that was processed before with 200, as callbackHandler does.';
+  'The service retries until it receives a 2xx: a refused duplicate is retried until the service gives up, and may get your endpoint disabled.';
+const DUPLICATE = 'Answer 200 to a change that was already processed, as callbackHandler does.';
 const ONCE =
   "Remember processed changes by callbackKey (payment, status, updatedAt) in the same transaction as the effect, or use callbackHandler with an inbox shared by all of the endpoint's processes.";
-const STAYS_UP_WHY = 'A process that one request can crash loses the payments of all others.';
+const STAYS_UP_WHY =
+  'If one request can crash the process, the payments of other customers are lost.';
 const OVERTAKING =
   "Store the order before the payment is created, and check how many rows your UPDATE changed: if none, throw new RetryLaterError('order not stored yet'), which callbackHandler answers with 503.";
 
-/** What the report says of each check, whatever it found. */
+/** The texts of each check, whatever its outcome. */
 export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   'probe-answers': {
     title: 'The probe countEffects answers',
     why: 'Only your own records show whether the endpoint acted, and how often.',
-    fix: 'Ask countEffects by itself for a made-up payment: it must return 0 for one that it does not know. At a URL it answers GET with status 200.',
+    fix: 'Call countEffects for a made-up payment: it must return 0 for a payment that it does not know. A URL must answer GET with status 200.',
   },
   reachable: {
     title: 'Answers over HTTP',
-    why: 'A callback without an answer is money received that your shop does not know of.',
+    why: 'Without an answer, your shop never learns of a payment that was received.',
     fix: 'Start the endpoint, and check the URL.',
   },
   'valid-accepted': {
     title: 'Accepts a valid callback',
     why: 'A payment whose callback is refused stays unpaid in your records.',
-    fix: 'Answer 200 to it, as callbackHandler does.',
+    fix: 'Answer 200, as callbackHandler does.',
   },
   'status-200': {
-    title: 'Answers 200 exactly',
+    title: 'Answers exactly 200',
     why: 'The interface expects HTTP 200 OK; it does not say whether another 2xx acknowledges a callback.',
     fix: 'Answer 200 with no body, as callbackHandler does.',
   },
   'acknowledged-in-time': {
     title: 'Acknowledges a callback quickly',
-    why: 'A service that stops waiting retries, and counts the callback as failed.',
+    why: 'When the service stops waiting, it counts the callback as failed, and retries it.',
     fix: 'Record the change and answer; leave slow work (e-mail, shipping, other services) to a queue.',
   },
   'tampered-body': {
     title: 'Refuses a body that was changed after it was signed',
-    why: 'Somebody who can change a callback on its way turns an unpaid order into a paid one.',
+    why: 'Anyone who can change a callback in transit can turn an unpaid order into a paid one.',
     fix: COMPARE,
   },
   'other-signature': {
     title: 'Refuses the signature of another callback',
-    why: 'A signature that was seen once would be good for any payment.',
+    why: 'A signature that was seen once would be valid for any payment.',
     fix: COMPARE,
   },
   'wrong-secret': {
     title: 'Refuses a signature made with another secret',
-    why: 'Anybody who knows the URL could report payments that never happened.',
+    why: 'Anyone who knows the URL could report payments that never happened.',
     fix: COMPARE,
   },
   'missing-signature': {
@@ -74,28 +75,28 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'changed-timestamp': {
     title: 'Refuses a timestamp that was changed after signing',
-    why: 'A timestamp that is not verified can be set to now, so that old callbacks stay valid for ever.',
+    why: 'A timestamp that is not verified can be set to now, so that old callbacks stay valid forever.',
     fix: 'Compute the HMAC of <X-Timestamp>.<raw body>, not of the body alone; callbackHandler does.',
   },
   'parsed-body': {
-    title: 'Verifies the bytes received, not a JSON made from them',
-    why: 'A body that is parsed and written again is not what was signed: authentic callbacks fail, and unsigned bytes pass.',
+    title: 'Verifies the bytes received, not JSON made from them',
+    why: 'A body that is parsed and serialized again is not what was signed: authentic callbacks fail, and unsigned bytes pass.',
     fix: 'Verify the raw body: mount callbackHandler before express.json(), or keep the bytes the framework received.',
   },
   'altered-signature': {
     title: 'Compares the whole signature',
-    why: 'When a part of the signature is enough, it can be guessed: one character is right once in 16 or 64 tries.',
+    why: 'If a part of the signature is enough, it can be guessed: one character is right in one of 16 or 64 tries.',
     fix: 'Decode X-Signature, refuse it unless it has 32 bytes, and compare all of them with crypto.timingSafeEqual; callbackHandler does.',
   },
   'malformed-body': {
-    title: 'Refuses a body that is unsigned and not a payment',
+    title: 'Refuses an unsigned body that is not a payment',
     why: 'Scanners send such requests all day; an exception may end the process that receives your callbacks.',
     fix: 'Verify the bytes before anything is parsed, and answer 401; catch what JSON.parse throws. callbackHandler does both.',
   },
   'after-malformed-body': {
     title: 'Keeps working after a body that is not a payment',
     why: STAYS_UP_WHY,
-    fix: 'Catch what the handler throws, rejected promises included, and answer with a status.',
+    fix: 'Catch every error of the handler, including rejected promises, and answer with a status.',
   },
   'stale-timestamp': {
     title: 'Refuses a timestamp older than the tolerance',
@@ -104,12 +105,12 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'future-timestamp': {
     title: 'Refuses a timestamp further ahead than the tolerance',
-    why: 'A callback dated ahead would stay valid until then, far longer than the window.',
+    why: 'A callback dated in the future would stay valid until then, far longer than the window.',
     fix: WINDOW,
   },
   'timestamp-unit': {
     title: 'Refuses a timestamp in another unit',
-    why: 'A timestamp in milliseconds that is read as seconds lies thousands of years ahead: an endpoint that accepts it has no window.',
+    why: 'A timestamp in milliseconds that is read as seconds is thousands of years ahead: an endpoint that accepts it has no window.',
     fix: WINDOW,
   },
   'delayed-callback': {
@@ -118,34 +119,34 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     fix: 'Allow the full tolerance, in the unit that the service sends, and keep the clock set by NTP.',
   },
   'raw-bytes': {
-    title: 'Accepts any valid spelling of the JSON',
-    why: "Spaces and escapes are the service's to choose; a handler that writes the JSON again refuses authentic payments when they change.",
+    title: 'Accepts any valid formatting of the JSON',
+    why: 'The service may change spaces and escapes; a handler that serializes the JSON again then refuses authentic payments.',
     fix: 'Verify the bytes as received: mount callbackHandler before express.json(), or keep the raw body.',
   },
   unicode: {
-    title: 'Accepts text of any script',
+    title: 'Accepts text in any script',
     why: "A customer's name or an order's label in another script must not keep its payment from being recorded.",
-    fix: 'Verify bytes, not text, and decode as UTF-8: no setEncoding("latin1") or "binary". callbackHandler takes the bytes.',
+    fix: 'Verify bytes, not text, and decode as UTF-8: no setEncoding("latin1") or "binary". callbackHandler verifies the bytes.',
   },
   'extra-fields': {
     title: 'Accepts fields it does not know',
-    why: 'The interface does not show every field; the day the service adds one, no payment would be recorded.',
-    fix: 'Ignore unknown fields: no strict schema. callbackHandler keeps them and goes on.',
+    why: 'The interface does not show every field; from the day the service adds one, no payment would be recorded.',
+    fix: 'Ignore unknown fields: use no strict schema. callbackHandler keeps them.',
   },
   'empty-provider-reference': {
     title: 'Accepts an empty providerReference',
     why: 'A payment without a provider is still a payment.',
-    fix: 'Do not require providerReference to have text.',
+    fix: 'Allow an empty providerReference.',
   },
   'header-case': {
     title: 'Accepts header names in capitals',
-    why: 'Header names have no case, and a proxy on the way may change it.',
-    fix: 'Look headers up without regard to case; callbackHandler does.',
+    why: 'Header names are case-insensitive, and a proxy may change their case.',
+    fix: 'Look headers up case-insensitively; callbackHandler does.',
   },
   'unknown-status': {
     title: 'Accepts a status it does not know',
     why: 'The interface lists no statuses beyond paid; after an error the service keeps retrying the same callback.',
-    fix: 'Decide on the statuses you know; record any other, decide nothing, and answer 200.',
+    fix: 'Act on the statuses you know; record any other without acting on it, and answer 200.',
   },
   duplicate: {
     title: 'Acknowledges a callback that is delivered again',
@@ -158,7 +159,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     fix: 'Answer 200 once the change is processed, and 503 to a copy that arrives meanwhile; callbackHandler does.',
   },
   'resigned-retry': {
-    title: 'Acknowledges a retry that is signed anew',
+    title: 'Acknowledges a retry with a new signature',
     why: DUPLICATE_WHY,
     fix: DUPLICATE,
   },
@@ -189,7 +190,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'large-body': {
     title: 'Refuses a body that is far too large',
-    why: 'Without a cap anybody can fill the memory of the process that receives your callbacks: it must be read before it can be verified.',
+    why: 'Without a cap, anyone can fill the memory of the process that receives your callbacks: a body must be read before it can be verified.',
     fix: 'Count the bytes as they arrive and answer 413 beyond a cap (callbackHandler: maxBodyBytes; express.raw: limit).',
   },
   'after-large-body': {
@@ -200,11 +201,11 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   available: {
     title: 'Keeps accepting callbacks, whatever it received before',
     why: STAYS_UP_WHY,
-    fix: 'Catch what the handler throws, rejected promises included, and answer with a status.',
+    fix: 'Catch every error of the handler, including rejected promises, and answer with a status.',
   },
   'valid-effect': {
     title: 'Acts once on a valid callback',
-    why: 'After a 200 the service does not retry: what was not done by then is lost, and what was done twice stays.',
+    why: 'After a 200 the service does not retry: what was not done by then is lost, and what was done twice is not undone.',
     fix: 'Act in one place, once for each change: look for a second listener, job or trigger that acts too.',
   },
   'refused-effect': {
@@ -213,22 +214,22 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     fix: 'Verify first and act afterwards. callbackHandler calls onPayment for verified callbacks only.',
   },
   'unknown-status-effect': {
-    title: 'Does not take a status it does not know for paid',
+    title: 'Does not treat an unknown status as paid',
     why: 'A payment that failed or was cancelled would count as paid, and the goods would go out for nothing.',
-    fix: "Test for status === 'paid', and store any other as it is: no else branch that means paid.",
+    fix: "Test for status === 'paid', and store any other unchanged: no else branch may mean paid.",
   },
   'duplicate-effect': {
     title: 'Acts once on a callback that is delivered again',
-    why: 'When an answer is lost the service retries: without this an order ships twice.',
+    why: 'When an answer is lost, the service retries: the order would ship twice.',
     fix: ONCE,
   },
   'simultaneous-effect': {
     title: 'Acts once on copies that arrive at the same moment',
-    why: 'Between looking whether a change is known and recording it there is room for its copy: the order ships twice.',
+    why: 'Between checking whether a change is known and recording it, a copy can slip in: the order ships twice.',
     fix: `Let the store decide: insert under a unique key first, and act only when the insert succeeded. ${ONCE}`,
   },
   'resigned-retry-effect': {
-    title: 'Acts once on a retry that is signed anew',
+    title: 'Acts once on a retry with a new signature',
     why: 'A retry may carry a new timestamp and signature: a handler that recognises duplicates by those ships twice.',
     fix: ONCE,
   },
@@ -245,16 +246,16 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   'late-paid-effect': {
     title: 'Acts on a change to paid that arrives after a newer change',
     why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
-    fix: "Run the effect for paid however old the change is, and once by your database: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
+    fix: "Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
   },
   'second-payment-effect': {
     title: 'Acts on a second payment of the same order',
     why: 'A handler that recognises duplicates by merchantPaymentReference drops the second payment: money arrives that your records do not show.',
-    fix: 'Recognise duplicates by callbackKey (referenceNumber, status, updatedAt). When an order must ship once only, record each payment all the same, and let the probe count what is recorded.',
+    fix: 'Recognise duplicates by callbackKey (referenceNumber, status, updatedAt). If an order must ship only once, record each payment anyway, and let the probe count what is recorded.',
   },
   'overtaking-effect': {
     title: 'Acts once on a callback that overtook its order',
-    why: 'What is done before the order is known is done again for the retry, or is remembered as done and never happens.',
-    fix: `Look the order up before anything else, and undo everything when it is missing. ${OVERTAKING}`,
+    why: 'What is done before the order is known is done again for the retry, or is recorded as done and never happens.',
+    fix: `Look the order up before anything else, and roll everything back if it is missing. ${OVERTAKING}`,
   },
 };

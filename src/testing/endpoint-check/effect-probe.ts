@@ -5,23 +5,23 @@ import { describeValue } from '../../protocol/describe-value.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
 import { CheckFailure, type CheckVerdict, fail, pass } from './verdict.js';
 
-/** How often a probe is asked until it shows an effect. */
+/** The interval at which a probe is asked until it shows an effect. */
 const POLL_MS = 50;
-/** The shortest time in which deferred work can happen. */
+/** The shortest wait for deferred work. */
 const QUIET_MS = 50;
-/** How long to wait before the last look when effects show at once. */
+/** The wait before the last look if effects show immediately. */
 const LAST_WAIT_MS = 1_000;
 /** The longest wait before the last look, and for a queue to empty. */
 const LONGEST_WAIT_MS = 10_000;
-/** Work that a queue does one by one, for the deliveries of one callback. */
+/** How many jobs a queue may do one by one for the deliveries of one callback. */
 const JOBS = 5;
 
-/** Stands for a result that is not there in time. */
+/** Marks a result that is not there in time. */
 export const EXPIRED = Symbol('expired');
 
 type Limits = Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal'>;
 
-/** Runs the user's code, which may throw, reject or never end. Rejects with the signal's reason too. */
+/** Runs the user's code, which may throw, reject or never settle. Also rejects with the signal's reason. */
 export function withDeadline<Result>(
   work: () => Result | PromiseLike<Result>,
   { timeoutMs, signal }: Limits,
@@ -49,7 +49,7 @@ export function withDeadline<Result>(
 export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 
-/** What is safe to show of the user's error: not its text, which may quote a connection string or a row. */
+/** Describes the user's error without its text, which may quote a connection string or a row. */
 export function describeThrown(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   const kind = typeof name === 'string' ? name : describeValue(error);
@@ -59,13 +59,13 @@ export function describeThrown(error: unknown): string {
 /** Judges effects at the end of the run, when deferred work has been done. */
 export type EffectJudgement = (probe: EffectProbe) => Promise<CheckVerdict>;
 
-/** Asks the merchant's side what it did for a payment. */
+/** Asks the merchant's code what it did for a payment. */
 export class EffectProbe {
   readonly #options: ResolvedCheckOptions;
   readonly #sender: CallbackSender;
   readonly #before = new Map<string, number>();
   #firstEffectMs: number | undefined;
-  // Waited for once: with every check the run would take minutes.
+  // A probe that hangs is waited for once: with a wait for every check the run would take minutes.
   #hangs = false;
 
   constructor(options: ResolvedCheckOptions, sender: CallbackSender) {
@@ -74,7 +74,7 @@ export class EffectProbe {
   }
 
   /**
-   * Looks at a payment before anything of it is sent: what counts is the difference.
+   * Counts the effects of a payment before its first callback: later counts are relative to this one.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -84,13 +84,13 @@ export class EffectProbe {
     return count;
   }
 
-  /** How many effects a payment had before anything of it was sent. */
+  /** Returns how many effects a payment had before its first callback. */
   effectsBefore({ referenceNumber }: CheckedPayment): number {
     return this.#before.get(referenceNumber) ?? 0;
   }
 
   /**
-   * The effects after a short while in which deferred work can happen.
+   * Counts the effects after a short wait for deferred work.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -102,7 +102,7 @@ export class EffectProbe {
   }
 
   /**
-   * The effects once there is one, or when the time has passed.
+   * Counts the effects as soon as there is one, or when the time is over.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -121,8 +121,8 @@ export class EffectProbe {
   }
 
   /**
-   * Waits until deferred work has been done: until the last payment shows its effect, since a queue
-   * does it last, and then for what takes longer than the first did.
+   * Waits for deferred work: until the last payment shows its effect, which a queue does last, and then for work
+   * that takes longer than the first effect did.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -136,7 +136,7 @@ export class EffectProbe {
   }
 
   /**
-   * The effects of a payment since it was made up.
+   * Counts the effects of a payment since `prepare`.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -156,7 +156,7 @@ export class EffectProbe {
       }
       this.#hangs = true;
     }
-    throw unknown(`gave no answer within ${timeoutMs} ms`);
+    throw unknown(`did not answer within ${timeoutMs} ms`);
   }
 
   async #read(payment: CheckedPayment): Promise<unknown> {
@@ -167,7 +167,7 @@ export class EffectProbe {
     url.searchParams.set('merchantPaymentReference', payment.merchantPaymentReference);
     const result = await this.#sender.get(url.href);
     if (result.outcome === 'timed-out') return EXPIRED;
-    if (result.outcome === 'failed') throw unknown(`gave no answer (${result.errorCode})`);
+    if (result.outcome === 'failed') throw unknown(`did not answer (${result.errorCode})`);
     const { status, body } = result.response;
     if (status !== 200) throw unknown(`must answer 200, but answered ${status}`);
     try {
@@ -179,14 +179,14 @@ export class EffectProbe {
 }
 
 const unknown = (what: string): CheckFailure =>
-  new CheckFailure(`countEffects ${what}, so the effects are not known`);
+  new CheckFailure(`countEffects ${what}, so the effects are unknown`);
 
 function parseCount(given: unknown): EffectCount {
-  const { effects, ...told } = (
+  const { effects, ...others } = (
     typeof given === 'object' && given !== null ? given : { effects: given }
   ) as Partial<Record<keyof EffectCount, unknown>>;
-  // JSON has null where a column of a database holds no status yet.
-  const status = told.status ?? undefined;
+  // null is the status of a database column that has none yet.
+  const status = others.status ?? undefined;
   if (!Number.isSafeInteger(effects) || (effects as number) < 0) {
     const received = typeof effects === 'number' ? String(effects) : describeValue(effects);
     throw unknown(`must return a whole number of effects from 0, received ${received}`);
@@ -205,19 +205,19 @@ export function describeCount({ effects, status }: EffectCount): string {
 }
 
 const TOO_FEW =
-  'Answer 200 after the change is stored, never before; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks elsewhere: ask it for this payment by itself.';
+  'Answer 200 only after the change is stored; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks in the wrong place: call it for this payment.';
 
-/** For a payment that must have had so many effects. `what` was delivered. */
+/** Judges a payment that must have had `expected` effects after `what` was delivered. */
 export function judgeEffectCount(
   payment: CheckedPayment,
   expected: number,
   what: string,
-  /** Its default is for what had no effect though nothing stood in its way. */
+  /** The default is for a callback that nothing kept from having an effect. */
   remedyOfTooFew: string | undefined = TOO_FEW,
 ): EffectJudgement {
   return async (probe) => {
     const count = await probe.ask(payment);
-    const seen = `countEffects returned ${describeCount(count)} of ${what}`;
+    const seen = `countEffects returned ${describeCount(count)} for ${what}`;
     if (count.effects === expected) return pass(seen);
     const verdict = fail(`${seen}, but ${expected} was expected`);
     return count.effects < expected ? { ...verdict, remedy: remedyOfTooFew } : verdict;

@@ -8,15 +8,15 @@ import type { ResolvedCheckOptions } from './options.js';
 
 /** How long a server may take to accept the connections that were made to it. */
 const ACCEPT_MS = 20;
-/** A single-threaded server takes the next connection when the first has its answer. */
+/** A single-threaded server accepts the next connection only when the first has its answer. */
 const CONNECT_MS = 200;
 
 /** How much of an answer is shown. */
 const MAX_QUOTE = 200;
-/** How much of a large body is looked for in it: what stands before is space. */
+/** How much of the end of a large body is redacted in an answer: the rest is spaces. */
 const MAX_SENT = 4096;
 
-/** How a request is sent that is not sent as usual. */
+/** Unusual ways to send a request. */
 type Special = Pick<Parameters<CallbackSender['post']>[0], 'hold' | 'breakAfterBytes'>;
 
 /** The endpoint under check. */
@@ -60,12 +60,12 @@ export class Endpoint {
     };
   }
 
-  /** What the endpoint said, fit to be shown. */
+  /** Makes the body of an answer safe to show. */
   #quote(text: string, { headers, body }: SignedRequest): string {
     const sent = [...Object.values(headers), Buffer.from(body.slice(-MAX_SENT)).toString()].join(
       '\n',
     );
-    // Before the markup is taken out, which could be a part of a secret.
+    // Before markup is removed: a part of a secret could look like markup.
     const [redacted = ''] = this.#redactor.redactAll([text], sent);
     const shown = redacted
       .replace(/<(style|script)\b[\s\S]*?(<\/\1>|$)|<[^>]*>?/gi, ' ')
@@ -75,9 +75,8 @@ export class Endpoint {
   }
 
   /**
-   * Sends several, each on its own connection. Their bodies go together once all have connected, or a
-   * while after the first has: connecting takes many times longer than a handler does, and would put
-   * them in a row.
+   * Sends several requests, each on its own connection. Their bodies are sent together once all have connected,
+   * or a while after the first has: connecting takes much longer than a handler, and would keep them apart.
    */
   postAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
     let missing = requests.length;
@@ -95,7 +94,7 @@ export class Endpoint {
         if (missing === 0) setTimeout(release, ACCEPT_MS);
       };
       const answer = await this.post(request, { hold: { onConnected, released } });
-      // One that could not connect must not hold up the others.
+      // A request that could not connect must not hold up the others.
       onConnected();
       return answer;
     });
@@ -112,7 +111,7 @@ function describeLocation(location: string | undefined, base: string): string | 
 /** The Date header is cut to whole seconds and may be a second old. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
-/** Says when the endpoint's clock is not this machine's; otherwise empty. */
+/** Describes how far the endpoint's clock is off this machine's; empty if they agree. */
 export function describeClock({ date, sentAtMs, answeredAtMs }: Answer): string {
   const dateMs = Date.parse(date ?? '');
   const aheadMs = dateMs - answeredAtMs;

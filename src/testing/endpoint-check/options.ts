@@ -27,11 +27,11 @@ export interface CheckedPayment {
   readonly merchantPaymentReference: string;
 }
 
-/** What `countEffects` returns of one payment. */
+/** What `countEffects` returns for one payment. */
 export interface EffectCount {
-  /** How often the merchant's code acted on the payment: a whole number from 0. */
+  /** How often your code acted on the payment: a whole number from 0. */
   effects: number;
-  /** The payment's status in the merchant's records, in any spelling; not empty. None, or null: it has none yet. */
+  /** The payment's status in your records, in any spelling, not empty; missing or null if it has none yet. */
   status?: string | null | undefined;
 }
 
@@ -50,9 +50,9 @@ export interface CheckCallbackEndpointOptions {
    */
   timestampUnit?: 'seconds' | 'milliseconds' | undefined;
   /**
-   * How far X-Timestamp may lie from the endpoint's clock, in seconds: a whole number from 2 to
-   * 86400. What lies beyond must be refused, in both directions, and what lies within accepted; an
-   * endpoint whose clock, network or handler shifts that by less than 5 seconds passes, with a note.
+   * The largest difference that the endpoint allows between X-Timestamp and its clock, in seconds: a whole number
+   * from 2 to 86400. It must refuse larger differences, in both directions, and accept smaller ones. If its
+   * clock, network or handler shifts this limit by less than 5 seconds, it passes with a note.
    * @default 300
    */
   toleranceSeconds?: number | undefined;
@@ -63,9 +63,9 @@ export interface CheckCallbackEndpointOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * Within how many milliseconds a callback must be acknowledged: a whole number from 1 to
-   * 2147483647. The interface says "immediately" and "as soon as possible", and gives no figure; the
-   * default is what receivers of callbacks commonly have to keep to.
+   * How long the endpoint may take to acknowledge a callback, in milliseconds: a whole number from 1 to
+   * 2147483647. The interface says "immediately" and "as soon as possible", without a figure; the default is a
+   * common limit for receivers of callbacks.
    * @default 5_000
    */
   acknowledgeWithinMs?: number | undefined;
@@ -76,19 +76,19 @@ export interface CheckCallbackEndpointOptions {
   largeBodyBytes?: number | undefined;
   /**
    * The merchantPaymentReference of every payment, not blank; or a function that is called for each
-   * payment and returns one. For an endpoint that takes references of existing orders only. With one
-   * reference for all, `countEffects` must count by referenceNumber; otherwise the checks of effects
+   * payment and returns one. For an endpoint that accepts only references of existing orders. With one
+   * reference for all payments, `countEffects` must count by referenceNumber; otherwise the checks of effects
    * are skipped.
    * @default a random `check-…`
    */
   merchantPaymentReference?: string | (() => string | PromiseLike<string>) | undefined;
   /**
    * Counts how often your code acted on a payment: rows, e-mails, shipments. Count one thing that
-   * happens once for a payment that is `paid`, or once for each change. Asked before anything of a
-   * payment is sent, and again at the end: the difference counts.
+   * happens once for a payment that is `paid`, or once for each change. It is called before the first callback
+   * of a payment, and again at the end: the difference counts.
    *
-   * A function, or an http or https URL without credentials: it is sent GET with the query parameters
-   * `referenceNumber` and `merchantPaymentReference` added, and answers 200 with a number, or with
+   * A function, or an http or https URL without credentials: it is requested by GET with the query parameters
+   * `referenceNumber` and `merchantPaymentReference`, and answers 200 with a number, or with
    * `{ "effects": 1, "status": "paid" }`, in less than 4096 bytes of JSON.
    * @default none: the checks whose id ends in `-effect` are skipped
    */
@@ -101,28 +101,27 @@ export interface CheckCallbackEndpointOptions {
     | undefined;
   /**
    * What `countEffects` counts: `paid` for what happens once for a payment that is paid, `changes` for
-   * what happens once for each change, such as the lines of a ledger. With `paid` an endpoint fails that
-   * acts on a status that it does not know, also when `countEffects` returns no status.
-   * Only with `countEffects`.
-   * @default none: either is right, as far as numbers alone tell
+   * what happens once for each change, such as the lines of a ledger. With `paid`, an endpoint
+   * that acts on an unknown status fails, even if `countEffects` returns no status. Needs `countEffects`.
+   * @default none: either is accepted, as far as the numbers show
    */
   effectCounts?: 'paid' | 'changes' | undefined;
   /**
-   * Also sends a callback whose order is not stored, as one that overtakes the order's transaction: it
-   * must not be acknowledged. For an endpoint that looks the order up; its reference is a random
-   * `check-…`. A function is then called to store that order, and the callback is delivered again: it
-   * must be acknowledged now, with one effect. `true` leaves that second half out.
+   * Also sends a callback whose order is not stored, like one that overtakes the order's transaction: it must
+   * not be acknowledged. For an endpoint that looks the order up; the reference is a random `check-…`. A
+   * function is then called to store that order, and the callback is delivered again: now it must be
+   * acknowledged, with one effect. `true` leaves out that second half.
    * @default false: the checks whose id begins with `overtaking` are skipped
    */
   overtaking?: boolean | ((payment: CheckedPayment) => void | PromiseLike<void>) | undefined;
   /**
-   * How long after the answer `countEffects` may take to show an effect, in milliseconds: a whole
-   * number from 0 to 2147483647. For work that is deferred until after the acknowledgement. The run
-   * waits once for effects too many: a second of it at most, or longer when the first effect took long.
+   * How long after the answer an effect may take to show in `countEffects`, in milliseconds: a whole number from
+   * 0 to 2147483647. For work that is deferred until after the acknowledgement. At its end the run waits once for
+   * surplus effects: this long but at most a second, or longer if the first effect was slow.
    * @default 1_000
    */
   effectsWithinMs?: number | undefined;
-  /** Called with each check as it ends. What it throws ends the run. */
+  /** Called with each check as it ends. If it throws, the run ends. */
   onCheck?: ((check: EndpointCheck) => void) | undefined;
   /** Ends the run: the promise rejects with a `RequestAbortedError`. */
   signal?: AbortSignal | undefined;

@@ -6,7 +6,7 @@ import type { CheckedPayment } from './options.js';
 import type { Findings, Scenario, Stage } from './stage.js';
 import { CheckFailure, type CheckVerdict, fail, judgeAccepted, pass, skip } from './verdict.js';
 
-/** Not without the option: an endpoint that needs no order is right to accept such a callback. */
+/** Only with the option: an endpoint that needs no order may accept such a callback. */
 export const overtaking: Scenario = {
   ids: ['overtaking', 'overtaking-redelivery', 'overtaking-effect'],
   async run(stage) {
@@ -28,11 +28,11 @@ export const overtaking: Scenario = {
       return { ...all(skip('not tried: the callback was acknowledged')), overtaking: verdict };
     }
     const { status = 0 } = answer;
-    // What is not a success is retried (interface section 6), which says nothing of redirects.
+    // The service retries anything but a success (interface section 6). Redirects are not specified.
     const verdict = status >= 400 ? pass(seen, answer) : fail(seen, answer);
     if (option === true) {
       const why =
-        'not tried: it needs a function that stores the order, which checkCallbackEndpoint takes as overtaking';
+        'not tried: it needs a function that stores the order, as the option overtaking of checkCallbackEndpoint';
       return {
         overtaking: verdict,
         'overtaking-redelivery': skip(why),

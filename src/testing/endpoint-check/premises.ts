@@ -20,7 +20,7 @@ export const probeAnswers: Scenario = {
   run: async (stage) => ({ 'probe-answers': await stage.tryProbe() }),
 };
 
-/** The first callback: without it a refusal says nothing about what was wrong with the callback. */
+/** The first callback: unless a valid callback is accepted, a refusal says nothing about the callback. */
 export const acknowledgement: Scenario = {
   ids: ['reachable', 'valid-accepted', 'status-200', 'acknowledged-in-time', 'valid-effect'],
   async run(stage) {
@@ -37,7 +37,7 @@ export const acknowledgement: Scenario = {
         : { reachable, 'valid-accepted': refusal };
     }
     stage.accepted.paid = payment;
-    // How long it takes tells how long to wait for the others.
+    // How long the first effect takes shows how long to wait for the others.
     await stage.observe((probe) => probe.askUntilEffect(payment));
     const expects200 = `a valid callback was answered ${status}`;
     return {
@@ -53,7 +53,7 @@ export const acknowledgement: Scenario = {
   },
 };
 
-/** The first answer may wait for what is opened or compiled once. When the next is slow too, all are. */
+/** The first answer may wait for what is opened or compiled once. If the next is slow too, all are. */
 async function judgeTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
   const { acknowledgeWithinMs } = stage.options;
   const describe = ({ latencyMs }: Answer): string =>
@@ -66,22 +66,22 @@ async function judgeTime(stage: Stage, first: Answer): Promise<CheckVerdict> {
 }
 
 const INDIFFERENT =
-  'Its answers tell nothing: the service takes a refused callback for processed. If another page answers, correct the path. Otherwise verify the signature first, and set the status of a refusal: 401 (http_response_code(401) in PHP).';
+  'It answers 2xx to everything, so the service counts a refused callback as processed. If another page answers, correct the path. Otherwise verify the signature first, and answer a refusal with 401 (http_response_code(401) in PHP).';
 
-/** The first forgery: an endpoint that takes anything whatever is not asked anything else. */
+/** The first forgery: for an endpoint that accepts anything, no other check is made. */
 export const wrongSecret: Scenario = {
   ids: ['wrong-secret'],
   async run(stage) {
     const payment = await stage.createPayment();
     const request = stage.signer.sign(createRecord(payment), { key: createForeignKey() });
     const answer = await stage.forge(payment, request);
-    const verdict = judgeRefused('a signature by another secret', answer);
+    const verdict = judgeRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };
     const other = await stage.send({ headers: {}, body: Buffer.from('not json') });
     if (!isAccepted(other)) return { 'wrong-secret': verdict };
     const count = await stage.observe((probe) => probe.askAfterPause(payment));
     const acted = !(count instanceof CheckFailure) && count !== undefined && count.effects > 0;
-    const detail = `a signature by another secret, and a body that is no payment without any signature: the endpoint ${describeAnswer(answer)} to both${acted ? ', and acted on the forged payment' : ''}`;
+    const detail = `a signature made with another secret, and an unsigned body that is not a payment: the endpoint ${describeAnswer(answer)} to both${acted ? ', and acted on the forged payment' : ''}`;
     return {
       'wrong-secret': fatal({ ...fail(detail, answer), ...(!acted && { remedy: INDIFFERENT }) }),
     };

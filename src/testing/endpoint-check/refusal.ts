@@ -15,9 +15,9 @@ import { inUnit, listTrials, type Recipe, type Trial } from './trials.js';
 import { type CheckVerdict, fail } from './verdict.js';
 
 const WARM_UP =
-  'Its log says what failed at first, such as a connection that was not open yet. Let it get ready before it listens.';
+  'Its log says what failed at first, such as a connection that was not open yet. Make it listen only when it is ready.';
 const INVERTED =
-  'Its comparison decides the wrong way round: refuse when the two digests differ (strcmp and a compareTo return 0 when they are equal).';
+  'Its comparison is inverted: refuse when the two digests differ (strcmp and compareTo return 0 when they are equal).';
 
 function signAs(
   { options }: Stage,
@@ -40,14 +40,14 @@ function signAs(
   return withHeader(dated, SIGNATURE_HEADER, recipe.write(digest));
 }
 
-/** Whether another signature may help: not when the request did not get to the handler. */
+/** Whether another signature may help: not if the request did not reach the handler. */
 const mayHelp = ({ status = 0, failureCode }: Answer): boolean =>
   status >= 400
     ? ![405, 415, 429, 502, 504].includes(status)
-    : // What an exception leaves of a connection, in Go and in Python.
+    : // In Go and Python an exception resets the connection.
       failureCode === 'ECONNRESET';
 
-/** Why a valid callback is refused: by what else the endpoint accepts, and by what it answers to a forgery. */
+/** Explains why a valid callback is refused, by what else the endpoint accepts and how it answers a forgery. */
 export async function explainRefusal(
   stage: Stage,
   request: SignedRequest,
@@ -68,18 +68,21 @@ export async function explainRefusal(
   const forged = await stage.send(
     signAs(stage, request, { what: '', remedy: '', change: { key: randomBytes(32) } }),
   );
-  const other = `, and ${forged.status ?? 'none'} to a signature by another secret`;
+  const other = `, and ${forged.status ?? 'none'} to a signature made with another secret`;
   if (isAccepted(forged)) return explain(other, { remedy: INVERTED });
   if (forged.status !== undefined && forged.status !== again.status)
     return explain(other, remedyOfRecord(answer));
   const { trial, tried } = await tryOthers(stage, request);
   if (trial !== undefined) return explain(`, but a 2xx with ${trial.what}`, trial);
-  // It may not have refused anything, but failed: only its log says at what.
+  // It may have failed before it refused anything: only its log says where.
   if (!(answer.status && answer.status < 500)) return explain(other, remedyOfRefusal(answer));
   const isRecord = again.quote?.() === answer.quote?.() && forged.quote?.() !== answer.quote?.();
   return isRecord
-    ? explain(', and something else to a signature by another secret', remedyOfRecord(answer))
-    : explain(`, and to ${tried} other ways to sign it no 2xx either`, remedyOfRefusal(answer));
+    ? explain(
+        ', with another body than to a signature made with another secret',
+        remedyOfRecord(answer),
+      )
+    : explain(`, and no 2xx to ${tried} other ways to sign it either`, remedyOfRefusal(answer));
 }
 
 /** Looks for another way to sign the callback that the endpoint accepts. */

@@ -1,8 +1,8 @@
 import type { CheckVerdict, EndpointCheckOption } from './verdict.js';
 
 /**
- * What {@link checkCallbackEndpoint} checks, in the order in which it does. Those that end in
- * `-effect` are decided at the end of the run, when deferred work has been done.
+ * The checks of {@link checkCallbackEndpoint}, in their order. Those that end in `-effect` are decided at the end
+ * of the run, after deferred work.
  */
 export type EndpointCheckId =
   | 'probe-answers'
@@ -54,9 +54,9 @@ export type EndpointCheckId =
   | 'second-payment-effect'
   | 'overtaking-effect';
 
-/** What one check found. Plain and frozen: it can be written as JSON. */
+/** The result of one check. Plain and frozen: it can be written as JSON. */
 export interface EndpointCheck {
-  /** Which check it is: the same in every run. */
+  /** The name of the check, the same in every run. */
   readonly id: EndpointCheckId;
   /** What the endpoint should do, in one line. */
   readonly title: string;
@@ -70,46 +70,46 @@ export interface EndpointCheck {
   readonly remedy: string;
   /** The option of {@link checkCallbackEndpoint} that the check needs, or that may make it pass. */
   readonly option?: EndpointCheckOption;
-  /** HTTP status of the answer that decided; absent when none did. */
+  /** The HTTP status of the answer that decided; absent when none did. */
   readonly status?: number;
   /** How long that answer took, in milliseconds. */
   readonly latencyMs?: number;
   /**
-   * Of a failed check: what the endpoint said in the body of that answer, at most 200 characters on one
-   * line, without markup; the signing secret and what was sent are redacted.
+   * Of a failed check: the body of that answer, at most 200 characters on one line, without markup; the signing
+   * secret and what was sent are redacted.
    */
   readonly answer?: string;
-  /** The payments that were made up for it, to find them in the endpoint's own log. */
+  /** The reference numbers of its made-up payments, to find them in the endpoint's log. */
   readonly referenceNumbers: readonly string[];
 }
 
-/** What {@link checkCallbackEndpoint} found. Plain and frozen: it can be written as JSON. No secret is in it. */
+/** The result of {@link checkCallbackEndpoint}. Plain and frozen: it can be written as JSON. Contains no secret. */
 export interface EndpointReport {
   /** The endpoint, without its query, which may hold a token. */
   readonly url: string;
   /** Whether no check failed. See `counts.skipped` for what was not tried. */
   readonly passed: boolean;
   /**
-   * The failed check to look at first: what was skipped because of it, and perhaps what failed with it,
-   * has the same cause. Absent when none failed.
+   * The failed check to look at first: the checks that were skipped because of it, and perhaps other failures,
+   * have the same cause. Absent when none failed.
    */
   readonly cause?: EndpointCheckId;
   /** Every check, in the order of {@link EndpointCheckId}. */
   readonly checks: readonly EndpointCheck[];
   /** How many checks had which outcome. */
   readonly counts: {
-    /** The endpoint does it. */
+    /** What the endpoint does right. */
     readonly passed: number;
-    /** It does not. */
+    /** What it does wrong. */
     readonly failed: number;
-    /** Not known. */
+    /** What is not known. */
     readonly skipped: number;
   };
   /** How long the endpoint took to accept a callback, in milliseconds; absent when it accepted none. */
   readonly acknowledgeMs?: {
-    /** Half of them were accepted within it. */
+    /** Half of the callbacks were accepted within this time. */
     readonly median: number;
-    /** The slowest. */
+    /** The time of the slowest. */
     readonly max: number;
   };
   /** When the run began: ISO 8601, UTC. */
@@ -118,7 +118,7 @@ export interface EndpointReport {
   readonly durationMs: number;
 }
 
-/** What is always said of a check; `fix` is its remedy. */
+/** The fixed texts of a check; `fix` is its default remedy. */
 export type CheckText = Pick<EndpointCheck, 'title' | 'why'> & { readonly fix: string };
 
 export function createCheck(

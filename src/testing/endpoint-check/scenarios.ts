@@ -46,8 +46,7 @@ const unknownStatus: Scenario = {
           return afterUnknown.status === afterPaid.status ? fail(seen) : pass(seen);
         }
         if (effectCounts === 'paid') return pass(seen);
-        const why =
-          'countEffects returns no status, and effectCounts does not say that it counts paid';
+        const why = "countEffects returns no status, and effectCounts is not 'paid'";
         return skip(`not judged: ${why}`, 'effectCounts');
       },
     };
@@ -58,14 +57,14 @@ interface InTurn {
   readonly ids: readonly [EndpointCheckId, EndpointCheckId];
   readonly first: SignedRequest;
   readonly second: SignedRequest;
-  /** What they are called: `the first delivery`. */
+  /** Their names in messages: `the first delivery`. */
   readonly names: readonly [first: string, second: string];
   /** Looks at the effects between the two. */
   readonly look?: (probe: EffectProbe) => Promise<EffectCount>;
   readonly judge: (earlier: EffectCount, answer: CheckVerdict) => EffectJudgement;
 }
 
-/** Delivers two callbacks one after the other. Nothing but 2xx is right for either. */
+/** Delivers two callbacks one after the other. Both must be answered 2xx. */
 async function deliverInTurn(
   stage: Stage,
   { ids: [id, effectId], first, second, names, look, judge }: InTurn,
@@ -116,7 +115,7 @@ const resignedRetry = duplicate(
 
 const COPIES = 5;
 
-/** While one copy is being processed, asking for a retry is a right answer to the others. */
+/** While one copy is being processed, the others may be answered with a status that asks for a retry. */
 const duplicatesAtOnce: Scenario = {
   ids: ['simultaneous', 'simultaneous-effect'],
   async run(stage) {
@@ -144,8 +143,8 @@ function judgeCopies(copies: readonly Answer[], again: Answer | undefined): Chec
   return isAccepted(again) ? pass(then, again) : fail(then, again);
 }
 
-// The service retries after anything but 2xx. Of the other statuses these say that it should: conflict,
-// too early, too many requests, failed for now.
+// The service retries after anything but 2xx. These statuses ask for it: conflict, too early, too many requests,
+// server errors.
 const asksForRetry = ({ status = 0 }: Answer): boolean =>
   status >= 500 || [409, 425, 429].includes(status);
 
@@ -184,7 +183,7 @@ const olderChange: Scenario = {
     return deliverInTurn(stage, {
       ids: ['older-change', 'older-change-effect'],
       first: stage.sign(payment, { afterSeconds: 20 }),
-      // As text its time is greater than the newer one.
+      // Compared as text, its time is later than that of the newer change.
       second: stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 10, offsetHours: 5 }),
       names: ['the first change', 'the older change'],
       look: (probe) => probe.askUntilEffect(payment),
@@ -194,7 +193,7 @@ const olderChange: Scenario = {
         const seen = describeBoth(earlier, later);
         if (isSame(earlier, later)) return pass(seen);
         if (later.status !== earlier.status) return fail(seen);
-        // A ledger has a line for every change, an older one too: its status decides.
+        // A ledger has a line for every change, even an older one: its status decides.
         if (!(await stage.countsEveryChange(probe))) return fail(seen);
         return later.status === undefined
           ? skip('not judged: countEffects counts every change and returns no status')
@@ -204,7 +203,7 @@ const olderChange: Scenario = {
   },
 };
 
-/** What is done for a payment that is paid is due whatever was reported before: the money has arrived. */
+/** The effect of paid is due whatever was reported before: the money has arrived. */
 const latePaid: Scenario = {
   ids: ['late-paid-effect'],
   async run(stage) {
@@ -220,23 +219,23 @@ const latePaid: Scenario = {
       'late-paid-effect': async (probe) => {
         const { unknownStatus: without, paidInOrder } = stage.accepted;
         if (without === undefined || paidInOrder === undefined) {
-          return skip('not tried: there are no changes in order to compare with');
+          return skip('not tried: there are no changes that arrived in order to compare with');
         }
         const { effects } = await probe.ask(paidInOrder);
         if (effects === (await probe.ask(without)).effects) {
-          return skip('not judged: what countEffects counts did not rise with paid');
+          return skip('not judged: countEffects did not rise with paid');
         }
         const count = await probe.ask(payment);
-        const seen = `countEffects returned ${describeCount(count)} of paid after a newer change`;
+        const seen = `countEffects returned ${describeCount(count)} for paid after a newer change`;
         return count.effects === effects
           ? pass(seen)
-          : fail(`${seen}, but ${effects} was expected, as in order`);
+          : fail(`${seen}, but ${effects} was expected, as for changes in order`);
       },
     };
   },
 };
 
-/** The identifier of a payment is its referenceNumber (interface section 2.2); an order may have several. */
+/** The identifier of a payment is its referenceNumber (interface section 2.2); an order may have several payments. */
 const secondPayment: Scenario = {
   ids: ['second-payment', 'second-payment-effect'],
   async run(stage) {
@@ -274,7 +273,7 @@ const largeBody: Scenario = {
   ids: ['large-body', 'after-large-body'],
   async run(stage) {
     const { largeBodyBytes } = stage.options;
-    // Spaces, so that only its size is wrong with it: no field is too long, none is unknown.
+    // Spaces, so that only its size is wrong: no field is too long or unknown.
     const json = JSON.stringify(createRecord(await stage.createPayment()));
     const spaces = ' '.repeat(Math.max(largeBodyBytes - Buffer.byteLength(json), 0));
     const large = await stage.send(stage.signer.sign(`{${spaces}${json.slice(1)}`));
@@ -289,7 +288,7 @@ const largeBody: Scenario = {
 };
 
 function judgeLargeBody(bytes: number, answer: Answer): CheckVerdict {
-  const seen = `${bytes} bytes, rightly signed: the endpoint ${describeAnswer(answer)}`;
+  const seen = `${bytes} bytes, correctly signed: the endpoint ${describeAnswer(answer)}`;
   const { status = 0, failure } = answer;
   if (failure !== undefined) {
     return BROKEN_CONNECTION.includes(failure) ? pass(seen, answer) : fail(seen, answer);

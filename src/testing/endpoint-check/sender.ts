@@ -3,7 +3,7 @@ import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import type { ResolvedCheckOptions } from './options.js';
 
 /**
- * Runs `work` with a sender that the signal aborts. `what` is what it does to the endpoint.
+ * Runs `work` with a sender that the signal aborts. `what` names the work in the error's message.
  *
  * @throws {RequestAbortedError} when the signal aborted
  */

@@ -19,7 +19,7 @@ interface SingleCallback {
   readonly id: EndpointCheckId;
   /** What is sent, as the beginning of a sentence. */
   readonly what: string;
-  /** The end of its payment's reference. */
+  /** A suffix for the reference of its payment. */
   readonly suffix?: string;
   readonly sign: (record: PaymentStatusRecord, stage: Stage) => SignedRequest;
 }
@@ -78,7 +78,7 @@ const forgedCallbacks: readonly SingleCallback[] = [
   {
     id: 'changed-timestamp',
     what: 'X-Timestamp moved after signing',
-    // Two seconds: one could be the very second that was signed, when another has begun since.
+    // Two seconds: if a second has begun since signing, one second back is the signed one.
     sign: (record, { signer }) =>
       withHeader(signer.sign(record), TIMESTAMP_HEADER, signer.timestampOf(-2)),
   },
@@ -102,7 +102,7 @@ const unusualCallbacks: readonly SingleCallback[] = [
     id: 'unicode',
     what: 'emoji, Arabic and combining characters',
     suffix: ` ${UNUSUAL_TEXT}`,
-    // A reference that the options give is left as it is.
+    // A reference from the options stays unchanged.
     sign: (record, { signer, options }) =>
       signer.sign(
         options.merchantPaymentReference === undefined
@@ -112,7 +112,7 @@ const unusualCallbacks: readonly SingleCallback[] = [
   },
   {
     id: 'extra-fields',
-    what: 'further fields, nested ones too',
+    what: 'additional fields, nested ones too',
     sign: (record, { signer }) => {
       const checkExtra = { nested: { list: [1, 2.5, null, true], text: 'x' } };
       return signer.sign({ ...record, checkExtra, checkNumber: 1 });
@@ -134,8 +134,8 @@ const unusualCallbacks: readonly SingleCallback[] = [
   },
 ];
 
-// The same record: escaped letters and slashes, spaces and line breaks. ASCII alone, so that a handler
-// that decodes wrongly fails in the check for that.
+// The same record with escaped letters and slashes, spaces and line breaks. Only ASCII: a handler that decodes
+// wrongly fails in the check for that.
 function spellUnusually({ providerReference, ...rest }: PaymentStatusRecord): string {
   const escaped = JSON.stringify(`${providerReference}/1`).replace('/', '\\/');
   return JSON.stringify({ ...rest, providerReference: 0 }, null, '\t')
@@ -157,32 +157,32 @@ export const otherUnit: Scenario = expectRefusal({
   },
 });
 
-/** Changes a signature as a comparison of prefixes, of a part, or of the shorter length overlooks it. */
+/** Changes that a comparison of prefixes, of a part, or of the shorter length overlooks. */
 const alterations: readonly {
   readonly what: string;
   readonly alter: (signature: string, encoding: SignatureEncoding) => string;
 }[] = [
-  { what: 'the first character of the right signature', alter: (text) => text.slice(0, 1) },
+  { what: 'the first character of the correct signature', alter: (text) => text.slice(0, 1) },
   {
-    what: 'the first half of the right signature',
+    what: 'the first half of the correct signature',
     alter: (text) => text.slice(0, Math.floor(text.length / 2)),
   },
   {
-    what: 'the right signature with its first byte changed',
+    what: 'the correct signature with its first byte changed',
     alter: (text, encoding) => flipByte(Buffer.from(text, encoding), 0).toString(encoding),
   },
   {
-    what: 'the right signature with its last byte changed',
+    what: 'the correct signature with its last byte changed',
     alter: (text, encoding) => flipByte(Buffer.from(text, encoding), -1).toString(encoding),
   },
   {
-    what: 'the right signature with a byte appended',
+    what: 'the correct signature with a byte appended',
     alter: (text, encoding) =>
       Buffer.concat([Buffer.from(text, encoding), Buffer.alloc(1)]).toString(encoding),
   },
 ];
 
-// Bytes and not letters: other letters may stand for the same bytes.
+// Changes bytes, not letters: different letters may encode the same bytes.
 function flipByte(bytes: Buffer, at: number): Buffer {
   const index = (at + bytes.length) % bytes.length;
   bytes[index] = (bytes[index] ?? 0) ^ 1;
@@ -206,7 +206,7 @@ export const alteredSignature: Scenario = {
   },
 };
 
-/** What anybody can send without any secret. */
+/** What anyone can send without a secret. */
 export const malformedBody: Scenario = {
   ids: ['malformed-body', 'after-malformed-body'],
   async run(stage) {
@@ -222,14 +222,14 @@ export const malformedBody: Scenario = {
     const verdict = await judgeAll('unsigned bodies that are not payments', bodies);
     const next = await stage.deliver(stage.sign(await stage.createPayment()));
     return {
-      // What shuts out the next callback is no detail.
+      // If it keeps the next callback out, the failure is not a lesser one.
       'malformed-body': isAccepted(next) ? verdict : { ...verdict, isLesser: false },
       'after-malformed-body': judgeAccepted('a valid callback after it', next),
     };
   },
 };
 
-/** The first verdict that is no pass, else one that says how all were answered. */
+/** Returns the first verdict that is not a pass, otherwise one that lists all answers. */
 async function judgeAll(
   what: string,
   tries: readonly (() => Promise<CheckVerdict>)[],
@@ -243,7 +243,7 @@ async function judgeAll(
   return pass(`${what} were answered ${statuses.join(', ')}`);
 }
 
-/** Of all callbacks that were to be refused, those that were. The accepted ones have failed already. */
+/** Judges the forged callbacks that were refused. Those that were accepted have already failed. */
 export const refusedEffects: Scenario = {
   ids: ['refused-effect'],
   run: async ({ refused }) => ({
@@ -252,10 +252,10 @@ export const refusedEffects: Scenario = {
       for (const { payment, answer } of refused) {
         const count = await probe.ask(payment);
         if (count.effects === 0) continue;
-        const seen = `countEffects returned ${describeCount(count)} of a forged callback`;
+        const seen = `countEffects returned ${describeCount(count)} for a forged callback`;
         return fail(`${seen}, to which the endpoint ${describeAnswer(answer)}`, answer);
       }
-      return pass(`countEffects returned 0 effects of ${refused.length} forged callbacks`);
+      return pass(`countEffects returned 0 effects for ${refused.length} forged callbacks`);
     },
   }),
 };

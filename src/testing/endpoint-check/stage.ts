@@ -23,49 +23,49 @@ import type { CheckedPayment, ResolvedCheckOptions } from './options.js';
 import type { EndpointCheckId } from './report.js';
 import { CheckFailure, type CheckVerdict, fail, fatal, pass, skip } from './verdict.js';
 
-/** What a scenario found for its checks. Those of effects may be judged at the end of the run. */
+/** What a scenario found, by check. Effects may be judged at the end of the run. */
 export type Findings = Partial<Record<EndpointCheckId, CheckVerdict | EffectJudgement>>;
 
 /** Requests that belong together, and the checks they decide. */
 export interface Scenario {
-  /** Every one gets its finding from `run`. */
+  /** The checks that `run` decides. */
   readonly ids: readonly [EndpointCheckId, ...EndpointCheckId[]];
   readonly run: (stage: Stage) => Promise<Findings>;
 }
 
-/** How a payment that is made up differs from others. */
+/** What is special about a made-up payment. */
 interface WantedPayment {
-  /** The end of its reference, unless the option says what references are. */
+  /** A suffix for its reference, unless an option gives the references. */
   readonly suffix?: string;
   /** The payment whose order it shares. */
   readonly orderOf?: CheckedPayment;
-  /** Its order is stored nowhere, whatever the option says. */
+  /** Whether its order must not be stored anywhere, whatever the option says. */
   readonly unstored?: boolean;
 }
 
-/** How long to wait before each further delivery: about a second in all, whatever Retry-After says. */
+/** The pauses before further deliveries: about a second in all, whatever Retry-After says. */
 const REDELIVERY_PAUSES_MS = [25, 50, 100, 200, 300, 300];
 
 /** What the scenarios of one run share. */
 export class Stage {
   readonly options: ResolvedCheckOptions;
   readonly signer: Signer;
-  /** Callbacks that were to be refused and were not accepted. */
+  /** Forged callbacks that were not accepted. */
   readonly refused: { readonly payment: CheckedPayment; readonly answer: Answer }[] = [];
-  /** Of the callbacks that were rightly accepted. */
+  /** Of the valid callbacks that were accepted. */
   readonly latenciesMs: number[] = [];
   /** Payments whose callbacks were accepted, for later checks to compare with. */
   readonly accepted: {
     /** The first that was `paid`. */
     paid?: CheckedPayment;
-    /** With an unknown status alone. */
+    /** With an unknown status only. */
     unknownStatus?: CheckedPayment;
     /** With an unknown status, and `paid` after it. */
     paidInOrder?: CheckedPayment;
     /** The last of all. */
     last?: CheckedPayment;
   } = {};
-  /** What is said of it when the endpoint stopped to accept callbacks. */
+  /** The verdict, if the endpoint stopped accepting callbacks. */
   outage: CheckVerdict | undefined;
   readonly #endpoint: Endpoint;
   readonly #probe: EffectProbe | undefined;
@@ -83,24 +83,24 @@ export class Stage {
   }
 
   /**
-   * A payment for one check alone, so that one failure causes no other.
+   * Makes up a payment for one check only, so that one failure causes no other.
    *
-   * @throws {CheckFailure} when the option `merchantPaymentReference` gives none
+   * @throws {CheckFailure} when the option `merchantPaymentReference` returns no reference
    */
   async createPayment(wanted: WantedPayment = {}): Promise<CheckedPayment> {
     const payment = await this.#namePayment(wanted);
     this.#made.push(payment);
-    // A probe that fails is reported with the effects that it should have counted.
+    // A failure of the probe is reported with the effects that it should have counted.
     await this.observe((probe) => probe.prepare(payment));
     return payment;
   }
 
-  /** The reference numbers of the payments made up since the last call. */
+  /** Returns the reference numbers of the payments made up since the last call. */
   takeReferences(): readonly string[] {
     return this.#made.splice(0).map(({ referenceNumber }) => referenceNumber);
   }
 
-  /** A callback as the service sends it. */
+  /** Signs a callback as the service does. */
   sign(payment: CheckedPayment, change?: Change): SignedRequest {
     return this.signer.sign(createRecord(payment, change));
   }
@@ -110,20 +110,20 @@ export class Stage {
     return this.#endpoint.post(request);
   }
 
-  /** Sends at the same moment. */
+  /** Sends requests at the same moment. */
   async sendAtOnce(requests: readonly SignedRequest[]): Promise<Answer[]> {
     this.options.signal?.throwIfAborted();
     return this.#endpoint.postAtOnce(requests);
   }
 
-  /** Sends a share of the body, and breaks the connection without reading the answer. */
+  /** Sends a part of the body, and breaks the connection without reading the answer. */
   async breakOff(request: SignedRequest, share: number): Promise<void> {
     this.options.signal?.throwIfAborted();
     const breakAfterBytes = Math.floor(request.body.byteLength * share);
     await this.#endpoint.post(request, { breakAfterBytes });
   }
 
-  /** Sends what is to be accepted. */
+  /** Sends a callback that should be accepted. */
   async deliver(request: SignedRequest): Promise<Answer> {
     const answer = await this.send(request);
     if (isAccepted(answer)) this.latenciesMs.push(answer.latencyMs);
@@ -142,14 +142,14 @@ export class Stage {
     return answer;
   }
 
-  /** Sends what is to be refused. */
+  /** Sends a callback that should be refused. */
   async forge(payment: CheckedPayment, request: SignedRequest): Promise<Answer> {
     const answer = await this.send(request);
     if (!isAccepted(answer)) this.refused.push({ payment, answer });
     return answer;
   }
 
-  /** What the probe shows during the run: its failure, or nothing without a probe. */
+  /** Asks the probe during the run. Resolves with its failure, or with nothing if there is no probe. */
   async observe<Seen>(
     look: (probe: EffectProbe) => Promise<Seen>,
   ): Promise<Seen | CheckFailure | undefined> {
@@ -157,20 +157,20 @@ export class Stage {
   }
 
   /**
-   * Sends a valid callback, to see whether the endpoint still accepts what it accepted at first. `after`
-   * is what was seen before.
+   * Sends a valid callback, to see whether the endpoint still accepts callbacks. `after` is what was seen
+   * before.
    */
   async findOutage(after: string): Promise<CheckVerdict | undefined> {
     const payment = await this.#namePayment({}).catch(asCheckFailure);
     if (payment instanceof CheckFailure) return undefined;
     const answer = await this.deliverUntilAccepted(this.sign(payment));
     if (isAccepted(answer)) return undefined;
-    const seen = `after ${after} a valid callback was not accepted any more: the endpoint ${describeAnswer(answer)}`;
+    const seen = `after ${after} a valid callback was no longer accepted: the endpoint ${describeAnswer(answer)}`;
     this.outage = { ...fail(seen, answer), remedy: remedyOfOutage(answer) };
     return this.outage;
   }
 
-  /** Asks the probe before anything is sent, for a payment that must stay without effects. */
+  /** Asks the probe before any callback is sent, for a payment that must stay without effects. */
   async tryProbe(): Promise<CheckVerdict> {
     if (this.#probe === undefined) return NO_PROBE;
     const payment = await this.#namePayment({}).catch(asCheckFailure);
@@ -178,10 +178,10 @@ export class Stage {
     this.#untouched = payment;
     const count = await this.#probe.prepare(payment).catch(asCheckFailure);
     if (count instanceof CheckFailure) return failOfProbe(count);
-    return pass(`countEffects returned ${describeCount(count)} of a payment without any callback`);
+    return pass(`countEffects returned ${describeCount(count)} for a payment without any callback`);
   }
 
-  /** Waits, once for all checks, until deferred work has been done. */
+  /** Waits for deferred work, once for all checks. */
   async settle(): Promise<void> {
     await this.observe(async (probe) => {
       const { paid, last } = this.accepted;
@@ -196,25 +196,25 @@ export class Stage {
       } else if (isOneOrder && paid && last && (await probe.ask(paid)).effects > 0) {
         const isOncePerOrder = (await probe.ask(last)).effects === 0;
         if (isOncePerOrder)
-          this.#mixture = 'not judged: of one order only the first payment had an effect: give';
+          this.#mixture = 'not judged: only the first payment of the order had an effect: give';
       }
     });
   }
 
-  /** Judges by the probe; without one nothing is known. */
+  /** Judges with the probe; skips without one. */
   async judgeEffects(judge: EffectJudgement): Promise<CheckVerdict> {
     if (this.#probe === undefined) return NO_PROBE;
     if (this.#mixture !== undefined) {
-      const reason = `${this.#mixture} each payment its own order by merchantPaymentReference`;
+      const reason = `${this.#mixture} each payment its own order with merchantPaymentReference`;
       return skip(reason, 'merchantPaymentReference');
     }
     const verdict = await judge(this.#probe).catch(asCheckFailure);
-    // What a probe does not tell of one payment, it does not tell of the others.
+    // A probe that fails for one payment fails for the others.
     return verdict instanceof CheckFailure ? fatal(failOfProbe(verdict)) : verdict;
   }
 
   /**
-   * Whether the probe counts every change, or those to `paid` alone.
+   * Whether the probe counts every change, or only those to `paid`.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -226,7 +226,7 @@ export class Stage {
   }
 
   /**
-   * Stores the order of a payment by the option `overtaking`.
+   * Stores the order of a payment with the option `overtaking`.
    *
    * @throws {CheckFailure} when it fails
    */
@@ -280,6 +280,6 @@ function asCheckFailure(error: unknown): CheckFailure {
   throw error;
 }
 
-/** Says that a payment without any callback has effects. */
+/** The reason when a payment without any callback has effects. */
 export const describeMixture = (what: string): string =>
   `not judged: countEffects does not distinguish ${what}: count by referenceNumber`;

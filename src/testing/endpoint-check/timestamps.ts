@@ -9,21 +9,21 @@ import { type CheckVerdict, judgeAccepted, judgeRefused, skip } from './verdict.
 interface TimestampCheck {
   readonly id: EndpointCheckId;
   readonly expected: 'refused' | 'accepted';
-  /** X-Timestamp against this machine's clock, `marginSeconds` on the right side of the window's edge. */
+  /** How far X-Timestamp is ahead of this machine's clock, `marginSeconds` from the edge of the window. */
   readonly aheadSeconds: (toleranceSeconds: number, marginSeconds: number) => number;
-  /** Whether time that passes on the way brings it nearer to the edge. */
+  /** Whether time that passes in transit brings it nearer to the edge. */
   readonly isBroughtNearer: boolean;
 }
 
-/** How many seconds a clock may be off before the window is taken to be wrong. */
+/** How many seconds a clock may be off before the window counts as wrong. */
 const MAX_MARGIN_SECONDS = 5;
-/** After so many answers that each took longer than all before, nothing is known. */
+/** After this many answers that each took longer than all before, the result is unknown. */
 const MAX_LATE = 3;
-/** How much of a second may have passed for a request to be handled within it. */
+/** How far into a second a request may be sent, to be handled within that second. */
 const SECOND_BEGINS_MS = 200;
 
-// A clock that is a little off, or an endpoint that looks late, shifts the edge of
-// the window. So an unexpected answer one second from the edge proves nothing: it is tried further away.
+// A clock that is a little off, or an endpoint that checks late, shifts the edge of the window. So an unexpected
+// answer one second from the edge proves nothing: the next attempt is further away.
 async function run(stage: Stage, check: TimestampCheck): Promise<CheckVerdict> {
   const lastMargin = Math.min(MAX_MARGIN_SECONDS, stage.options.toleranceSeconds);
   let margin = 1;
@@ -31,7 +31,7 @@ async function run(stage: Stage, check: TimestampCheck): Promise<CheckVerdict> {
   let timesLate = 0;
   for (;;) {
     const { answer, verdict } = await attempt(stage, check, margin + late);
-    if (verdict.outcome === 'passed' || !isOfWindow(check, answer)) return verdict;
+    if (verdict.outcome === 'passed' || !mayBeEdge(check, answer)) return verdict;
     const { sentAtMs, answeredAtMs } = answer;
     const secondsOnTheWay = Math.floor(answeredAtMs / 1000) - Math.floor(sentAtMs / 1000);
     const lateNow = check.isBroughtNearer ? secondsOnTheWay : 0;
@@ -42,7 +42,7 @@ async function run(stage: Stage, check: TimestampCheck): Promise<CheckVerdict> {
     }
     if (timesLate === MAX_LATE) {
       return skip(
-        `not known: each answer took longer, up to ${late} s, so it may have looked at X-Timestamp too late to tell`,
+        `not known: each answer took longer, up to ${late} s, so the endpoint may have checked X-Timestamp too late`,
       );
     }
     margin = Math.min(margin + 1, lastMargin);
@@ -55,7 +55,7 @@ async function attempt(
   margin: number,
 ): Promise<{ answer: Answer; verdict: CheckVerdict }> {
   const payment = await stage.createPayment();
-  // Whole seconds are compared: sent as a second begins, it is looked at in the same one.
+  // Whole seconds are compared: a request sent as a second begins is checked in the same second.
   const intoSecondMs = Date.now() % 1000;
   if (isBroughtNearer && intoSecondMs > SECOND_BEGINS_MS) {
     await pause(1000 - intoSecondMs, stage.options.signal);
@@ -68,13 +68,13 @@ async function attempt(
   const verdict = isToBeRefused ? judgeRefused(what, answer) : judgeAccepted(what, answer);
   const note =
     verdict.outcome === 'passed' && margin > 1
-      ? `, but not with ${margin - 1} s less to spare: its clock or network is up to ${margin - 1} s off`
+      ? `, but not ${margin - 1} s closer to the limit: its clock or network is up to ${margin - 1} s off`
       : '';
   return { answer, verdict: { ...verdict, detail: verdict.detail + note + describeClock(answer) } };
 }
 
-/** Whether an answer that was not expected may be due to where the window ends. */
-function isOfWindow({ expected }: TimestampCheck, answer: Answer): boolean {
+/** Whether the edge of the window may explain an unexpected answer. */
+function mayBeEdge({ expected }: TimestampCheck, answer: Answer): boolean {
   const { status = 0 } = answer;
   if (expected === 'refused') return isAccepted(answer);
   return status >= 400 && status < 500 && status !== 429;

@@ -1,5 +1,5 @@
 import type { SignatureEncoding } from '../../protocol/wire.js';
-import { writeByAll } from '../diagnosis/body.js';
+import { serializeByAll } from '../diagnosis/body.js';
 import type { ResolvedCheckOptions } from './options.js';
 import type { CheckVerdict } from './verdict.js';
 
@@ -12,7 +12,7 @@ export interface Recipe {
   readonly write: (digest: Buffer) => string;
 }
 
-/** A way in which an endpoint may expect another signature. */
+/** Another signature that an endpoint may expect. */
 export interface Trial {
   /** What it accepts. */
   readonly what: string;
@@ -20,7 +20,7 @@ export interface Trial {
   readonly remedy: string;
   readonly change: Partial<Recipe>;
   readonly option?: CheckVerdict['option'] | undefined;
-  /** Key and text change places, as in a call with its arguments in the wrong order. */
+  /** Whether key and text change places, as in a call with swapped arguments. */
   readonly isSwapped?: boolean;
 }
 
@@ -36,15 +36,15 @@ const signing = (what: string, remedy: string, signed: Recipe['signed']): Trial 
 
 const signedTexts: readonly Trial[] = [
   signing('the body alone signed', ORDER, (_, body) => body),
-  signing('no full stop signed', ORDER, (time, body) => time + body),
-  signing('a colon for the full stop', ORDER, (time, body) => `${time}:${body}`),
-  signing('a line break for the full stop', ORDER, (time, body) => `${time}\n${body}`),
+  signing('the full stop left out', ORDER, (time, body) => time + body),
+  signing('a colon in place of the full stop', ORDER, (time, body) => `${time}:${body}`),
+  signing('a line break in place of the full stop', ORDER, (time, body) => `${time}\n${body}`),
   signing('the body signed before the timestamp', ORDER, (time, body) => `${body}.${time}`),
-  // The last two are what json_encode($_POST) and JSON.stringify write of it.
+  // The last two are what json_encode($_POST) and JSON.stringify write for it.
   ...['', '[]', '{}'].map((left) =>
     signing(
       `an empty body signed${left && ` (${left})`}`,
-      `What read the body before left nothing. ${RAW}`,
+      `Something else has already read the body. ${RAW}`,
       (time) => `${time}.${left}`,
     ),
   ),
@@ -75,12 +75,12 @@ function listEncodings(given: SignatureEncoding): readonly Trial[] {
       }),
     ),
     {
-      what: 'X-Signature in capital hex',
+      what: 'X-Signature in uppercase hex',
       remedy: `${fix} Compare bytes, or text in lower case.`,
       change: { write: (digest) => hex(digest).toUpperCase() },
     },
     {
-      what: 'X-Signature with sha256= before it',
+      what: 'X-Signature with the prefix sha256=',
       remedy: `Expect no prefix. ${fix}`,
       change: { write: (digest) => `sha256=${hex(digest)}` },
     },
@@ -109,7 +109,7 @@ function listUnits(given: ResolvedCheckOptions['timestampUnit']): readonly Trial
   ];
 }
 
-/** A clock that was read as local time, in whatever zone. */
+/** A clock that is read as local time, in any time zone. */
 const listZones = (unit: ResolvedCheckOptions['timestampUnit']): readonly Trial[] =>
   Array.from({ length: 27 }, (_, index) => index - 12)
     .filter((hours) => hours !== 0)
@@ -128,9 +128,9 @@ const reuse = (what: string, key: Buffer | string, remedy: string): Trial => ({
 
 const TRIM = 'Trim the secret when it is read from a file.';
 const UNQUOTE = 'Remove the quotes around the secret where it is set.';
-const AS_IS = 'Use the secret as it is as the key, without decoding or encoding it.';
+const AS_IS = 'Use the secret itself as the key, without decoding or encoding it.';
 const UNSET =
-  'Its variable for the signing secret is not set, so anybody can sign: set it, and refuse to start without.';
+  'Its variable for the signing secret is not set, so anyone can sign: set it, and refuse to start without it.';
 
 function listKeys(secret: Buffer): readonly Trial[] {
   const text = secret.toString();
@@ -143,7 +143,7 @@ function listKeys(secret: Buffer): readonly Trial[] {
     ...(isHex ? [reuse('decoded from hex', Buffer.from(text, 'hex'), AS_IS)] : []),
   ];
   return [
-    // Bytes that are no text have no such readings.
+    // Bytes that are not text have no such readings.
     ...(Buffer.from(text).equals(secret) ? readings : []),
     reuse('encoded in base64', secret.toString('base64'), AS_IS),
     reuse('encoded in hex', secret.toString('hex'), AS_IS),
@@ -163,15 +163,15 @@ const algorithms: readonly Trial[] = ['sha1', 'sha512'].map((algorithm) => ({
 const swapped: Trial = {
   what: 'the secret signed with the callback as the key',
   remedy:
-    'The arguments of its HMAC are the wrong way round: the secret is the key (hash_hmac in PHP takes it last, hmac.new in Python first).',
+    'The arguments of its HMAC are swapped: the secret is the key (hash_hmac in PHP takes it last, hmac.new in Python first).',
   change: {},
   isSwapped: true,
 };
 
-/** The body as a program writes it that parsed it: what is signed is that, what is sent is not. */
+/** The body as a program that parsed it serializes it again: the endpoint expects the signature of that. */
 function listRewrites(body: string): readonly Trial[] {
-  const writers = writeByAll(body);
-  // The offset of a time as many programs write it.
+  const writers = serializeByAll(body);
+  // Many programs write the offset of a time as Z.
   writers.set(body.replaceAll('+00:00"', 'Z"'), 'a program that parses the times');
   writers.delete(body);
   return [...writers].map(([written, writer]) => ({
@@ -193,7 +193,7 @@ export function listTrials(options: ResolvedCheckOptions, body: string): readonl
   const { signatureEncoding, timestampUnit, signingKey } = options;
   const ofEncoding = listEncodings(signatureEncoding);
   const ofUnit = listUnits(timestampUnit);
-  // What goes together in practice: every pair would be too many requests.
+  // Pairs that occur in practice: every pair would be too many requests.
   const pairs = [...ofUnit, ...signedTexts].flatMap((one) =>
     ofEncoding.map((other) => join(one, other)),
   );

@@ -17,15 +17,15 @@ export interface CheckVerdict {
   readonly answer?: Answer | undefined;
   /** The option that a skipped check needs, or that may make a failed one pass. */
   readonly option?: EndpointCheckOption | undefined;
-  /** What to do, when what was seen tells more than the check does. */
+  /** The remedy, if it is more specific than that of the check. */
   readonly remedy?: string | undefined;
-  /** It failed, and no payment is lost or paid twice by it: another failure is looked at first. */
+  /** Whether the failure loses no payment and pays none twice: other failures come first. */
   readonly isLesser?: boolean;
-  /** Nothing else can be judged: the rest is skipped. */
+  /** Whether nothing else can be judged: the rest is skipped. */
   readonly isFatal?: boolean;
 }
 
-/** A check that can't be made, for a reason that is not the endpoint's answer. Its text is shown. */
+/** A check that can't be made, for another reason than the endpoint's answer. The message is shown. */
 export class CheckFailure extends Error {}
 
 export const pass = (detail: string, answer?: Answer): CheckVerdict => ({
@@ -40,7 +40,7 @@ export const fail = (detail: string, answer?: Answer): CheckVerdict => ({
   answer,
 });
 
-/** Stands in the way of everything else. */
+/** Makes a failure skip all other checks. */
 export const fatal = (verdict: CheckVerdict): CheckVerdict =>
   verdict.outcome === 'failed' ? { ...verdict, isFatal: true } : verdict;
 
@@ -50,14 +50,14 @@ export const skip = (detail: string, option?: CheckVerdict['option']): CheckVerd
   option,
 });
 
-/** For a callback that is to be accepted. `what` was sent, as the beginning of a sentence. */
+/** Judges the answer to a callback that should be accepted. `what` was sent; it begins a sentence. */
 export function judgeAccepted(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   if (isAccepted(answer)) return pass(seen, answer);
   return { ...fail(seen, answer), remedy: remedyOf(answer) };
 }
 
-/** For a callback that is to be refused. */
+/** Judges the answer to a callback that should be refused. */
 export function judgeRefused(what: string, answer: Answer): CheckVerdict {
   const seen = `${what}: the endpoint ${describeAnswer(answer)}`;
   const { status = 0 } = answer;

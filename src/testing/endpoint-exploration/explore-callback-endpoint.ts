@@ -23,9 +23,9 @@ import {
 } from './script-run.js';
 import { type Shrunk, shrink } from './shrink.js';
 
-/** What {@link exploreCallbackEndpoint} found broken. */
+/** A failure that {@link exploreCallbackEndpoint} found. */
 export interface ExplorationFailure {
-  /** What does not hold. `premise`: nothing was explored, as something that it needs failed. */
+  /** What does not hold. `premise`: nothing was explored, because a prerequisite failed. */
   readonly invariant: ExplorationInvariant;
   /** What the endpoint should do, in one line. */
   readonly title: string;
@@ -36,30 +36,30 @@ export interface ExplorationFailure {
   /** What to do. */
   readonly remedy: string;
   /**
-   * The steps that lead to it, as the option `script` takes them; after them the endpoint gets what it did
-   * not acknowledge until it does. Empty for a `premise`.
+   * The steps that lead to it, in the form of the option `script`; after them, unacknowledged callbacks are
+   * delivered until they are acknowledged. Empty for a `premise`.
    */
   readonly script: readonly ExplorationStep[];
-  /** The number of the schedule of the seed, from 1; absent when changes in order fail already. */
+  /** The number of the seed's schedule, from 1; absent when changes in order already fail. */
   readonly schedule?: number;
-  /** How the script was shrunk; absent for one that was given, and for a `premise`. */
+  /** How the script was shrunk; absent for a given script and for a `premise`. */
   readonly shrunk?: {
     /** How many steps it had. */
     readonly fromSteps: number;
     /** How many scripts were run, 200 at most. */
     readonly runs: number;
     /**
-     * `complete`: without any of its steps the script does not fail. `out-of-runs`, `out-of-time`: it may
-     * have steps that are not needed. `not-again`: it did not fail a second time, and was not shrunk.
-     * `endpoint-down`: after it the endpoint accepted nothing any more, and there was no `restart`.
+     * `complete`: without any one of its steps the script does not fail. `out-of-runs`, `out-of-time`: it may
+     * have steps that are not needed. `not-again`: it did not fail a second time, so it was not shrunk.
+     * `endpoint-down`: the endpoint then stopped accepting callbacks, and there was no `restart`.
      */
     readonly ended: Shrunk['ended'] | 'not-again' | 'endpoint-down';
   };
-  /** The payments of its last run, to find them in the endpoint's own log. */
+  /** The reference numbers of its last run, to find them in the endpoint's log. */
   readonly referenceNumbers: readonly string[];
 }
 
-/** What {@link exploreCallbackEndpoint} saw. It can be written as JSON. No secret is in it. */
+/** The result of {@link exploreCallbackEndpoint}. It can be written as JSON. Contains no secret. */
 export interface ExplorationReport {
   /** The endpoint, without its query, which may hold a token. */
   readonly url: string;
@@ -67,7 +67,7 @@ export interface ExplorationReport {
   readonly passed: boolean;
   /** Give it as `seed` to run the same schedules; absent with a script. */
   readonly seed?: number;
-  /** How many schedules were asked for; with a script 0. */
+  /** How many schedules were requested; 0 with a script. */
   readonly schedules: number;
   /** How many of them ended, the failed one included. */
   readonly ran: number;
@@ -81,10 +81,10 @@ export interface ExplorationReport {
   readonly durationMs: number;
 }
 
-/** Effects too many show late: they are waited for once for so many schedules. */
+/** Surplus effects show late: the run waits for them once for this many schedules. */
 const BATCH = 25;
 const SHRINK_LIMITS = { maxRuns: 200, withinMs: 120_000 };
-/** Effects too many are waited for at most this long, as by `checkCallbackEndpoint`. */
+/** The longest wait for surplus effects, as in `checkCallbackEndpoint`. */
 const LONGEST_QUIET_MS = 1_000;
 const SHORTEST_QUIET_MS = 100;
 
@@ -99,16 +99,16 @@ const IN_ORDER: readonly (readonly ExploredChange[])[] = [
 ];
 
 /**
- * Looks for a sequence of events that your callback endpoint does not bear: runs random schedules of
- * callbacks that are duplicated, reordered, late, dropped, sent at once, or acknowledged into a broken
- * connection, with restarts of the endpoint between them, and compares what your code did with what the
- * callbacks say (interface section 6). A schedule that fails is shrunk to the shortest script that still
- * does, which the option `script` runs again.
+ * Looks for a sequence of events that breaks your callback endpoint: runs random schedules of callbacks that
+ * are duplicated, reordered, late, dropped, sent at once, or acknowledged into a broken connection, with
+ * restarts of the endpoint between them, and compares what your code did with what the callbacks report
+ * (interface section 6). Shrinks a failing schedule to the shortest script that still fails, which the option
+ * `script` runs again.
  *
- * Begin with `checkCallbackEndpoint`: it names the causes that it knows. The endpoint acts on these
- * callbacks: run it against a test system. Every payment is made up.
+ * Run `checkCallbackEndpoint` first: it names known causes. The endpoint acts on these callbacks, so run it
+ * against a test system. All payments are made up.
  *
- * What was found is in the report, failures of the probe and the network included.
+ * The report has everything that was found, including failures of the probe and of the network.
  *
  * @throws {InvalidOptionError} when the URL or an option is invalid (the promise rejects)
  * @throws {RequestAbortedError} when `signal` aborted
@@ -140,7 +140,7 @@ export async function exploreCallbackEndpoint(
 interface Found extends Violation {
   readonly script: readonly ExplorationStep[];
   readonly schedule?: number;
-  /** The schedule before it, which may have left what fails now. */
+  /** The schedule before it, which may have left the cause behind. */
   readonly previous?: readonly ExplorationStep[];
 }
 
@@ -202,7 +202,7 @@ class Exploration {
     }
   }
 
-  /** Delivers changes in order, and learns from it what effects and status they have. */
+  /** Delivers changes in order, and learns their effects and status. */
   async #learn(): Promise<Found | undefined> {
     const untouched = await this.#stage.createPayment();
     const scripts = IN_ORDER.map((changes) =>
@@ -212,7 +212,7 @@ class Exploration {
     for (const script of scripts) {
       const run = await runScript(script, this.#tools);
       const [first] = run.payments.values();
-      // How long it takes tells how long to wait for the others.
+      // How long the first effect takes shows how long to wait for the others.
       if (runs.length === 0 && first)
         await look(this.#stage, (probe) => probe.askUntilEffect(first.payment));
       runs.push(run);
@@ -259,7 +259,7 @@ class Exploration {
     return undefined;
   }
 
-  /** Waits, once for all runs, until deferred work has been done. */
+  /** Waits for deferred work, once for all runs. */
   async #settle(runs: readonly ScriptRun[]): Promise<void> {
     const payments = runs.flatMap((run) => [...run.payments.values()]);
     const last: CheckedPayment | undefined = payments.findLast(({ arrived }) =>
@@ -278,7 +278,7 @@ class Exploration {
     return violation;
   }
 
-  /** After a refusal: what does not accept anything any more would fail with any script. */
+  /** After a refusal: an endpoint that accepts nothing more would fail with any script. */
   async #revive(): Promise<void> {
     if (this.#options.restart === undefined) {
       this.#isDown = (await this.#stage.findOutage('the script')) !== undefined;
@@ -334,7 +334,7 @@ class Exploration {
   }
 }
 
-/** One script after the other, each with its own payments. */
+/** Puts one script after the other, each with its own payments. */
 function joinScripts(
   first: readonly ExplorationStep[],
   second: readonly ExplorationStep[],

@@ -11,7 +11,7 @@ const POLL_MS = 20;
 /** A violation, and how long after the run it showed, in milliseconds. */
 export type SeenViolation = Violation & { readonly seenMs: number };
 
-/** Judges runs by the probe. */
+/** Judges runs with the probe. */
 export class Judge {
   readonly #stage: Stage;
   #counts: ResolvedCheckOptions['effectCounts'];
@@ -23,17 +23,17 @@ export class Judge {
     this.#counts = stage.options.effectCounts;
   }
 
-  /** Whether the probe tells a status. */
+  /** Whether the probe returns a status. */
   get knowsStatuses(): boolean {
     return [...this.#statuses.values()].some((status) => status !== undefined);
   }
 
-  /** How many effects these changes have; `undefined` while it is not known what is counted. */
+  /** Returns how many effects these changes have; `undefined` until it is known what the probe counts. */
   readonly effectsOf = (changes: ReadonlySet<ExploredChange>): number | undefined =>
     this.#counts === 'changes' ? changes.size : this.#counts && Number(changes.has('paid'));
 
   /**
-   * Finds out what the probe counts, by a run with an unknown status alone.
+   * Learns what the probe counts, from a run with only an unknown status.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -45,7 +45,7 @@ export class Judge {
   }
 
   /**
-   * Keeps the status that the payment of a run has, whose changes arrived in order.
+   * Learns the status of a payment, from a run whose changes arrived in order.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -57,7 +57,8 @@ export class Judge {
   }
 
   /**
-   * What a run broke. Effects may show for as long as the option says; those too many for `quietMs`.
+   * Resolves with what a run broke. Waits for missing effects as long as the option says, for surplus effects
+   * `quietMs`.
    *
    * @throws {CheckFailure} when the probe fails
    */
@@ -73,7 +74,7 @@ export class Judge {
         ...found,
         seenMs: found.invariant === seen?.invariant ? seen.seenMs : seenMs,
       };
-      // What was done too often stays so.
+      // A surplus effect stays.
       const lastMs =
         seen === undefined
           ? quietMs
@@ -92,7 +93,7 @@ export class Judge {
       if (expected === undefined)
         throw new CheckFailure('it is not known what countEffects counts');
       const names = nameChanges(arrived);
-      const seen = `countEffects returned ${describeCount(count)} of payment ${number}, whose callbacks of ${names} were acknowledged`;
+      const seen = `countEffects returned ${describeCount(count)} for payment ${number}, whose callbacks of ${names} were acknowledged`;
       if (count.effects !== expected) {
         const invariant = count.effects > expected ? 'once' : 'in-effect';
         return { invariant, detail: `${seen}, but ${expected} was expected` };

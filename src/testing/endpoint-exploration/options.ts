@@ -24,20 +24,20 @@ interface OwnOptions {
    */
   schedules?: number | undefined;
   /**
-   * What the schedules follow from: a whole number from 0. The same seed and `toleranceSeconds` give the
-   * same ones.
-   * @default a random one, which the report tells
+   * The seed of the schedules: a whole number from 0. The same seed and `toleranceSeconds` make the same
+   * schedules.
+   * @default a random one, which is in the report
    */
   seed?: number | undefined;
   /**
-   * Ends the endpoint's process and starts it again; settles when the old one has ended. The run then
+   * Stops the endpoint's process and starts it again; settles when the old one has ended. The run then
    * waits until the endpoint answers, 60 seconds in all.
    * @default none: no schedule has a restart
    */
   restart?: (() => void | PromiseLike<void>) | undefined;
-  /** Called with the number of schedules that ended well, in bursts. What it throws ends the run. */
+  /** Called with the number of schedules that passed, in bursts. If it throws, the run ends. */
   onProgress?: ((schedules: number) => void) | undefined;
-  /** Runs this script alone, as a report has it: at most 1000 steps. */
+  /** Runs only this script, for example that of a report: at most 1000 steps. */
   script?: readonly ExplorationStep[] | undefined;
 }
 
@@ -58,8 +58,8 @@ export interface ExploreCallbackEndpointOptions
   /** As in {@link CheckCallbackEndpointOptions}; without it nothing could be judged. */
   countEffects: NonNullable<CheckCallbackEndpointOptions['countEffects']>;
   /**
-   * Returns the merchantPaymentReference of a payment; for an endpoint that takes references of existing
-   * orders only.
+   * Returns the merchantPaymentReference of a payment; for an endpoint that accepts only references of
+   * existing orders.
    * @default a random `check-…`
    */
   merchantPaymentReference?: (() => string | PromiseLike<string>) | undefined;
@@ -97,7 +97,7 @@ export function resolveExploreOptions(
     Object(options);
   const check = resolveCheckOptions(url, others as CheckCallbackEndpointOptions);
   if (check.countEffects === undefined) {
-    const expected = 'a function or a URL that says how often your code acted on a payment';
+    const expected = 'a function or a URL that returns how often your code acted on a payment';
     throw invalidOption('countEffects', expected, undefined);
   }
   reference(check.merchantPaymentReference, 'merchantPaymentReference');
@@ -120,13 +120,13 @@ function refuseScript({ script = [], schedules, seed, restart }: Resolved<typeof
   if (schedules !== undefined || seed !== undefined) {
     throw refuse(
       seed === undefined ? 'schedules' : 'seed',
-      'does not go with script, which is run alone; leave one of them out',
+      "can't be combined with script; leave one of them out",
     );
   }
   if (restart === undefined && script.some((step) => step.do === 'restart')) {
     throw refuse(
       'restart',
-      'is missing: the script restarts the endpoint; give a function that does',
+      'is missing: the script restarts the endpoint; give a function that does so',
     );
   }
 }

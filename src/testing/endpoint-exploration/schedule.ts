@@ -6,8 +6,8 @@ const MAX_ATTEMPTS = 2;
 const MAX_RESTARTS = 2;
 
 /**
- * The schedule of a number of a seed: a few changes of a few payments, each sent once or more, in any
- * order. The same arguments give the same steps.
+ * Creates a schedule from a seed and its number: a few changes of a few payments, each sent once or more, in
+ * any order. The same arguments return the same steps.
  *
  * @param latest how late a callback may be, in seconds
  */

@@ -25,7 +25,7 @@ const RESTART_MS = 60_000;
 const POLL_MS = 50;
 
 const RECORDS = {
-  // As text its time is greater than that of the newer ones.
+  // Compared as text, its time is later than those of the newer changes.
   before: { status: 'check_earlier_status', afterSeconds: 10, offsetHours: 5 },
   paid: { status: 'paid', afterSeconds: 20 },
   after: { status: 'check_later_status', afterSeconds: 30 },
@@ -34,15 +34,15 @@ const RECORDS = {
 /** A payment of a script that ran. */
 export interface RunPayment {
   readonly payment: CheckedPayment;
-  /** Its changes that arrived whole, answered or not. */
+  /** Its changes that arrived completely, answered or not. */
   readonly arrived: Set<ExploredChange>;
-  /** Those that were not acknowledged yet; the script names no others. */
+  /** The changes of the script that were not acknowledged yet. */
   readonly unacknowledged: Set<ExploredChange>;
-  /** The body of each. */
+  /** The body of each change. */
   readonly bodies: Readonly<Record<ExploredChange, string>>;
 }
 
-/** What was broken, and what was seen. */
+/** The invariant that was broken, and what was seen. */
 export interface Violation {
   readonly invariant: ExplorationInvariant;
   readonly detail: string;
@@ -50,9 +50,9 @@ export interface Violation {
 
 /** A script that ran. */
 export interface ScriptRun {
-  /** By their numbers. */
+  /** By number. */
   readonly payments: Payments;
-  /** What was broken before its end. */
+  /** What was broken during the run. */
   readonly violation: Violation | undefined;
 }
 
@@ -64,13 +64,13 @@ export interface RunTools {
   readonly stage: Stage;
   readonly sender: CallbackSender;
   readonly restart: (() => void | PromiseLike<void>) | undefined;
-  /** How many effects these changes have; `undefined` while it is not known. */
+  /** Returns how many effects these changes have; `undefined` until it is known. */
   readonly effectsOf: (arrived: ReadonlySet<ExploredChange>) => number | undefined;
 }
 
 /**
- * Runs a script with new payments. At its end the endpoint gets what it did not acknowledge until it
- * does, as from the service.
+ * Runs a script with new payments. At the end it delivers unacknowledged callbacks until they are acknowledged,
+ * as the service does.
  *
  * @throws {CheckFailure} when the probe, a reference or the restart fails
  */
@@ -88,8 +88,8 @@ export async function runScript(
 }
 
 /**
- * Signs with the time of the first callback, for as long as it is fresh: with that of each, it would depend
- * on the moment of the run whether two have the same signature.
+ * Signs with the time of the first callback while it is fresh. With the current time, the moment of the run
+ * would decide whether two deliveries have the same signature.
  */
 function createSign({ signer, options }: Stage): Sign {
   let nowMs = Date.now();
@@ -114,10 +114,10 @@ async function runSteps(
     await tools.stage.breakOff(request, 1);
     return undefined;
   }
-  const tooMany = await findTooMany('once', payment, tools);
-  if (tooMany !== undefined) return tooMany;
+  const surplus = await findSurplus('once', payment, tools);
+  if (surplus !== undefined) return surplus;
   await tools.stage.breakOff(request, 0.5);
-  return findTooMany('no-early-effect', payment, tools);
+  return findSurplus('no-early-effect', payment, tools);
 }
 
 async function deliver(
@@ -140,7 +140,7 @@ async function deliver(
   }
 }
 
-/** What was not acknowledged is delivered until it is. */
+/** Delivers unacknowledged callbacks until they are acknowledged. */
 async function deliverRest(
   payments: Payments,
   stage: Stage,
@@ -177,7 +177,7 @@ async function createPayments(
 
 type Group = readonly [ExplorationStep, ...ExplorationStep[]];
 
-/** Steps that happen at once are one group. */
+/** Groups the steps that happen at once. */
 function groupSteps(script: readonly ExplorationStep[]): Group[] {
   const groups: [ExplorationStep, ...ExplorationStep[]][] = [];
   for (const step of script) {
@@ -188,8 +188,8 @@ function groupSteps(script: readonly ExplorationStep[]): Group[] {
   return groups;
 }
 
-/** Whether there are more effects than what arrived of a payment has, when a callback of it is dropped. */
-async function findTooMany(
+/** Finds more effects than those of the changes that arrived, before or after a callback is dropped. */
+async function findSurplus(
   invariant: ExplorationInvariant,
   { payment, arrived }: RunPayment,
   { stage, effectsOf }: RunTools,
@@ -198,7 +198,7 @@ async function findTooMany(
   if (most === undefined) return undefined;
   const ask = () => look(stage, (probe) => probe.askAfterPause(payment));
   const count = await ask().catch(async (error) => {
-    // The probe may be of the same process: a broken connection can end it.
+    // The probe may be in the endpoint's process, which a broken connection can end.
     const outage =
       error instanceof CheckFailure ? await stage.findOutage('a broken connection') : undefined;
     return outage ?? ask();
@@ -207,7 +207,7 @@ async function findTooMany(
   if (count.effects <= most) return undefined;
   const what = arrived.size === 0 ? 'nothing' : nameChanges(arrived);
   const when = invariant === 'once' ? 'before' : 'after';
-  const detail = `countEffects returned ${describeCount(count)} ${when} a callback was dropped half way, but ${most} at most was expected: of its payment ${what} had arrived`;
+  const detail = `countEffects returned ${describeCount(count)} ${when} a callback was dropped halfway, but at most ${most} was expected: of its payment, ${what} had arrived`;
   return { invariant, detail };
 }
 
@@ -234,7 +234,7 @@ export async function restartEndpoint({ stage, sender, restart }: RunTools): Pro
     throw new CheckFailure(`restart threw ${describeThrown(error)}`);
   });
   for (;;) {
-    // Whatever it answers to a GET: nothing is processed by it.
+    // Any answer to a GET will do: it makes the endpoint process nothing.
     const { outcome } = await sender.get(url);
     const isUp = outcome === 'acknowledged' || outcome === 'refused';
     if (isUp && ended !== EXPIRED) return undefined;

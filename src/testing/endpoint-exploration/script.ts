@@ -16,14 +16,14 @@ export const exploredChanges = [
 ] as const satisfies readonly ExploredChange[];
 
 /**
- * A change of a made-up payment. `paid` has that status; what happens `before` and `after` it has statuses
- * that no endpoint knows.
+ * A change of a made-up payment. `paid` has that status; the changes `before` and `after` it have statuses that
+ * no endpoint knows.
  */
 export type ExploredChange = 'before' | 'paid' | 'after';
 
 /** A callback of a script, which is processed once, however often it is sent. */
 export interface ExploredCallback {
-  /** Which payment of the script it is of: a whole number from 1 to 100. */
+  /** Which payment of the script it belongs to: a whole number from 1 to 100. */
   readonly payment: number;
   /** Which of the payment's changes it reports. */
   readonly change: ExploredChange;
@@ -31,9 +31,9 @@ export interface ExploredCallback {
 
 /** Sends a callback and waits for the answer. */
 export interface DeliverStep extends ExploredCallback {
-  /** What is done. */
+  /** The kind of step. */
   readonly do: 'deliver';
-  /** How long ago it was signed, in seconds: a whole number from 1 to 86400; otherwise just now. */
+  /** How long ago it was signed, in seconds: a whole number from 1 to 86400. Default: just now. */
   readonly lateSeconds?: number | undefined;
   /** Whether it is sent at the same moment as the step before it, if that delivers too. */
   readonly atOnce?: boolean | undefined;
@@ -50,7 +50,7 @@ export type ExplorationStep =
       readonly do: 'drop' | 'lose-answer';
     })
   | {
-      /** Ends the endpoint and starts it again. */
+      /** Stops the endpoint and starts it again. */
       readonly do: 'restart';
     };
 
@@ -77,5 +77,5 @@ const step: Rule<ExplorationStep> = (value, option) => {
   return resolveOptions(value, rules[kind], { owner: option }) as ExplorationStep;
 };
 
-/** A script from outside. */
+/** Validates a script. */
 export const scriptRule: Rule<readonly ExplorationStep[]> = listOf(step, 'steps');

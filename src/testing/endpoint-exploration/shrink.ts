@@ -3,23 +3,23 @@ import type { ExplorationStep } from './script.js';
 
 type Script = readonly ExplorationStep[];
 
-/** Where the search for the shortest script ends. */
+/** The limits of the search for the shortest script. */
 export interface ShrinkLimits {
   readonly maxRuns: number;
   readonly withinMs: number;
 }
 
-/** What is left of a script. */
+/** A shrunk script. */
 export interface Shrunk {
   readonly script: Script;
   readonly runs: number;
-  /** `complete`: without any of its steps the script does not fail. */
+  /** `complete`: without any one of its steps the script does not fail. */
   readonly ended: 'complete' | 'out-of-runs' | 'out-of-time';
 }
 
 /**
- * Takes steps out of a failing script while it still `fails`: halves of it first, then ever smaller parts
- * (delta debugging). Then takes out what makes a step special.
+ * Removes steps from a failing script while it still `fails`: halves first, then smaller and smaller parts (delta
+ * debugging). Then simplifies the steps that are left.
  */
 export async function shrink(
   whole: Script,
@@ -60,7 +60,7 @@ export async function shrink(
   return { script, runs, ended };
 }
 
-/** The step with one thing less that is special about it, if there is one. */
+/** Returns simpler forms of a step. */
 function plainerSteps(step: ExplorationStep): ExplorationStep[] {
   if (step.do === 'restart') return [];
   const { payment, change } = step;
@@ -71,7 +71,7 @@ function plainerSteps(step: ExplorationStep): ExplorationStep[] {
   return atOnce ? [{ ...plain, lateSeconds }, { ...plain, atOnce }, plain] : [plain];
 }
 
-/** From 1, in the order in which they are named. */
+/** Numbers the payments from 1, in the order in which they appear. */
 function numberPayments(script: Script): Script {
   const numbers = new Map<number, number>();
   return script.map((step) => {

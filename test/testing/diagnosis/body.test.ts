@@ -36,7 +36,7 @@ const pairs = programs.flatMap(([signer, signed]) =>
     .map(([rewriter, rawBody]) => ({ signer, signed, rewriter, rawBody })),
 );
 
-describe('a body that was written again is explained:', () => {
+describe('a body that was serialized again is explained:', () => {
   const sortedName = 'a program that sorts the keys';
   const known = pairs.filter(
     ({ signer, rewriter }) => signer !== sortedName && rewriter !== sortedName,
@@ -50,7 +50,7 @@ describe('a body that was written again is explained:', () => {
         expectExplained(diagnosis, 'body-reserialized');
         expect(diagnosis.error?.code).toBe('SIGNATURE_MISMATCH');
         expect(diagnosis.findings[0]?.message).toContain(
-          `the body is what ${rewriter} writes, but what was signed is what ${signer} writes.`,
+          `the body is as ${rewriter} writes it, but the signature is that of JSON as ${signer} writes it.`,
         );
         expect(diagnosis.findings[0]?.remedy).toContain('express.raw(');
       }
@@ -86,7 +86,7 @@ describe('a body that was written again is explained:', () => {
     const rawBody = '{"a":4,"9":3,"10":{"b":1,"9":2},"":1}';
     const diagnosis = diagnose({ signed, rawBody });
     expectExplained(diagnosis, 'body-reserialized', 'record-invalid');
-    expect(diagnosis.findings[0]?.message).toContain('a program that sorts the keys writes.');
+    expect(diagnosis.findings[0]?.message).toContain('as a program that sorts the keys writes it.');
   });
 
   test.each([
@@ -108,7 +108,7 @@ describe('a body that was written again is explained:', () => {
   test('naming only what was signed when no known program writes what was given', () => {
     const [finding] = diagnose({ rawBody: COMPACT.replace('{', '{ ') }).findings;
     expect(finding?.message).toBe(
-      'The JSON was written again after signing: what was signed is what JSON.stringify writes.',
+      'The JSON was serialized again after signing: the signature is that of JSON as JSON.stringify writes it.',
     );
   });
 });
@@ -166,7 +166,7 @@ test('a body is read alike in every shape of its bytes', () => {
 
 describe('a body that lost its bytes is suspected:', () => {
   test.each<[string, string | Uint8Array, CallbackFindingCode, string]>([
-    ['empty', '', 'body-empty', 'something has read the request before'],
+    ['empty', '', 'body-empty', 'something else has already read the request'],
     ['an object turned into text', '[object Object]', 'body-not-raw', 'turned into a string'],
     ['decoded with loss', compact(reference('cl\ufffd')), 'body-not-raw', '(U+FFFD)'],
     ['decoded with loss, as bytes', Buffer.from('cl\ufffd'), 'body-not-raw', '(U+FFFD)'],

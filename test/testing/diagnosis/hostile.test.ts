@@ -25,7 +25,7 @@ const throwing = {
   },
 };
 
-describe('hostile bodies are refused and no more:', () => {
+describe('hostile bodies are only refused:', () => {
   test.each<[string, unknown]>([
     ['deep arrays', '['.repeat(depth) + ']'.repeat(depth)],
     ['deep arrays that do not end', '['.repeat(depth)],
@@ -64,13 +64,13 @@ describe('hostile bodies are refused and no more:', () => {
     expect(({} as { a?: unknown }).a).toBeUndefined();
   });
 
-  test('a body of more than 256 KiB is taken as given', () => {
+  test('a body of more than 256 KiB is used only as given', () => {
     const large = JSON.stringify({ text: 'a'.repeat(256 * 1024) });
     expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual(['unexplained']);
     expect(codesOf(diagnose({ signed: large }))).toEqual(['record-invalid']);
   });
 
-  test('a body of less is looked into', () => {
+  test('a smaller body is examined', () => {
     const large = JSON.stringify({ text: 'a'.repeat(250 * 1024) });
     expect(codesOf(diagnose({ signed: large, rawBody: `${large}\n` }))).toEqual([
       'body-trailing-newline',
@@ -148,7 +148,7 @@ describe('the work is bounded', () => {
   });
 });
 
-describe('hostile headers are refused and no more:', () => {
+describe('hostile headers are only refused:', () => {
   const parsed = JSON.parse(`{"__proto__":{"x-signature":"${wrong}"}}`);
 
   test.each<[string, object]>([
@@ -167,7 +167,7 @@ describe('hostile headers are refused and no more:', () => {
     expect(diagnosis.signature).not.toBe('right');
   });
 
-  test('names of headers that no header can have are not repeated', () => {
+  test('invalid header names are not repeated', () => {
     const headers = {
       [`x-signature-${'a'.repeat(100)}`]: wrong,
       'x-signature\u001b[31m': wrong,
@@ -180,7 +180,7 @@ describe('hostile headers are refused and no more:', () => {
     });
   });
 
-  test('of many similar headers five are looked at', () => {
+  test('only five of many similar headers are examined', () => {
     const headers = Object.fromEntries(
       Array.from({ length: 50 }, (_, n) => [`signature-${n}`, wrong]),
     );
@@ -191,7 +191,7 @@ describe('hostile headers are refused and no more:', () => {
   });
 });
 
-test('a very long secret is taken as it is', () => {
+test('a very long secret is used only as given', () => {
   const signingSecret = 'long'.repeat(MEGABYTE);
   const diagnosis = diagnose({
     key: signingSecret,

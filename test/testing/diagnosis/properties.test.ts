@@ -146,7 +146,7 @@ describe('for any record and secret', () => {
     );
   });
 
-  test('a right callback verifies', () => {
+  test('a valid callback verifies', () => {
     fc.assert(
       fc.property(records, secrets, (record, secret) => {
         const signed = JSON.stringify(record);
@@ -189,7 +189,7 @@ describe('for anything at all', () => {
     );
   });
 
-  test('a signature that is right for the bytes is never called another one', () => {
+  test('a signature that matches the bytes is never attributed to another secret', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), secrets, (bytes, secret) => {
         const signed = Buffer.from(bytes);

@@ -93,7 +93,7 @@ test('the guide lists exactly the codes, in their order', () => {
 });
 
 test.each([
-  ['behind', late, 'let now return the time it was received'],
+  ['behind', late, 'make now return the time it was received'],
   ['ahead of', early, "Compare this machine's clock"],
 ])('an X-Timestamp %s the clock has a specific remedy', (_name, timestamp, remedy) => {
   expect(remedyOf(diagnose({ timestamp }), 'timestamp-outside-window')).toContain(remedy);

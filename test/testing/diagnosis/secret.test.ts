@@ -78,7 +78,7 @@ describe('a secret that did not make the signature', () => {
     expect(diagnosis).not.toHaveProperty('payment');
     expect(codesOf(diagnosis)).toEqual(['secret-other']);
     const [finding] = diagnosis.findings;
-    expect(finding?.message).toContain('another secret than the signing secret');
+    expect(finding?.message).toContain('a secret other than the signing secret');
     expect(finding?.message).toContain('forged');
     expect(finding?.remedy).toContain('account and environment (test or live)');
     expect(finding?.tried).toHaveLength(3);
@@ -141,7 +141,7 @@ describe('white space around a secret', () => {
   });
 });
 
-test('quotes with nothing between stand for no empty key, with which anybody can sign', () => {
+test('quotes with nothing between stand for no empty key, with which anyone can sign', () => {
   const diagnosis = diagnose({ key: '', options: { signingSecret: '""' } });
   expect(codesOf(diagnosis)).toEqual(['secret-other']);
 });

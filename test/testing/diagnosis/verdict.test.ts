@@ -76,8 +76,8 @@ function expectFrozen(value: unknown): void {
   }
 }
 
-describe('an authentic body that is no record', () => {
-  test('has its issues, and is said to match', () => {
+describe('an authentic body that is not a record', () => {
+  test('has its issues, and matches', () => {
     const signed = JSON.stringify({ ...sampleRecord(), status: 5 });
     const diagnosis = diagnose({ signed });
     expect(diagnosis).toMatchObject({ signature: 'right', error: { code: 'INVALID_RECORD' } });
@@ -89,7 +89,7 @@ describe('an authentic body that is no record', () => {
     ]);
   });
 
-  test('is listed behind what else is wrong', () => {
+  test('is listed after the other findings', () => {
     const diagnosis = diagnose({ signed: '{"status":5}', timestamp: '1000' });
     expect(codesOf(diagnosis)).toEqual(['timestamp-outside-window', 'record-invalid']);
     expect(diagnosis.signature).toBe('right');
@@ -117,7 +117,7 @@ describe('an authentic body that is no record', () => {
 });
 
 describe('a signature that nothing explains', () => {
-  test('on a body that is not a record says what was tried and the likely causes', () => {
+  test('on a body that is not a record lists what was tried and the likely causes', () => {
     const diagnosis = diagnose({ signed: 'no record', key: 'other' });
     expect(diagnosis).toMatchObject({ verified: false, signature: 'unexplained' });
     expect(diagnosis).not.toHaveProperty('secretIndex');

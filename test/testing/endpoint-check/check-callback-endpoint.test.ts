@@ -135,7 +135,7 @@ describe.concurrent('on callbackHandler', () => {
     expect(asked[0]?.get('merchantPaymentReference')).toMatch(/^check-/);
   });
 
-  it('skips what only a probe can tell, and says so', async () => {
+  it('skips what only a probe can show, and says so', async () => {
     const report = await checkCallbackEndpoint(await listen(createRightEndpoint().listener), {
       signingSecret: SECRET,
     });
@@ -202,7 +202,7 @@ describe.concurrent('the payments', () => {
     expect(new Set(references)).toEqual(new Set(['order-1']));
   });
 
-  it('have each a reference that a function gives', async () => {
+  it('each have a reference that a function returns', async () => {
     const { url, references } = await openShopThatKnows('order-');
     let orders = 0;
     const report = await checkCallbackEndpoint(url, {
@@ -256,7 +256,7 @@ describe.concurrent('the payments', () => {
     expect(find(report, 'reachable').detail).toContain(says);
   });
 
-  it('fail one check when one reference can not be had', async () => {
+  it('fail one check when there is no reference', async () => {
     let calls = 0;
     const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
       signingSecret: SECRET,
@@ -270,7 +270,7 @@ describe.concurrent('the payments', () => {
   });
 });
 
-describe.concurrent('an endpoint that gives no answer', () => {
+describe.concurrent('an endpoint that does not answer', () => {
   const expectUnreachable = async (
     url: string,
     says: RegExp,
@@ -316,7 +316,7 @@ it.concurrent('skips everything else when a valid callback is refused, since oth
   expect(idsOf(report, 'passed')).toEqual(['reachable']);
   expect(find(report, 'valid-accepted')).toMatchObject({ status: 401 });
   expect(find(report, 'wrong-secret').detail).toMatch(
-    /^not tried, since "valid-accepted" failed: a valid callback: the endpoint answered 401, and to \d+ other ways to sign it no 2xx either$/,
+    /^not tried, because "valid-accepted" failed: a valid callback: the endpoint answered 401, and no 2xx to \d+ other ways to sign it either$/,
   );
 });
 
@@ -328,10 +328,10 @@ it.concurrent('makes a connection that breaks the failure of one check', async (
   });
   const report = await checkCallbackEndpoint(url, { signingSecret: SECRET });
   expect(idsOf(report, 'failed')).toEqual(['missing-timestamp']);
-  expect(find(report, 'missing-timestamp').detail).toContain('gave no answer (ECONNRESET)');
+  expect(find(report, 'missing-timestamp').detail).toContain('did not answer (ECONNRESET)');
 });
 
-it.concurrent('takes a connection that breaks for a refusal of the large body', async () => {
+it.concurrent('counts a broken connection as a refusal of the large body', async () => {
   const shop = new Shop();
   const url = await listen((request, response) => {
     if (Number(request.headers['content-length']) > 5_000) request.socket.destroy();
@@ -341,7 +341,7 @@ it.concurrent('takes a connection that breaks for a refusal of the large body', 
   expect(find(report, 'large-body')).toMatchObject({ outcome: 'passed' });
 });
 
-it.concurrent('takes an answer to the large body that is no HTTP for a failure', async () => {
+it.concurrent('counts an answer to the large body that is not HTTP as a failure', async () => {
   const shop = new Shop();
   const url = await listen((request, response) => {
     if (Number(request.headers['content-length']) > 5_000) request.socket.end('too large\r\n\r\n');
@@ -350,7 +350,7 @@ it.concurrent('takes an answer to the large body that is no HTTP for a failure',
   const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
   expect(find(report, 'large-body')).toMatchObject({
     outcome: 'failed',
-    detail: expect.stringMatching(/gave no answer \(HPE_\w+\)$/),
+    detail: expect.stringMatching(/did not answer \(HPE_\w+\)$/),
   });
 });
 
@@ -389,7 +389,7 @@ describe.concurrent('the bodies', () => {
     expect(unicode[0].merchantPaymentReference).toContain('cafe\u0301');
   });
 
-  it('hold one of many scripts in a further field, when the reference is given', async () => {
+  it('hold one of many scripts in an additional field, when the reference is given', async () => {
     const bodies = await collectBodies('order-1');
     expect(bodies.filter((body) => body.includes('😀'))).toHaveLength(1);
     for (const body of bodies) {
@@ -398,7 +398,7 @@ describe.concurrent('the bodies', () => {
   });
 });
 
-it.concurrent('sends a large body of the size that is asked for, as a record that is right', async () => {
+it.concurrent('sends a large body of the requested size, as a valid record', async () => {
   const sizes: number[] = [];
   const url = await listen(
     new (class extends Shop {
@@ -431,7 +431,7 @@ describe.concurrent('the report', () => {
     expect(report.acknowledgeMs?.max).toBeGreaterThanOrEqual(report.acknowledgeMs?.median ?? 0);
   });
 
-  it('says of every check what, why and how', async () => {
+  it('explains every check: what, why and how', async () => {
     const { checks } = await checkCallbackEndpoint('http://127.0.0.1:1', { signingSecret: SECRET });
     for (const { title, why, remedy, detail } of checks) {
       for (const text of [title, why, remedy, detail]) expect(text.length).toBeGreaterThan(10);
@@ -439,7 +439,7 @@ describe.concurrent('the report', () => {
     expect(new Set(checks.map(({ title }) => title)).size).toBe(ALL.length);
   });
 
-  it('holds no secret: of the signature, of a query, of what a probe throws', async () => {
+  it('holds no secret: from the signature, a query, or an error of the probe', async () => {
     const url = `${await listen(new Shop().listener)}?token=query-secret`;
     const report = await checkCallbackEndpoint(url, {
       signingSecret: SECRET,
@@ -462,7 +462,7 @@ describe.concurrent('the report', () => {
   });
 });
 
-it.concurrent('sends the query of the URL along, and not its fragment', async () => {
+it.concurrent('sends the query of the URL, but not its fragment', async () => {
   const paths = new Set<string | undefined>();
   const url = await listen((request, response) => {
     paths.add(request.url);
@@ -482,7 +482,7 @@ describe.concurrent('onCheck', () => {
     expect(seen).toEqual(report.checks);
   });
 
-  it('ends the run by what it throws', async () => {
+  it('ends the run when it throws', async () => {
     const error = new Error('EPIPE');
     const run = checkCallbackEndpoint(await listen(new Shop().listener), {
       signingSecret: SECRET,
@@ -536,7 +536,7 @@ describe.concurrent('the signal', () => {
     expect(seen.at(-1)).toBe(last);
   });
 
-  it('breaks off a request under way', async () => {
+  it('aborts a request in progress', async () => {
     const controller = new AbortController();
     const url = await listen(() => controller.abort());
     const run = checkCallbackEndpoint(url, { signingSecret: SECRET, signal: controller.signal });

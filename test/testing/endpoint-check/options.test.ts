@@ -67,7 +67,7 @@ describe('refuses', () => {
   });
 });
 
-it('takes every option at its edges, and writes to none', async () => {
+it('accepts every option at its limits, and writes to none', async () => {
   const options = Object.freeze({
     signingSecret: new Uint8Array([1]),
     toleranceSeconds: 86_400,

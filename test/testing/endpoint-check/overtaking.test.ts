@@ -76,7 +76,7 @@ describe.concurrent('an endpoint on callbackHandler', () => {
     expect(found[0]).toMatchObject({ status: 503 });
   });
 
-  it('that does not look at what its UPDATE met fails, with the remedy', async () => {
+  it('that does not check how many rows its UPDATE changed fails, with the remedy', async () => {
     const { listener, options } = createShop(() => undefined);
     const { found, outcomes } = await check(await listen(listener), options);
     expect(outcomes).toEqual(['failed', 'skipped', 'passed', 'skipped']);
@@ -99,7 +99,7 @@ describe.concurrent('an endpoint on callbackHandler', () => {
     expect(outcomes).toEqual(['passed', 'passed', 'failed', 'passed']);
     expect(found[2]).toMatchObject({
       detail:
-        'countEffects returned 0 effects and status "check_unknown_status" of paid after a newer change, but 1 was expected, as in order',
+        'countEffects returned 0 effects and status "check_unknown_status" for paid after a newer change, but 1 was expected, as for changes in order',
       remedy: expect.stringMatching(
         /onStale: 'process'.*shipped_at IS NULL|shipped_at IS NULL.*onStale: 'process'/,
       ),
@@ -141,7 +141,7 @@ it.concurrent('passes the shop of the guides, which ships each order once and is
 });
 
 describe.concurrent('the option overtaking', () => {
-  it('passes a right endpoint written by hand', async () => {
+  it('passes a correct endpoint written by hand', async () => {
     const { listener, orders, options } = new StrictShop();
     const { passed, outcomes } = await check(await listen(listener), {
       ...options,
@@ -150,7 +150,7 @@ describe.concurrent('the option overtaking', () => {
     expect({ passed, outcomes }).toEqual({ passed: true, outcomes: IDS.map(() => 'passed') });
   });
 
-  it('takes a 404 for a refusal too: the service retries', async () => {
+  it('counts a 404 as a refusal too: the service retries', async () => {
     const shop = new (class extends StrictShop {
       protected override async process(...args: Parameters<StrictShop['process']>) {
         return this.isStored(args[0]) ? super.process(...args) : 404;
@@ -160,7 +160,7 @@ describe.concurrent('the option overtaking', () => {
     expect(outcomes.slice(0, 2)).toEqual(['passed', 'passed']);
   });
 
-  it('true stores no order, and judges the answer alone', async () => {
+  it('true stores no order, and judges only the answer', async () => {
     const { listener, orders, options } = new StrictShop();
     const { found, outcomes } = await check(await listen(listener), {
       ...options,
@@ -169,7 +169,7 @@ describe.concurrent('the option overtaking', () => {
     });
     expect(outcomes).toEqual(['passed', 'skipped', 'passed', 'passed']);
     expect(found[1]?.detail).toBe(
-      'not tried: it needs a function that stores the order, which checkCallbackEndpoint takes as overtaking',
+      'not tried: it needs a function that stores the order, as the option overtaking of checkCallbackEndpoint',
     );
     // The command line would add "--overtaking", which was given.
     expect(found[1]).not.toHaveProperty('option');

@@ -28,12 +28,12 @@ async function expectOneCause(probe: Partial<CheckCallbackEndpointOptions>, says
   expect(failed.map(({ id }) => id)).toEqual(['probe-answers']);
   expect(report.cause).toBe('probe-answers');
   expect(failed[0]?.detail).toMatch(says);
-  expect(failed[0]?.remedy).toMatch(/^Ask countEffects by itself/);
+  expect(failed[0]?.remedy).toMatch(/^Call countEffects for a made-up payment/);
   for (const { id, outcome, detail } of report.checks.slice(1)) {
     if (id.startsWith('overtaking')) continue;
     expect([id, outcome]).toEqual([id, id.endsWith('-effect') ? 'skipped' : 'passed']);
     if (outcome === 'skipped')
-      expect(detail).toContain('since "probe-answers" failed: countEffects');
+      expect(detail).toContain('because "probe-answers" failed: countEffects');
   }
 }
 
@@ -46,7 +46,7 @@ const returning = (value: unknown) => () => value as number;
 
 describe.concurrent('a probe that is a function is the one cause when it', () => {
   it.each([
-    ['throws', throwing(new RangeError('x')), /^countEffects threw RangeError, so .* not known/],
+    ['throws', throwing(new RangeError('x')), /^countEffects threw RangeError, so .* unknown/],
     [
       'throws an error with a code',
       throwing(Object.assign(new Error('x'), { code: '42P01' })),
@@ -54,14 +54,14 @@ describe.concurrent('a probe that is a function is the one cause when it', () =>
     ],
     ['throws nothing', throwing(undefined), /^countEffects threw nothing/],
     ['rejects', () => Promise.reject(new Error('x')), /^countEffects threw Error/],
-    ['tells a fraction', returning(1.5), /whole number of effects from 0, received 1.5/],
-    ['tells less than nothing', returning(-1), /received -1/],
-    ['tells text', returning('1'), /received a string of 1 character/],
-    ['tells nothing', returning(undefined), /received nothing/],
-    ['tells null', returning(null), /received null/],
-    ['tells no effects', returning({ status: 'paid' }), /received nothing/],
+    ['returns a fraction', returning(1.5), /whole number of effects from 0, received 1.5/],
+    ['returns less than nothing', returning(-1), /received -1/],
+    ['returns text', returning('1'), /received a string of 1 character/],
+    ['returns nothing', returning(undefined), /received nothing/],
+    ['returns null', returning(null), /received null/],
+    ['returns no effects', returning({ status: 'paid' }), /received nothing/],
     [
-      'tells an empty status',
+      'returns an empty status',
       returning({ effects: 1, status: '' }),
       /a status that is a string and not empty, received an empty string/,
     ],
@@ -75,7 +75,7 @@ describe.concurrent('a probe that is a function is the one cause when it', () =>
       calls += 1;
       return new Promise<number>(() => undefined);
     };
-    const says = /^countEffects gave no answer within 1000 ms/;
+    const says = /^countEffects did not answer within 1000 ms/;
     await expectOneCause({ timeoutMs: 1_000, countEffects }, says);
     expect(calls).toBe(1);
   });
@@ -102,7 +102,7 @@ describe.concurrent('a probe that is a URL is the one cause when it', () => {
     ],
     ['answers with too much', text(JSON.stringify({ effects: 1, x: 'x'.repeat(5_000) })), /4096/],
     ['answers with another number', text('-1'), /^countEffects must return a whole number/],
-    ['hangs up', (request) => void request.socket.destroy(), /gave no answer \(ECONNRESET\)/],
+    ['hangs up', (request) => void request.socket.destroy(), /did not answer \(ECONNRESET\)/],
   ])('%s', async (_, listener, says) => {
     await expectOneCause({ countEffects: await listen(listener) }, says);
   });
@@ -112,7 +112,7 @@ describe.concurrent('a probe that is a URL is the one cause when it', () => {
     const countEffects = await listen(() => {
       calls += 1;
     });
-    const says = /^countEffects gave no answer within 1000 ms/;
+    const says = /^countEffects did not answer within 1000 ms/;
     await expectOneCause({ timeoutMs: 1_000, countEffects: new URL(countEffects) }, says);
     expect(calls).toBe(1);
   });
@@ -129,8 +129,8 @@ it.concurrent('that fails in the middle of the run is one failure too', async ()
   });
   expect(failed.map(({ id }) => id)).toEqual(['valid-effect']);
   expect(failed[0]).toMatchObject({
-    detail: 'countEffects threw TypeError, so the effects are not known',
-    remedy: expect.stringMatching(/^Ask countEffects by itself/),
+    detail: 'countEffects threw TypeError, so the effects are unknown',
+    remedy: expect.stringMatching(/^Call countEffects for a made-up payment/),
   });
 });
 
@@ -146,7 +146,7 @@ it('is asked with both references of the payment', async () => {
   });
 });
 
-it.concurrent('may count each payment once, when it tells the status', async () => {
+it.concurrent('may count each payment once, if it returns the status', async () => {
   const { listener, orders } = new Shop();
   const report = await checkCallbackEndpoint(await listen(listener), {
     signingSecret: SECRET,
@@ -160,12 +160,12 @@ it.concurrent('may count each payment once, when it tells the status', async () 
     expect.objectContaining({
       id: 'late-paid-effect',
       outcome: 'skipped',
-      detail: 'not judged: what countEffects counts did not rise with paid',
+      detail: 'not judged: countEffects did not rise with paid',
     }),
   );
 });
 
-it.concurrent('may tell null as the status of an order without a callback', async () => {
+it.concurrent('may return null as the status of an order without a callback', async () => {
   const { listener, orders } = new Shop();
   const effectsOf: RequestListener = (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://shop');
@@ -179,7 +179,7 @@ it.concurrent('may tell null as the status of an order without a callback', asyn
   expect(await checkWith({ countEffects: await listen(effectsOf) }, listener)).toEqual([]);
 });
 
-it.concurrent('may tell no status: what an older change undoes shows in the number', async () => {
+it.concurrent('may return no status: what an older change undoes shows in the number', async () => {
   const { listener, orders } = new (class extends Shop {
     protected override isOlder(): boolean {
       return false;

@@ -6,7 +6,7 @@ it.each([
   [[10.04, 1, 4], { median: 4, max: 10 }],
   [[10, 1, 4, 2], { median: 3, max: 10 }],
   [[], undefined],
-])('tells the median and the longest of %o ms', (latenciesMs, acknowledgeMs) => {
+])('reports the median and the longest of %o ms', (latenciesMs, acknowledgeMs) => {
   const facts = {
     url: 'http://shop',
     cause: undefined,

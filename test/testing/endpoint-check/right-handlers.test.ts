@@ -55,7 +55,7 @@ const NOT_OVERTAKEN = {
 const NO_STATUS = {
   ...NOT_OVERTAKEN,
   'unknown-status-effect':
-    'not judged: countEffects returns no status, and effectCounts does not say that it counts paid',
+    "not judged: countEffects returns no status, and effectCounts is not 'paid'",
   'older-change-effect': 'not judged: countEffects counts every change and returns no status',
 };
 const MIXED = 'not judged: countEffects does not distinguish payments: count by referenceNumber';
@@ -73,7 +73,10 @@ const ALL_MIXED = {
       'older-change-effect',
       'late-paid-effect',
       'second-payment-effect',
-    ].map((id) => [id, `${MIXED}, or give each payment its own order by merchantPaymentReference`]),
+    ].map((id) => [
+      id,
+      `${MIXED}, or give each payment its own order with merchantPaymentReference`,
+    ]),
   ),
 };
 
@@ -98,7 +101,7 @@ describe.concurrent('does not accuse an endpoint that', () => {
   });
 });
 
-it('knows many right endpoints', () => {
+it('knows many correct endpoints', () => {
   expect(new Set(rightEndpoints.map(({ habit }) => habit)).size).toBeGreaterThanOrEqual(15);
 });
 
@@ -155,7 +158,7 @@ describe.concurrent('does not accuse an endpoint', () => {
     });
     expect(failed).toEqual([]);
     expect(skipped['duplicate-effect']).toBe(
-      'not judged: of one order only the first payment had an effect: give each payment its own order by merchantPaymentReference',
+      'not judged: only the first payment of the order had an effect: give each payment its own order with merchantPaymentReference',
     );
   });
 

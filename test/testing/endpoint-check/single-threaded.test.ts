@@ -47,7 +47,7 @@ async function listenOneByOne(shop: Shop): Promise<string> {
   return `https://127.0.0.1:${(front.address() as AddressInfo).port}/callbacks`;
 }
 
-it('finds nothing wrong with an endpoint of one thread, over TLS', async () => {
+it('finds nothing wrong with a single-threaded endpoint over TLS', async () => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   const shop = new Shop();
   const report = await checkCallbackEndpoint(await listenOneByOne(shop), {

@@ -6,7 +6,7 @@ const times = { latencyMs: 1, sentAtMs: 0, answeredAtMs: 1 };
 const answered = (status: number) => ({ ...times, status });
 const NO_ANSWER = { ...times, failure: 'ECONNRESET' };
 
-describe('a callback that is to be refused', () => {
+describe('a callback that should be refused', () => {
   it.each([400, 401, 403, 404, 413, 422, 499])('is by %i', (status) => {
     expect(judgeRefused('it', answered(status)).outcome).toBe('passed');
   });
@@ -27,11 +27,11 @@ describe('a callback that is to be refused', () => {
   it('is not by silence', () => {
     const { outcome, detail } = judgeRefused('it', NO_ANSWER);
     expect(outcome).toBe('failed');
-    expect(detail).toMatch(/gave no answer \(ECONNRESET\)/);
+    expect(detail).toMatch(/did not answer \(ECONNRESET\)/);
   });
 });
 
-describe('a callback that is to be accepted', () => {
+describe('a callback that should be accepted', () => {
   it.each([200, 201, 204, 299])('is by %i', (status) => {
     expect(judgeAccepted('it', answered(status)).outcome).toBe('passed');
   });
@@ -49,6 +49,6 @@ describe('a callback that is to be accepted', () => {
 
   it('is not by silence', () => {
     expect(judgeAccepted('it', NO_ANSWER).outcome).toBe('failed');
-    expect(describeAnswer(NO_ANSWER)).toBe('gave no answer (ECONNRESET)');
+    expect(describeAnswer(NO_ANSWER)).toBe('did not answer (ECONNRESET)');
   });
 });

@@ -11,7 +11,7 @@ const failuresOf = ({ checks, cause }: EndpointReport) =>
     .map(({ id }) => id)
     .sort((one, other) => Number(other === cause) - Number(one === cause));
 
-it('finds nothing wrong with a right handler written by hand', async () => {
+it('finds nothing wrong with a correct handler written by hand', async () => {
   const { listener, orders } = new Shop();
   const report = await checkCallbackEndpoint(await listen(listener), {
     signingSecret: SECRET,
@@ -24,7 +24,7 @@ it('finds nothing wrong with a right handler written by hand', async () => {
     ['overtaking-redelivery', 'not tried: it needs the option overtaking'],
     [
       'unknown-status-effect',
-      'not judged: countEffects returns no status, and effectCounts does not say that it counts paid',
+      "not judged: countEffects returns no status, and effectCounts is not 'paid'",
     ],
     ['older-change-effect', 'not judged: countEffects counts every change and returns no status'],
     ['overtaking-effect', 'not tried: it needs the option overtaking'],
@@ -56,7 +56,7 @@ describe.concurrent('finds a handler that', () => {
   });
 });
 
-it('has no check that finds no wrong handler, but for what another finds before it', async () => {
+it('has a wrong handler for every check that no other check precedes', async () => {
   const { checks } = await checkCallbackEndpoint('http://127.0.0.1:1', { signingSecret: SECRET });
   const found = new Set(wrongHandlers.flatMap(({ fails }) => fails));
   expect(checks.map(({ id }) => id).filter((id) => !found.has(id))).toEqual([
@@ -68,7 +68,7 @@ it('has no check that finds no wrong handler, but for what another finds before 
   ]);
 });
 
-it('is a corpus of wrong endpoints, none of them twice', () => {
+it('is a corpus of distinct wrong endpoints', () => {
   const flaws = wrongHandlers.map(({ flaw }) => flaw);
   expect(new Set(flaws).size).toBe(flaws.length);
   expect(flaws.length).toBeGreaterThan(90);

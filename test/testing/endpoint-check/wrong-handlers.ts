@@ -109,7 +109,7 @@ const unpunctual: readonly WrongHandler[] = [
   },
   {
     flaw: 'answers 200, and fails to store the change',
-    says: /0 effects of one callback, but 1 was expected .*after the change is stored/,
+    says: /0 effects for one callback, but 1 was expected .*after the change is stored/,
     fails: ['valid-effect'],
     create: () =>
       new (class extends Shop {

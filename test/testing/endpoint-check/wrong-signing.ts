@@ -38,7 +38,7 @@ const joined =
     hash_hmac(text(timestamp, body), SECRET).toString('hex');
 
 const ORDER = /Update the HMAC with X-Timestamp, a full stop, and the raw body/;
-const UNSET = /is not set, so anybody can sign/;
+const UNSET = /is not set, so anyone can sign/;
 
 const php: readonly WrongHandler[] = [
   expecting(
@@ -48,7 +48,7 @@ const php: readonly WrongHandler[] = [
   ),
   expecting(
     'hash_hmac with the key where the data goes, in PHP',
-    /but a 2xx with the secret signed with the callback as the key .*wrong way round/,
+    /but a 2xx with the secret signed with the callback as the key .*are swapped/,
     (timestamp, body) => hash_hmac(SECRET, signed(timestamp, body)).toString('hex'),
   ),
   expecting(
@@ -87,7 +87,7 @@ const python: readonly WrongHandler[] = [
   ),
   expecting(
     "'sha256=' before the digest, as for GitHub, in Python",
-    /with sha256= before it .*no prefix/,
+    /with the prefix sha256= .*no prefix/,
     (timestamp, body) => `sha256=${joined(signed)(timestamp, body)}`,
   ),
   expecting("str(os.environ.get('SECRET')) without the variable, in Python", UNSET, keyed('None')),
@@ -123,7 +123,7 @@ const go: readonly WrongHandler[] = [
 ];
 
 const java: readonly WrongHandler[] = [
-  expecting('String.format("%02X"), in Java', /in capital hex .*lower case/, (timestamp, body) =>
+  expecting('String.format("%02X"), in Java', /in uppercase hex .*lower case/, (timestamp, body) =>
     joined(signed)(timestamp, body).toUpperCase(),
   ),
   expecting(
@@ -179,7 +179,7 @@ const node: readonly WrongHandler[] = [
   expecting('String(process.env.SECRET) without the variable, in Node', UNSET, keyed('undefined')),
   expecting(
     'a secret that is decoded from base64, as for Svix, in Node',
-    /decoded from base64 .*Use the secret as it is/,
+    /decoded from base64 .*Use the secret itself/,
     keyed(Buffer.from(SECRET, 'base64')),
   ),
   expecting(
@@ -192,18 +192,18 @@ const node: readonly WrongHandler[] = [
   ),
   expecting(
     'the secret of another environment',
-    /to \d+ other ways to sign it no 2xx either .*same signing secret, of the same environment/,
+    /no 2xx to \d+ other ways to sign it either .*same signing secret, of the same environment/,
     keyed('whsec_live'),
   ),
   expecting(
     't=…,v1=…, as for Stripe',
-    /no 2xx either .*same signing secret/,
+    /other ways to sign it either .*same signing secret/,
     (timestamp, body) => `t=${timestamp},v1=${joined(signed)(timestamp, body)}`,
   ),
   {
     flaw: 'strcmp taken for a boolean, in PHP',
     fails: ['valid-accepted'],
-    says: /answered 401, and 200 to a signature by another secret .*wrong way round/,
+    says: /answered 401, and 200 to a signature made with another secret .*comparison is inverted/,
     create: () =>
       new (class extends Shop {
         protected override isSigned(callback: Callback): boolean {

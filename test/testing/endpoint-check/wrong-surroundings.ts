@@ -76,7 +76,7 @@ const elsewhere: readonly WrongHandler[] = [
   ),
   answering(
     'Spring with GET alone',
-    ['valid-accepted', /answered 405 .*takes POST/],
+    ['valid-accepted', /answered 405 .*accepts POST/],
     page(405, ''),
   ),
   answering('a form in PHP', ['valid-accepted', /answered 415 .*application\/json/], page(415, '')),
@@ -107,7 +107,7 @@ const elsewhere: readonly WrongHandler[] = [
   ),
   answering(
     'an exception that ends the connection',
-    ['reachable', /gave no answer \(ECONNRESET\).*Catch what the handler throws/],
+    ['reachable', /did not answer \(ECONNRESET\).*Catch every error of the handler/],
     (request) => void request.socket.destroy(),
   ),
   answering(
@@ -140,7 +140,7 @@ const outages: readonly WrongHandler[] = [
   {
     flaw: 'a limit of 12 requests',
     fails: ['available'],
-    says: /any more: the endpoint answered 429, a rate limit .*Lift the rate limit/,
+    says: /no longer accepted: the endpoint answered 429, a rate limit .*Lift the rate limit/,
     create: fronted((pass) => {
       let count = 0;
       return (request, response) => {
@@ -153,7 +153,7 @@ const outages: readonly WrongHandler[] = [
   {
     flaw: 'a firewall that shuts out who signed wrongly five times',
     fails: ['available'],
-    says: /the endpoint answered 403.* Blocked .*shuts the sender out/,
+    says: /the endpoint answered 403.* Blocked .*blocks the sender/,
     create: fronted((pass) => {
       let refused = 0;
       return (request, response) => {
@@ -200,7 +200,7 @@ const outages: readonly WrongHandler[] = [
   {
     flaw: 'a pool of connections that a failure drains',
     fails: ['available'],
-    says: /the endpoint answered 500.*not given back/,
+    says: /the endpoint answered 500.*not released/,
     create: () =>
       new (class extends Shop {
         #free = 3;
@@ -230,7 +230,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: 'unknown orders are answered 404',
     fails: ['valid-accepted'],
-    says: /answered 404, and 401 to a signature by another secret .*The signature was right.*stored orders/,
+    says: /answered 404, and 401 to a signature made with another secret .*The signature was accepted.*stored orders/,
     create: () =>
       new (class extends Shop {
         protected override async process(): Promise<number> {
@@ -241,7 +241,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: 'the table is missing',
     fails: ['valid-accepted'],
-    says: /answered 500, and 401 to .*The signature was right/,
+    says: /answered 500, and 401 to .*The signature was accepted/,
     create: () =>
       new (class extends Shop {
         protected override async process(): Promise<number> {
@@ -252,7 +252,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: 'one status for all it refuses, and a text that differs',
     fails: ['valid-accepted'],
-    says: /and something else to a signature by another secret .*The signature was right/,
+    says: /with another body than to a signature made with another secret .*The signature was accepted/,
     create: () => ({
       orders: new Orders(),
       listener: new (class extends Shop {
@@ -268,7 +268,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: 'the first callback waits for a connection that is not open',
     fails: ['valid-accepted'],
-    says: /answered 500, and 200 to the same callback again .*get ready before it listens/,
+    says: /answered 500, and 200 to the same callback again .*only when it is ready/,
     create: () =>
       new (class extends Shop {
         #isOpen = false;
@@ -282,7 +282,7 @@ const afterVerification: readonly WrongHandler[] = [
   {
     flaw: '200 at once, and all the rest afterwards',
     fails: ['wrong-secret'],
-    says: /answered 200 to both .*Its answers tell nothing/,
+    says: /answered 200 to both .*It answers 2xx to everything/,
     create: () =>
       new (class extends Shop {
         protected override answer(response: ServerResponse): void {
@@ -310,7 +310,7 @@ const probes: readonly WrongHandler[] = [
   {
     flaw: 'a probe where nothing listens',
     fails: ['probe-answers'],
-    says: /countEffects gave no answer \(ECONNREFUSED\).*Ask countEffects by itself/,
+    says: /countEffects did not answer \(ECONNREFUSED\).*Call countEffects for a made-up payment/,
     create: () => new Shop(),
     options: { countEffects: 'http://127.0.0.1:1/effects' },
   },

@@ -197,7 +197,7 @@ it('ends with its signal', async () => {
   await expect(explore(new Shop(), { signal })).rejects.toMatchObject({ code: 'ABORTED' });
 });
 
-it('tells its progress', async () => {
+it('reports its progress', async () => {
   const ended: number[] = [];
   await explore(new Shop(), { schedules: 30, onProgress: (count) => ended.push(count) });
   expect(ended).toEqual([25, 30]);
@@ -215,7 +215,7 @@ it.each([
   [{ script: [null] }, /^script\[0\]\.do is missing; it must be one of 'deliver'/],
   [{ script: [{ ...paid, change: 'refund' }] }, /^script\[0\]\.change must be one of 'before'/],
   [{ script: [{ do: 'drop', payment: 1, change: 'paid', atOnce: true }] }, /script\[0\]\.atOnce/],
-  [{ script: [paid], seed: 1 }, /^seed does not go with script/],
+  [{ script: [paid], seed: 1 }, /^seed can't be combined with script/],
 ] as const)('refuses %j', async (options, message) => {
   const wrong = exploreCallbackEndpoint('http://127.0.0.1:1/', {
     signingSecret: SECRET,
