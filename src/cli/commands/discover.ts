@@ -43,7 +43,7 @@ const options = {
   }),
   profile: text({
     value: 'file',
-    help: 'An earlier profile. Lists what has changed since, and then exits with 1.',
+    help: 'An earlier profile. Lists what has changed since; exits with 1 if anything has.',
   }),
   listen: portOption(
     'The port to receive callbacks at, on any path; 0 picks a free one. The callback URL of the account must lead here. Default: none, nothing is learned about callbacks',

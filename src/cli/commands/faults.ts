@@ -40,7 +40,7 @@ const addOptions = {
   ),
   match: listOption({
     value: 'field=value',
-    help: 'Applies only to requests or callbacks with this value. Default: none, applies to the next one',
+    help: 'Applies only to requests or callbacks with this value. Default: the next one, whatever its values',
   }),
   set: listOption({
     value: 'field=value',

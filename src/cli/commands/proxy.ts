@@ -46,7 +46,7 @@ const options = {
 export const proxy = defineCommand({
   name: 'proxy',
   summary:
-    "Forwards the requests and callbacks of a real service, with the mock's faults, until Ctrl-C.",
+    "Forwards requests to a real service, and its callbacks to you, with the mock's faults, until Ctrl-C.",
   options,
   details: [
     'Point your code at the address it prints, and the callback URL of the account at the callback address (through a tunnel, for example). Bodies are forwarded byte for byte, so signatures stay valid. Credentials are neither stored nor printed.',
