@@ -40,6 +40,24 @@ describe.each(transports)('connections, with $name,', ({ name, options }) => {
   });
 });
 
+it.each([1, 16])(
+  'answers whose connections the server ends with them, unannounced, do not fail the next calls, %i in flight',
+  async (inFlight) => {
+    const server = await startRawServer({
+      answer: ({ socket }) => void socket.end(created),
+    });
+    const client = createClient(server.url);
+    const attempts: number[] = [];
+    const caller = async (): Promise<void> => {
+      for (let call = 0; call < 10; call += 1) {
+        attempts.push((await client.payments.create(order)).response.attempts);
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, caller));
+    expect(attempts).toEqual(Array.from({ length: 10 * inFlight }, () => 1));
+  },
+);
+
 it('calls at the same time do not wait for each other', async () => {
   const waiting: (() => void)[] = [];
   const server = await startRawServer({

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { InvalidOptionError } from '../../errors.js';
 import { type Deadline, timers } from '../deadline.js';
 import { decodeAnswer, isCutOff, isEncoded, readInterceptedAnswer } from './answer-body.js';
-import type { RequestQueue } from './request-queue.js';
+import type { Connection, ConnectionQueue } from './connection-queue.js';
 import { isUnreadableAnswer } from './socket-errors.js';
 import type {
   Answer,
@@ -14,8 +14,10 @@ import type {
 
 export interface ExchangeRules {
   readonly maxResponseBytes: number;
-  /** The client's own queue, where the request has a place; nothing with a user's dispatcher. */
-  readonly queue: RequestQueue | undefined;
+  /** The client's own queue, which lends a connection to the request; nothing with a user's dispatcher. */
+  readonly queue: ConnectionQueue | undefined;
+  /** Whether undici keeps the connections in a pool. */
+  readonly isPooled: boolean;
   /** Whether the answer is a test's, which need not keep to HTTP. */
   readonly isMock: boolean;
 }
@@ -37,7 +39,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (exchange: Exchange) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
-  #hasPlace: boolean;
+  #connection: Connection | undefined;
   #status = 0;
   #headers: ResponseHeaders = {};
   #body: Uint8Array = NO_BODY;
@@ -54,7 +56,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#deadline = deadline;
     this.#rules = rules;
     this.#resolve = resolve;
-    this.#hasPlace = rules.queue !== undefined;
+  }
+
+  /** Takes a connection of the queue's until the request has ended. */
+  borrow(connection: Connection): void {
+    this.#connection = connection;
+    this.cut = connection.cut;
   }
 
   giveUp(): void {
@@ -112,10 +119,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
     if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
     this.#stopWaiting();
-    // undici takes the connection back in the event loop's next turn. A caller that went on before
-    // would find it busy and open another: calls in turn would need two. So would those that are answered in
-    // one turn, if one immediate served them all: it would run before undici took back all but the first.
-    timers.queueMicrotask(() => timers.setImmediate(handOn, this));
+    // A turn of the event loop later, as another request on the connection must not follow before an end that
+    // the server sent right behind its answer. It is in undici's queue before undici takes the connection
+    // back then, and undici need not put the connection away meanwhile.
+    if (!this.#rules.isPooled) timers.setImmediate(handOn, this);
+    // From a pool it would get another connection before that: calls in turn would need two. So would those
+    // that are answered in one turn, if one immediate served them all: it would run before undici took back
+    // all but the first.
+    else timers.queueMicrotask(() => timers.setImmediate(handOn, this));
   }
 
   onResponseError(_controller: unknown, error: unknown): void {
@@ -149,7 +160,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   /** Hands the answer on, one turn after its end. */
   handOn(): void {
-    this.#leaveQueue();
+    this.#giveBack();
     let answer = this.#answer(undefined);
     if (this.#size > 0 && isEncoded(this.#headers)) {
       answer = decodeAnswer(answer, this.#rules.maxResponseBytes);
@@ -167,13 +178,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   /** undici is done with the request, and in the next turn its connection is free, or closed. */
   #leave(): void {
-    if (this.#hasPlace) timers.setImmediate(() => this.#leaveQueue());
+    if (this.#connection !== undefined) timers.setImmediate(() => this.#giveBack());
   }
 
-  #leaveQueue(): void {
-    if (!this.#hasPlace) return;
-    this.#hasPlace = false;
-    this.#rules.queue?.leave();
+  #giveBack(): void {
+    if (this.#connection === undefined) return;
+    this.#rules.queue?.giveBack(this.#connection);
+    this.#connection = undefined;
   }
 
   #refuseLargeBody(controller: Dispatcher.DispatchController): void {

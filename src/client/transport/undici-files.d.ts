@@ -2,12 +2,6 @@
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici';
 }
-declare module 'undici/lib/dispatcher/agent.js' {
-  export { Agent as default } from 'undici';
-}
 declare module 'undici/lib/dispatcher/client.js' {
   export { Client as default } from 'undici';
-}
-declare module 'undici/lib/dispatcher/pool.js' {
-  export { Pool as default } from 'undici';
 }

@@ -12,12 +12,7 @@ import {
   startRawServer,
 } from '../raw-server.js';
 
-const FILES = [
-  'undici/lib/core/connect.js',
-  'undici/lib/dispatcher/agent.js',
-  'undici/lib/dispatcher/client.js',
-  'undici/lib/dispatcher/pool.js',
-];
+const FILES = ['undici/lib/core/connect.js', 'undici/lib/dispatcher/client.js'];
 
 const MODULES = ['undici', ...FILES];
 
@@ -88,9 +83,7 @@ describe('undici', () => {
     const undici = await import('undici');
     const named = {
       'core/connect': undici.buildConnector,
-      'dispatcher/agent': undici.Agent,
       'dispatcher/client': undici.Client,
-      'dispatcher/pool': undici.Pool,
     };
     for (const [file, value] of Object.entries(named)) {
       expect(createRequire(import.meta.url)(`undici/lib/${file}.js`)).toBe(value);

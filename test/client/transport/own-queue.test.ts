@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import diagnostics from 'node:diagnostics_channel';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadline } from '../../../src/client/deadline.js';
-import { RequestQueue } from '../../../src/client/transport/request-queue.js';
-import { createUndiciTransport } from '../../../src/client/transport/undici.js';
+import { ConnectionQueue } from '../../../src/client/transport/connection-queue.js';
+import { createOwnTransport } from '../../../src/client/transport/undici.js';
 import { ConnectionError } from '../../../src/errors.js';
 import {
   createClient,
@@ -54,6 +54,13 @@ async function startStalledTlsServer() {
   });
   const { port } = server.address() as AddressInfo;
   return { url: `https://127.0.0.1:${port}`, isStalled, connections: () => connections };
+}
+
+/** A queue with one connection, and with a place for one request that waits for it. */
+function createSmallQueue() {
+  const connection = { dispatcher: { dispatch: vi.fn() } as unknown as Dispatcher };
+  const queue = new ConnectionQueue({ limit: 1, maxWaiting: 1, create: () => connection });
+  return { queue, connection };
 }
 
 describe('calls beyond 256 in flight', () => {
@@ -119,21 +126,21 @@ describe('calls beyond 256 in flight', () => {
     await Promise.all(first);
   });
 
-  it('gives no place to a call that is cancelled while it waits', async () => {
-    const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
+  it('gives no connection to a call that is cancelled while it waits', async () => {
+    const { queue, connection } = createSmallQueue();
     const deadline = new Deadline(60_000, undefined);
-    expect(queue.tryEnter()).toBe(true);
-    const entering = queue.enter(deadline);
+    expect(queue.tryBorrow()).toBe(connection);
+    const borrowing = queue.borrow(deadline);
     deadline.giveUp('aborted');
     deadline.end();
-    expect(await entering).toBe(false);
-    expect(queue.tryEnter()).toBe(false);
+    expect(await borrowing).toBeUndefined();
+    expect(queue.tryBorrow()).toBeUndefined();
   });
 
-  it('are not sent when they are cancelled after they got a place, which the next one takes', async () => {
-    const queue = new RequestQueue({ limit: 1, maxWaiting: 1 });
-    const dispatcher = { dispatch: vi.fn() } as unknown as Agent;
-    const transport = createUndiciTransport({ dispatcher, queue }, 1024);
+  it('are not sent when they are cancelled after they got a connection, which the next one takes', async () => {
+    const { queue, connection } = createSmallQueue();
+    const route = { queue, isPooled: false, destroy: async () => {} };
+    const transport = createOwnTransport(route, 1024);
     const deadline = new Deadline(60_000, undefined);
     const request = {
       method: 'POST',
@@ -144,14 +151,14 @@ describe('calls beyond 256 in flight', () => {
       headers: [],
       body: '{}',
     };
-    expect(queue.tryEnter()).toBe(true);
+    expect(queue.tryBorrow()).toBe(connection);
     const sending = transport.send(request, deadline);
-    queue.leave();
+    queue.giveBack(connection);
     deadline.giveUp('aborted');
     deadline.end();
     expect(await sending).toMatchObject({ sent: false, reason: 'given-up' });
-    expect(dispatcher.dispatch).not.toHaveBeenCalled();
-    expect(queue.tryEnter()).toBe(true);
+    expect(connection.dispatcher.dispatch).not.toHaveBeenCalled();
+    expect(queue.tryBorrow()).toBe(connection);
   });
 
   it('are dispatched in their own async context, which OpenTelemetry reads', async () => {

@@ -87,6 +87,15 @@ describe('with NODE_USE_ENV_PROXY=1', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('calls in turn go over one connection', async () => {
+    const [proxy, server] = [await startProxy(), await startRawServer({ answer: () => created })];
+    setEnvironment({ NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url });
+    const client = createClient(server.url);
+    for (let call = 0; call < 3; call += 1) await client.payments.create(order);
+    expect(server.requests).toHaveLength(3);
+    expect(server.connections).toHaveLength(1);
+  });
+
   it('a proxy that refuses connections leaves nothing sent', async () => {
     withoutJitter();
     const server = await startRawServer({ answer: () => created });

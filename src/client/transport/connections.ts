@@ -1,0 +1,112 @@
+import type { Socket } from 'node:net';
+import type { buildConnector, Client } from 'undici';
+import { type Connection, ConnectionQueue } from './connection-queue.js';
+import type { OwnRoute } from './undici.js';
+
+/** What is used of undici. */
+export interface Undici {
+  readonly Client: typeof Client;
+  readonly buildConnector: typeof buildConnector;
+}
+
+export type Connector = buildConnector.connector;
+
+// Enough for a thousand calls a second at 250 ms each, and no flood of sockets when the service
+// stalls: further calls wait in the queue, inside their deadline, and are not sent once it has passed.
+export const MAX_CONNECTIONS = 256;
+
+// Shorter than the usual deadline, so that there is time for another try.
+export const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * One request per connection at a time, over HTTP/1.1: a request that shares a connection shares its failure,
+ * and could not be told from one that never went out.
+ */
+export const UNSHARED = { pipelining: 1, allowH2: false } as const;
+
+/** The client's own connections, straight to the service. */
+export async function createOwnRoute(origin: string, maxQueuedRequests: number): Promise<OwnRoute> {
+  const undici = await loadUndici();
+  const sockets = new Set<Socket>();
+  const connect = createConnector(undici, sockets);
+  const clients: Client[] = [];
+  const create = (): Connection => {
+    const connection = createConnection(undici, origin, { ...UNSHARED, connect });
+    clients.push(connection.dispatcher);
+    return connection;
+  };
+  return {
+    queue: new ConnectionQueue({
+      limit: MAX_CONNECTIONS,
+      maxWaiting: maxQueuedRequests,
+      create,
+    }),
+    isPooled: false,
+    async destroy() {
+      await Promise.all(clients.map((client) => client.destroy()));
+      destroyAll(sockets);
+    },
+  };
+}
+
+/**
+ * Loads the files of undici that define what is used here. All of undici takes four times as long, and sets
+ * the dispatcher of the global `fetch`, which belongs to the application.
+ */
+async function loadUndici(): Promise<Undici> {
+  try {
+    const [client, connect] = await Promise.all([
+      import('undici/lib/dispatcher/client.js'),
+      import('undici/lib/core/connect.js'),
+    ]);
+    const parts = { Client: client.default, buildConnector: connect.default };
+    if (Object.values(parts).every((part) => typeof part === 'function')) return parts;
+  } catch {
+    // What is missing is taken from the whole.
+  }
+  // Its files are not part of its interface: a later version may have moved or changed them.
+  const { Client, buildConnector } = await import('undici');
+  return { Client, buildConnector };
+}
+
+/** undici's way to connect, which keeps the sockets in the set. */
+export function createConnector({ buildConnector }: Undici, sockets: Set<Socket>): Connector {
+  return keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets);
+}
+
+/** The same connector, which keeps the sockets that are not closed yet in the set. */
+export function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
+  return (options, callback) => {
+    // Returned at once by undici's own connectors, though their type does not say so.
+    const socket = connect(options, callback) as unknown as Socket;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+}
+
+/** Closes what undici leaves alone: sockets that are still connecting, which would keep the process alive. */
+export function destroyAll(sockets: ReadonlySet<Socket>): void {
+  for (const socket of sockets) socket.destroy();
+}
+
+/**
+ * A connection that can be cut. To abort a request through undici costs another connection: undici keeps it
+ * in its queue, and connects again for it before it is dropped.
+ */
+export function createConnection(
+  { Client }: Undici,
+  origin: string | URL,
+  options: Client.Options & { readonly connect: Connector },
+): Connection & { readonly dispatcher: Client } {
+  let socket: Socket | null = null;
+  const dispatcher = new Client(origin, {
+    ...options,
+    connect: (connectOptions, callback) =>
+      options.connect(connectOptions, (...result: Parameters<buildConnector.Callback>) => {
+        socket = result[1];
+        callback(...result);
+      }),
+  });
+  return { dispatcher, cut: (reason) => void socket?.destroy(reason) };
+}
