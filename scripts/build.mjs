@@ -98,7 +98,7 @@ function isCore(file) {
   const [folder, name] = path.relative('src', file).split(path.sep);
   // The profile is the tools', and its rules would stay in every bundle.
   if (name === 'service-profile.ts') return false;
-  // It imports node:crypto, and runtimes without that load the core too.
+  // It needs Buffer, and runtimes without that load the core too.
   if (folder === 'callback' && name === 'verify.ts') return false;
   return name === undefined || folder === 'protocol' || folder === 'callback';
 }

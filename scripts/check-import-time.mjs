@@ -34,12 +34,12 @@ export function measureImportTime() {
     atMost(
       'importing merchant-payments/callback, ratio to zod',
       beyondEmpty('callback') / beyondEmpty('zod'),
-      0.25,
+      0.13,
     ),
     atMost(
       'importing merchant-payments, ratio to undici',
       beyondEmpty('main') / beyondEmpty('undici'),
-      0.35,
+      0.25,
     ),
   ];
 }

@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, hash, KeyObject, timingSafeEqual } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, resolveOptions } from '../protocol/options.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
@@ -25,6 +26,15 @@ import {
 } from './record.js';
 import { parseSignatureFormat, signatureMismatch } from './signature.js';
 import { assertInsideWindow, parseTimestamp } from './timestamp.js';
+
+let crypto: typeof Crypto | undefined;
+
+// Not imported: that takes half of the time to load this file, which a process that only creates payments need
+// not spend.
+function loadCrypto(): typeof Crypto {
+  crypto ??= process.getBuiltinModule('node:crypto');
+  return crypto;
+}
 
 /**
  * Verifies one callback (interface section 5.2): headers, window, signature, and only then the
@@ -78,7 +88,7 @@ export function createCallbackVerifier<Fields = unknown>(
 export function callbackKey(payment: PaymentStatusRecord): string {
   const form = decideCallbackKey(payment);
   if (form.digestOf === undefined) return form.key;
-  return toDigestKey(hash('sha256', form.digestOf, 'base64url'));
+  return toDigestKey(loadCrypto().hash('sha256', form.digestOf, 'base64url'));
 }
 
 function verify(
@@ -150,6 +160,7 @@ function findMatchingKey(
   { body, timestamp, signature }: SignedCallback,
   keys: readonly KeyObject[],
 ): number {
+  const { createHmac, timingSafeEqual } = loadCrypto();
   received.write(signature, 0, 64, 'latin1');
   const prefix = `${timestamp}.`;
   for (let index = 0; index < keys.length; index += 1) {
@@ -178,6 +189,7 @@ function importSigningSecrets(
 }
 
 function importSecret(secret: SigningSecret, option: string): KeyObject {
+  const { createSecretKey, KeyObject } = loadCrypto();
   if (secret instanceof KeyObject) {
     if (secret.type === 'secret' && secret.symmetricKeySize !== 0) return secret;
     throw new InvalidOptionError(

@@ -24,13 +24,14 @@ async function graphOf(entry: string) {
 }
 
 describe.each([
-  { subpath: './callback', entry: 'src/callback/index.ts', builtins: ['node:crypto'] },
-  { subpath: './callback/web', entry: 'src/callback/web/index.ts', builtins: [] },
-])('$subpath', async ({ entry, builtins }) => {
+  { subpath: './callback', entry: 'src/callback/index.ts' },
+  { subpath: './callback/web', entry: 'src/callback/web/index.ts' },
+])('$subpath', async ({ entry }) => {
   const { inputs, imports } = await graphOf(entry);
 
-  it(`imports ${builtins.join(', ') || 'nothing'} and no package`, () => {
-    expect([...new Set(imports)]).toEqual(builtins);
+  // node:crypto takes as long to load as all the rest: it is loaded with the first verifier.
+  it('imports no package and no module of Node', () => {
+    expect(imports).toEqual([]);
   });
 
   it('holds no other package', () => {
