@@ -1,8 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
 
 /**
- * Refuses to make a client in a browser's page or worker: every visitor could read the API secret there, and
- * create payments with it. jsdom in Node and Electron's main process have no visitors, and are let through.
+ * Refuses to make a client in a browser's page or worker, where every visitor could read the API secret and
+ * create payments with it. jsdom in Node and Electron's main process have no visitors and are allowed.
  *
  * @throws {InvalidOptionError} in a browser
  */
@@ -18,7 +18,7 @@ export function assertNoBrowser(): void {
 }
 
 interface BrowserGlobals {
-  // Node's, Bun's and Deno's. What bundlers put in its place names no version of Node.
+  // In Node, Bun and Deno. The stand-in that bundlers provide has no version of Node.
   readonly process: { readonly versions?: { readonly node?: string } };
   readonly document: unknown;
   readonly navigator: unknown;

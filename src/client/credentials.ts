@@ -3,10 +3,10 @@ import { nameFailure } from '../protocol/describe-value.js';
 import { invalidOption, type Rule, secretText } from '../protocol/options.js';
 import { Redactor } from '../protocol/redaction.js';
 
-/** A credential, or the function that gives the one that holds now. */
+/** A credential, or a function that returns the current one. */
 export type Credential = string | (() => string | PromiseLike<string>);
 
-// The key is a user name, no secret by itself; a short one is a word that honest texts hold too.
+// The key is a user name, not a secret; a short one may be a word that occurs in ordinary texts.
 const MIN_REDACTED_KEY_LENGTH = 8;
 
 /**
@@ -30,18 +30,18 @@ export class Credentials {
     return `Basic ${this.#encoded}`;
   }
 
-  /** Texts from outside without the credentials and the request's body: a server may echo both. */
+  /** Removes the credentials and the request's body from texts of a server, which may echo both. */
   redactAll(texts: readonly string[], requestBody?: string): string[] {
     return this.#redactor.redactAll(texts, requestBody);
   }
 }
 
-/** Gives the credentials of each call: the same ones, or what the user's functions say. */
+/** Provides the credentials of each call: fixed ones, or what the user's functions return. */
 export class CredentialSource {
   readonly #apiKey: Credential;
   readonly #apiSecret: Credential;
   #last: { readonly apiKey: string; readonly apiSecret: string; readonly credentials: Credentials };
-  /** The credentials, when none of them is a function. */
+  /** The credentials, when neither is a function. */
   readonly fixed: Credentials | undefined;
 
   constructor(apiKey: Credential, apiSecret: Credential) {
@@ -55,7 +55,7 @@ export class CredentialSource {
 
   /**
    * @throws {SecretUnavailableError} when a function fails
-   * @throws {InvalidOptionError} when it gives what is not a credential
+   * @throws {InvalidOptionError} when it returns something that is not a credential
    */
   async read(): Promise<Credentials> {
     const [apiKey, apiSecret] = await Promise.all([
@@ -75,7 +75,7 @@ async function readCredential(option: CredentialOption, given: Credential): Prom
   try {
     value = await given();
   } catch (error) {
-    // The error stays out: that of a parser can quote the secret.
+    // Without the error itself: a parser's can quote the secret.
     throw new SecretUnavailableError(
       option,
       `${option} could not be read: its function failed${nameFailure(error)}. Nothing was sent: it is safe to try again.`,
@@ -85,7 +85,7 @@ async function readCredential(option: CredentialOption, given: Credential): Prom
   return checkCredential(value, option);
 }
 
-/** Where `PaymentClient.fromEnv()` finds what is not passed. */
+/** Where `PaymentClient.fromEnv()` reads options that are not passed. */
 export const variables = {
   baseUrl: 'MERCHANT_PAYMENTS_BASE_URL',
   apiKey: 'MERCHANT_PAYMENTS_API_KEY',
@@ -93,12 +93,12 @@ export const variables = {
 } as const;
 type CredentialOption = 'apiKey' | 'apiSecret';
 
-/** What to do for an option that was not passed to the constructor. */
+/** What to do about an option that was not passed to the constructor. */
 export function orFromEnv(option: keyof typeof variables): string {
   return `pass it, or set ${variables[option]} and use PaymentClient.fromEnv()`;
 }
 
-/** @throws {InvalidOptionError} for what is neither a credential nor a function, never showing a value */
+/** @throws {InvalidOptionError} unless it is a credential or a function; the message never shows the value */
 export const credential: Rule<Credential> = (value, option) =>
   typeof value === 'function'
     ? (value as () => string)

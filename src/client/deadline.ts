@@ -2,15 +2,15 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { onAbort } from '../protocol/abort-relay.js';
 
 /**
- * Node's own timers, as they were when the package was loaded. Under a test's fake timers a call
- * would otherwise wait for ever, without a deadline that ends it.
+ * Node's own timers, captured when the package is loaded. With a test's fake timers a call could wait for
+ * ever, as its deadline would never pass.
  */
 export const timers = {
   clearTimeout,
   setImmediate,
   setTimeout,
   queueMicrotask: globalThis.queueMicrotask,
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds on a monotonic clock. */
   now: performance.now.bind(performance),
 };
 
@@ -18,15 +18,15 @@ export const timers = {
 export type GiveUpReason = 'timeout' | 'aborted';
 
 /**
- * The one deadline of a call, together with its caller's signal. Costs a timer and no AbortSignal: making
- * one per call takes longer than the rest of the bookkeeping.
+ * A call's deadline and its caller's signal in one. It uses a timer, since an AbortSignal per call would take
+ * longer than all other bookkeeping.
  */
 export class Deadline {
-  /** Set once the call is to end without an answer. */
+  /** Set when the call must end without an answer. */
   gaveUp: GiveUpReason | undefined;
-  /** Called once, when `gaveUp` gets its value. The current operation owns this callback. */
+  /** Called once, when `gaveUp` is set. The current operation owns this callback. */
   onGiveUp: (() => void) | undefined;
-  /** Whether a request is under way, so that its answer may wait in the socket already. */
+  /** Whether a request is under way, whose answer may already wait in the socket. */
   inFlight = false;
 
   readonly timeoutMs: number;
@@ -53,7 +53,7 @@ export class Deadline {
     this.onGiveUp?.();
   }
 
-  /** Waits, or returns early when the call is cancelled. */
+  /** Waits; returns early when the call is cancelled. */
   async wait(delayMs: number): Promise<void> {
     if (this.gaveUp !== undefined) return;
     await new Promise<void>((resolve) => {
@@ -65,13 +65,13 @@ export class Deadline {
     });
   }
 
-  /** The work's value, or nothing when the call is cancelled first. Rejects as the work does. */
+  /** Resolves to the work's value, or to undefined when the call is cancelled first. Rejects as the work does. */
   race<Value>(work: PromiseLike<Value>): Promise<Value | undefined> {
     this.inFlight = true;
     const racing = new Promise<Value | undefined>((resolve, reject) => {
       this.onGiveUp = () => resolve(undefined);
       if (this.gaveUp !== undefined) resolve(undefined);
-      // Also after cancelling: an unhandled rejection would end the process.
+      // Even after cancelling: an unhandled rejection would end the process.
       work.then(resolve, reject);
     });
     return racing.finally(() => {
@@ -86,7 +86,7 @@ export class Deadline {
   }
 }
 
-// Shared by all deadlines, so that no closure is made per call.
+// Shared by all deadlines: no closure per call.
 function expire(deadline: Deadline): void {
   // After a stall of the event loop timers run before sockets are read: an answer that arrived in
   // time must not become a timeout.

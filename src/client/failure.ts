@@ -26,24 +26,24 @@ export interface FailureContext extends CallContext {
   readonly credentials: Credentials;
 }
 
-/** What is known of a call before it has credentials. */
+/** What is known about a call before it has credentials. */
 interface CallContext {
   readonly request: Pick<PreparedRequest, 'method' | 'path' | 'safe'>;
   readonly deadline: Deadline;
 }
 
-/** What is known after an exchange; nothing when it was a success. */
+/** The outcome that an exchange leaves; undefined after a success. */
 export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   if (exchange.kind === 'failure') return exchange.sent ? 'unknown' : 'not-sent';
   const { status, bodyFailure } = exchange;
   if (status >= 200 && status < 300) return bodyFailure === undefined ? undefined : 'accepted';
-  // A redirect may follow success, to a checkout page for example. 408 and 499 may be from a proxy
-  // that stopped waiting while the service went on.
+  // A redirect may follow success, for example to a checkout page. 408 and 499 may come from a proxy
+  // that stopped waiting while the service carried on.
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
   return isRefusal ? 'rejected' : 'unknown';
 }
 
-/** The one place where an exchange that failed becomes an error. */
+/** Turns a failed exchange into an error. The only place that does. */
 export function toError(
   exchange: Exchange,
   verdict: Verdict,
@@ -51,7 +51,7 @@ export function toError(
 ): MerchantPaymentsError {
   if (exchange.kind === 'failure') return failureToError(exchange, verdict, context);
   const { gaveUp } = context.deadline;
-  // The caller has gone, and has no use for the answer.
+  // The caller no longer wants the answer.
   if (exchange.bodyFailure?.reason === 'given-up' && gaveUp === 'aborted') {
     return givenUpError(gaveUp, verdict, context);
   }
@@ -60,7 +60,7 @@ export function toError(
     : apiError(exchange, verdict, context);
 }
 
-/** What to do about a connection that failed with this code of Node, after the code itself. */
+/** How to fix a connection that failed with this code of Node; follows the code in a message. */
 function remedyFor(code: string): string {
   switch (code) {
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
@@ -139,7 +139,7 @@ function unusableAnswerError(
   verdict: Verdict,
   context: FailureContext,
 ): MerchantPaymentsError {
-  // An answer with a 2xx is unusable for its body alone.
+  // Only its body can make a 2xx unusable.
   const { reason, cause, unknownEncoding } = bodyFailure as BodyFailure;
   if (reason === 'given-up') {
     return givenUpError(context.deadline.gaveUp as GiveUpReason, verdict, context);
@@ -192,14 +192,14 @@ interface ErrorBody {
   readonly requestId: string | undefined;
 }
 
-// A code is also a label of metrics and a field of log lines. Free text has no place there, and a code that
-// was cut would be another one.
+// A code is also a metric label and a log field, which must not hold free text. A shortened code would be a
+// different one.
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_REQUEST_ID_LENGTH = 128;
 const MAX_ENCODING_LENGTH = 64;
 
-/** The error body of interface section 7, as far as it is one, safe to log. */
+/** The fields of an error body (interface section 7) that are present, safe to log. */
 function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {
   const value = bodyFailure === undefined ? parseBody(body, headers) : undefined;
   const fields = (typeof value === 'object' ? value : undefined) as
@@ -217,13 +217,13 @@ function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureC
   };
 }
 
-/** The service's identifier of a request, in the body of any answer, safe to log. */
+/** The service's identifier of the request from the body of any answer, safe to log. */
 export function readRequestId(body: unknown, context: FailureContext): string | undefined {
   const { requestId } = (body ?? {}) as { requestId?: unknown };
   return shorten(readTexts([requestId], context)[0], MAX_REQUEST_ID_LENGTH);
 }
 
-/** Fields of an answer as texts that are safe to log; nothing for one that is blank or not text. */
+/** Fields of an answer as texts that are safe to log; undefined for one that is blank or not text. */
 function readTexts(
   fields: readonly unknown[],
   { credentials, request }: FailureContext,
@@ -234,7 +234,7 @@ function readTexts(
     .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
 }
 
-// After it was redacted: half a secret is one too.
+// Only after redaction: half a secret is still one.
 function shorten(text: string | undefined, maxLength: number): string | undefined {
   return text !== undefined && text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
@@ -242,7 +242,7 @@ function shorten(text: string | undefined, maxLength: number): string | undefine
 // Line breaks and terminal escapes would let an answer forge log lines.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** What to do next, for the end of a message; nothing where a safe method leaves no doubt. */
+/** What to do next, for the end of a message; empty where a safe method leaves no doubt. */
 export function advise(
   { requestOutcome, safeToRetry }: Verdict,
   { request }: Pick<CallContext, 'request'>,
@@ -271,8 +271,8 @@ function describeCall({ request }: CallContext): string {
 }
 
 /**
- * A stand-in for the error below: its code and, where it has one, its text without secrets. The error itself
- * stays out, since it can carry the request, and fetch quotes header values in its texts.
+ * A stand-in for the underlying error: its code and, if it has one, its text without secrets. Not the error
+ * itself, which can carry the request; fetch even quotes header values in its messages.
  */
 function scrubCause(
   cause: unknown,
@@ -280,12 +280,12 @@ function scrubCause(
 ): (Error & { code?: string }) | undefined {
   if (cause === undefined || cause === null) return undefined;
   const found = findErrorCode(cause);
-  // A user's fetch can set any code; a real one is a word.
+  // A user's fetch can set any value as code; a real code is a word.
   const code = found !== undefined && CODE.test(found) ? found : undefined;
   const message = code !== undefined && cause instanceof Error ? cause.message : '';
   const [text, shownCode = ''] = credentials.redactAll([message, code ?? ''], request.body);
   const scrubbed = new Error(text || 'unknown cause');
-  // Its own stack would show this function, not where the failure arose.
+  // Its stack would point here, not to where the failure arose.
   delete scrubbed.stack;
   return code === undefined ? scrubbed : Object.assign(scrubbed, { code: shownCode });
 }

@@ -4,9 +4,9 @@ import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
 import { hasSubscribers, openChannel, runTraced } from '../protocol/tracing.js';
 
-/** What is known of a call from its start on. */
+/** What is known about a call from its start. */
 export interface CallSubject {
-  /** HTTP method, in capital letters. */
+  /** HTTP method, in upper case. */
   readonly method: string;
   /** Path without its query. */
   readonly path: string;
@@ -21,19 +21,19 @@ export interface CallSubject {
 }
 
 /**
- * What subscribers of the tracing channel `merchant-payments:call` learn about one call, from the moment
- * that its input and options were checked. This list is complete: no body, and no headers.
+ * What subscribers of the tracing channel `merchant-payments:call` learn about one call, once its input and
+ * options were checked. This list is complete: no body and no headers.
  */
 export interface CallTrace extends CallSubject {
-  /** What was called. */
+  /** The operation that was called. */
   readonly operation: OperationName | 'request';
-  /** What the requests are sent to, without the query. */
+  /** Where the requests are sent, without the query. */
   readonly url: string;
-  /** How many requests were sent so far, or tried to be. */
+  /** How many attempts were made so far to send the request. */
   attempts: number;
-  /** HTTP status of the last answer, when the last request had one. */
+  /** HTTP status of the last request's answer, if it had one. */
   status?: number;
-  /** The service's identifier of the last request, when its answer has one. */
+  /** The service's identifier of the last request, if its answer has one. */
   requestId?: string;
   /** `accepted` after a success, else the error's `requestOutcome`. */
   outcome?: RequestOutcome;
@@ -44,19 +44,19 @@ export interface CallTrace extends CallSubject {
 }
 
 /**
- * What the logger and the subscribers of the tracing channel `merchant-payments:request` learn about one
- * request. This list is complete: no body, and no headers.
+ * What the logger and subscribers of the tracing channel `merchant-payments:request` learn about one request.
+ * This list is complete: no body and no headers.
  */
 export interface RequestTrace extends CallSubject {
   /** From 1. */
   readonly attempt: number;
-  /** The call that it belongs to: the message of `merchant-payments:call`. Not in log lines. */
+  /** The call it belongs to: the message of `merchant-payments:call`. Not in log lines. */
   readonly call: CallTrace;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if there was an answer. */
   status?: number;
   /** From sending to the last byte of the answer, in milliseconds. */
   durationMs?: number;
-  /** The service's identifier of the request, when its answer has one. */
+  /** The service's identifier of the request, if its answer has one. */
   requestId?: string;
   /** `accepted` after a success, else the error's `requestOutcome`. */
   outcome?: RequestOutcome;
@@ -66,7 +66,7 @@ export interface AttemptReport {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly outcome: RequestOutcome;
-  /** Nothing after a success. */
+  /** Undefined after a success. */
   readonly failure: AttemptFailure | undefined;
 }
 
@@ -79,7 +79,7 @@ interface AttemptFailure {
 const calls = openChannel<CallTrace>('merchant-payments:call');
 const requests = openChannel<RequestTrace>('merchant-payments:request');
 
-/** Whether there is a listener. Without one, a call is spared the bookkeeping. */
+/** Whether a call has a listener. Without one, it skips the bookkeeping. */
 export function isObserved(logger: Logger | undefined): boolean {
   return logger !== undefined || hasSubscribers(requests) || hasSubscribers(calls);
 }
@@ -143,8 +143,8 @@ function subjectOf(call: CallTrace): CallSubject {
 }
 
 /**
- * Runs some work and publishes it. Subscribers get the scrubbed error, but not the result, which is kept
- * from them by a function of its own.
+ * Runs some work and publishes it. Subscribers get the scrubbed error but not the result, which `done` takes
+ * past them.
  */
 async function publish<Trace extends object, Result>(
   channel: ReturnType<typeof openChannel<Trace>>,

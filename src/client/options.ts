@@ -31,19 +31,20 @@ import { requestHeaders } from './request-headers.js';
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
   /**
-   * Address of the service; may carry a path prefix. Must be https:, or http: to this machine.
+   * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine.
    */
   baseUrl: string | URL;
   /**
-   * The merchant's API key: the user name of HTTP Basic (interface section 5.1). A function is called at
-   * each call, so that the key can be rotated without a restart; cache one that is slow to fetch. When it fails,
-   * the call fails with `SECRET_UNAVAILABLE` and nothing is sent. It has the call's deadline.
+   * The merchant's API key: the user name of HTTP Basic (interface section 5.1). A function is called
+   * for each call, so that you can rotate the key without a restart; cache a key that is slow to fetch. If the
+   * function fails, the call fails with `SECRET_UNAVAILABLE` and nothing is sent. It must end within the call's
+   * deadline.
    */
   apiKey: string | (() => string | PromiseLike<string>);
-  /** The merchant's API secret: the password of HTTP Basic. A function as for `apiKey`. */
+  /** The merchant's API secret: the password of HTTP Basic. May be a function, as `apiKey`. */
   apiSecret: string | (() => string | PromiseLike<string>);
   /**
-   * Deadline of a whole call, in milliseconds: connecting, retries, waiting between them and
+   * Deadline of a whole call, in milliseconds: it includes connecting, retries, the waits between them and
    * reading the body. From 1 to 2147483647.
    * @default 30000
    */
@@ -54,31 +55,31 @@ export interface PaymentClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Also send again what may have been processed. Only when the service recognises duplicates:
-   * the interface promises no such thing, so this can create a payment twice.
+   * Also retry requests that may have been processed. Use it only if the service recognises duplicates: the
+   * interface does not promise that, so this can create a payment twice.
    * @default false
    */
   retryUnknownOutcome?: boolean | undefined;
   /**
-   * Largest body of an answer, in bytes. From 1.
+   * Largest response body, in bytes. From 1.
    * @default 1048576
    */
   maxResponseBytes?: number | undefined;
   /**
    * How many requests may wait while 256 are in flight. One more fails at once, with a
-   * `ConnectionError` that is safe to retry. From 0, which lets none wait. Not together with
+   * `ConnectionError` that is safe to retry. From 0: no request waits. Can't be combined with
    * `dispatcher` or `fetch`, which have their own limits.
    * @default without a limit: what waits is bounded by its deadline
    */
   maxQueuedRequests?: number | undefined;
   /**
-   * A dispatcher of undici 7 to send through, such as a ProxyAgent or MockAgent. It stays yours:
-   * `close()` does not close it. Not together with `fetch`.
+   * An undici 7 dispatcher to send through, such as a ProxyAgent or MockAgent. It stays yours:
+   * `close()` does not close it. Can't be combined with `fetch`.
    */
   dispatcher?: Dispatcher | undefined;
   /**
-   * Send by this function instead of undici: for msw, and for other runtimes. It can't tell
-   * when a request left this machine, so more failures are reported as `unknown`.
+   * A function to send with instead of undici, for msw and for other runtimes. It can't tell when a request
+   * left this machine, so more failures are reported as `unknown`.
    *
    * It must send a request once, return a new Response each time and leave its body unread. One that
    * retries by itself can create a payment twice. It may change headers and the route to the service. It
@@ -87,21 +88,20 @@ export interface PaymentClientOptions {
    */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * Request headers that are sent with every call: an API version, for example. They may not set
+   * Request headers to send with every call, for example an API version. They may not set
    * authorization, content-type, content-length, host, accept-encoding or a header of the connection.
    */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Receives a line for every request: pino, or console. No bodies, no header values. */
+  /** Receives a line for every request, without bodies or header values: pino or console, for example. */
   logger?: Logger | undefined;
   /**
-   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of a creation. It may
-   * name a customer. It never becomes a label of a metric.
+   * Whether log lines, channel messages and spans show the `merchantPaymentReference` of a creation, which may
+   * identify a customer. It never becomes a metric label.
    * @default false
    */
   logReferences?: boolean | undefined;
   /**
-   * Allows an http: base URL to another machine. The API secret then crosses the network in clear
-   * text.
+   * Allows an http: base URL to another machine. The API secret then crosses the network in clear text.
    * @default false
    */
   dangerouslyAllowHttp?: boolean | undefined;
@@ -115,23 +115,23 @@ export interface RequestOptions<Body = unknown, Fields = unknown> {
   timeoutMs?: number | undefined;
   /** Instead of the client's `maxRetries`, for this call. */
   maxRetries?: number | undefined;
-  /** Further request headers, beside the client's `headers` and in place of those of the same name. */
+  /** More request headers, added to the client's `headers`; one of the same name replaces the client's. */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * For `payments.create`: fields that the interface does not show, sent beside the three. They
-   * may not replace one of the three.
+   * For `payments.create`: fields that the interface does not list, sent in addition to its three. They may
+   * not replace one of the three.
    */
   extraBody?: Record<string, unknown> | undefined;
   /**
-   * Checks the body of a 2xx, as any Standard Schema. Its output becomes `response.body`, and `payment`
-   * has the fields that the schema takes (its input type). When it finds issues the call fails with
-   * `requestOutcome: 'accepted'`, since the service did accept it.
+   * A Standard Schema that checks the body of a 2xx. Its output becomes `response.body`, and `payment` has the
+   * fields of its input type. If it finds issues, the call fails with `requestOutcome: 'accepted'`, since the
+   * service did accept the request.
    */
   responseSchema?: StandardSchemaV1<Fields, Body> | undefined;
   /**
-   * Fields of your own that the log lines, channel messages and spans of this call show: a tenant, the number
-   * of a job. They are not sent, and never become labels of metrics. At most 16, whose names have at most
-   * 64 letters, digits, hyphens, underscores and full stops, and whose texts have at most 256 characters.
+   * Your own fields for the log lines, channel messages and spans of this call, such as a tenant or a job
+   * number. They are not sent and never become metric labels. At most 16; a name has at most 64 letters,
+   * digits, hyphens, underscores and full stops, a text at most 256 characters.
    */
   logContext?: LogContext | undefined;
 }
@@ -149,9 +149,9 @@ export interface ResolvedClientOptions {
   readonly fetch: typeof globalThis.fetch | undefined;
   readonly logger: Logger | undefined;
   readonly logReferences: boolean;
-  /** The base URL's host and port, for what tells of calls. */
+  /** The base URL's host and port, for traces and log lines. */
   readonly server: { readonly serverAddress: string; readonly serverPort: number };
-  /** The options of a call that has none. */
+  /** The options of a call without its own. */
   readonly callDefaults: ResolvedRequestOptions;
 }
 
@@ -207,7 +207,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   }
   return Object.freeze({
     ...given,
-    // Called as methods of the options, as which they were written.
+    // Bound, since they may be methods of the options.
     credentials: new CredentialSource(bind(apiKey, options), bind(apiSecret, options)),
     maxQueuedRequests: maxQueuedRequests ?? Number.POSITIVE_INFINITY,
     server: {
@@ -230,22 +230,22 @@ function bind(value: Credential, options: object): Credential {
 }
 
 /**
- * Options with what the environment has. Nothing is missing yet when a variable is: an application is
- * built where its secrets are not.
+ * Options completed from the environment. A missing variable is not an error yet: an application may be built
+ * where its secrets are not available.
  */
 export class EnvironmentOptions {
-  /** The base URL, when it is known already. */
+  /** The base URL; empty while its variable is missing. */
   readonly baseUrl: string;
   readonly #resolve: () => ResolvedClientOptions;
 
-  /** @throws {InvalidOptionError} for what is invalid already */
+  /** @throws {InvalidOptionError} for an option or variable that is present and invalid */
   constructor(
     overrides: Partial<PaymentClientOptions>,
     env: Readonly<Record<string, string | undefined>>,
   ) {
     const read = (option: keyof typeof variables): string | undefined => {
       const given = overrides?.[option];
-      // A method of the given object, whose private fields a copy does not have.
+      // Bound to the given object: a copy lacks its private fields.
       if (typeof given === 'function') return given.bind(overrides) as unknown as string;
       if (given !== undefined) return given as string;
       return env[variables[option]] || undefined;
@@ -264,7 +264,7 @@ export class EnvironmentOptions {
       complete({ baseUrl: 'https://unset.invalid', apiKey: 'unset', apiSecret: 'unset' }),
     );
     this.baseUrl = known.baseUrl === undefined ? '' : checked.baseUrl.href;
-    // Only what is missing is read later: what is there now holds, whatever becomes of the environment.
+    // Only missing variables are read later; those present now stay in force if the environment changes.
     const isComplete = present.length === Object.keys(known).length;
     this.#resolve = isComplete
       ? () => checked
@@ -304,7 +304,7 @@ const callRules = {
   timeoutMs: optional(timerMs()),
   maxRetries: optional(maxRetries),
   headers: optional(requestHeaders),
-  // Checked with the payment, as a part of it.
+  // Checked together with the payment.
   extraBody: (value: unknown) => value,
   responseSchema: optional(standardSchema),
   logContext: optional(logContext),
@@ -324,7 +324,7 @@ export function resolveRequestOptions(
   return { signal, timeoutMs, maxRetries, headers, responseSchema, logContext };
 }
 
-/** Runs what a call does before it sends. An option that is invalid is an error of the call then. */
+/** Runs a step before sending; an InvalidOptionError of it says that nothing was sent. */
 export function notSent<Value>(run: () => Value): Value {
   try {
     return run();

@@ -30,17 +30,17 @@ export interface Payments {
   /**
    * Creates a payment (interface section 4.1).
    *
-   * A failure says by `requestOutcome` whether the payment may exist. A request that may have created a
-   * payment is not sent again automatically, unless `retryUnknownOutcome` is set.
+   * An error's `requestOutcome` says whether the payment may exist. A request that may have created a payment
+   * is not retried unless `retryUnknownOutcome` is set.
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was sent
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was sent
-   * @throws {SecretUnavailableError} when a function that gives a credential fails; nothing was sent
+   * @throws {SecretUnavailableError} when a function that returns a credential fails; nothing was sent
    * @throws {InvalidCredentialsError} for a 401
-   * @throws {ApiError} for another status than 2xx
-   * @throws {ConnectionError} without a connection, or when it broke before an answer
-   * @throws {RequestTimeoutError} when `timeoutMs` passed
-   * @throws {RequestAbortedError} when `signal` was aborted
+   * @throws {ApiError} for any other status than 2xx
+   * @throws {ConnectionError} when connecting fails, or the connection breaks before an answer
+   * @throws {RequestTimeoutError} after `timeoutMs`
+   * @throws {RequestAbortedError} when `signal` is aborted
    * @throws {ResponseError} for an answer that can't be used
    *
    * @example
@@ -63,12 +63,12 @@ export interface Payments {
 }
 
 /**
- * A client of the Merchant Payment Service. Make one per merchant account and keep it: it holds
- * the connections. It shows its base URL when printed, and never its credentials.
+ * A client of the Merchant Payment Service. Create one per merchant account and keep it: it holds the
+ * connections. When printed it shows its base URL, never its credentials.
  *
- * undici is loaded and connections are opened at the first call, not at construction.
+ * It loads undici and opens connections at the first call, not at construction.
  *
- * It is for servers: in a browser, where everyone could read the API secret, the constructor throws.
+ * It is for servers. In a browser, where everyone could read the API secret, the constructor throws.
  */
 export class PaymentClient {
   /** The operations on payments. */
@@ -95,15 +95,14 @@ export class PaymentClient {
 
   /**
    * A client from the environment: MERCHANT_PAYMENTS_BASE_URL, MERCHANT_PAYMENTS_API_KEY and
-   * MERCHANT_PAYMENTS_API_SECRET. It is read at this call, not on import. A variable that is missing or
-   * empty then is read again at each call of the client, which fails as long as it is missing
-   * (`INVALID_OPTION`, nothing is sent): a module can make the client where an application is built
-   * without its secrets, by `next build` for example. To fail at the start instead, pass the values to
-   * `new PaymentClient()`.
+   * MERCHANT_PAYMENTS_API_SECRET. They are read by this call, not on import. A variable that is missing or
+   * empty is read again at each call of the client, which fails while it is missing (`INVALID_OPTION`, nothing
+   * is sent). So a module can create the client where an application is built without its secrets, for example
+   * by `next build`. To fail at startup instead, pass the values to `new PaymentClient()`.
    *
-   * @param overrides - options that win over the environment
+   * @param overrides - options that take precedence over the environment
    * @param env - the environment; `process.env` by default
-   * @throws {InvalidOptionError} when an option or a variable is there and invalid
+   * @throws {InvalidOptionError} when an option or a variable is present and invalid
    */
   static fromEnv(
     overrides: Partial<PaymentClientOptions> = {},
@@ -132,8 +131,8 @@ export class PaymentClient {
   }
 
   /**
-   * Refuses further calls, waits for those in flight (each ends by its own deadline) and closes
-   * the connections. Can be called more than once.
+   * Refuses new calls, waits for those in flight (each ends by its own deadline) and closes the connections.
+   * May be called more than once.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -145,9 +144,9 @@ export class PaymentClient {
     return this.close();
   }
 
-  /** What JSON shows of a client: its base URL. */
+  /** What JSON shows of the client: its base URL. */
   toJSON(): {
-    /** As given, with its path; empty as long as its variable is missing. */
+    /** As given, with its path; empty while its variable is missing. */
     baseUrl: string;
   } {
     const { baseUrl } = this.#settings?.options ?? (this.#environment as EnvironmentOptions);
@@ -201,7 +200,7 @@ export class PaymentClient {
     });
   }
 
-  /** @throws {InvalidOptionError} as long as a variable of the environment is missing */
+  /** @throws {InvalidOptionError} while a variable of the environment is missing */
   #ready(): Settings {
     this.#settings ??= notSent(() =>
       toSettings((this.#environment as EnvironmentOptions).resolve()),
@@ -209,8 +208,8 @@ export class PaymentClient {
     return this.#settings;
   }
 
-  // Not async, as is nothing else of a call that succeeds at once but #perform: two more took about 4% of
-  // its CPU.
+  // Not async. Of a call that succeeds at once only #perform is: two more async functions took about 4% of its
+  // CPU.
   #call<Result>(asked: Asked<Result>): Promise<Result> {
     try {
       const settings = this.#ready();
@@ -240,7 +239,7 @@ export class PaymentClient {
       if (transport === undefined) throw notSentError({ request: draft, deadline });
       const { fixed } = options.credentials;
       const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
-      // Spelled out: a spread here took two thirds of the time that this package adds to a call.
+      // Spelled out: a spread took two thirds of the time that this package adds to a call.
       const context = {
         request: requests.prepare(draft, credentials, headers),
         credentials,
@@ -251,7 +250,7 @@ export class PaymentClient {
         maxRetries,
         retryUnknownOutcome,
       };
-      // Not in send, which is spared to most calls.
+      // Here rather than in send, which most calls then skip.
       const first =
         call === undefined ? await transport.send(context.request, deadline) : undefined;
       const answer = (first && readSuccess(first)) ?? (await send(context, first));
@@ -319,13 +318,13 @@ interface Settings {
   readonly requests: RequestFactory;
 }
 
-/** What a user calls. */
+/** A call as the user made it. */
 interface Asked<Result> {
   readonly operation: CallTrace['operation'];
   readonly toDraft: (requests: RequestFactory) => RequestDraft;
   readonly toOptions: (settings: ResolvedClientOptions) => ResolvedRequestOptions;
   readonly toResult: (answer: ServiceResponse, response: ServiceResponse) => Result;
-  /** Of a payment. */
+  /** Of `payments.create`. */
   readonly input: Pick<CreatePaymentInput, 'merchantPaymentReference'> | undefined;
 }
 

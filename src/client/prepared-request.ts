@@ -11,7 +11,7 @@ import type { PreparedRequest } from './transport/transport.js';
 export interface ServiceRequest {
   /** GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS. */
   method: string;
-  /** Path below the base URL, beginning with a slash; may carry a query. Percent-encoded. */
+  /** Path below the base URL, beginning with a slash, percent-encoded; may have a query. */
   path: string;
   /** Sent as JSON. Not with GET or HEAD. */
   body?: unknown;
@@ -104,7 +104,7 @@ const REQUEST_FIELDS: readonly string[] = [
 const NOT_OF_REQUEST =
   'is not a field of a request, which has method, path and body; options are the second argument';
 
-// Without a field that was dropped in silence, it would be another payment than the one asked for.
+// Silently dropping a field would create a payment other than the one asked for.
 function findUnknownFields(
   input: object,
   known: readonly string[],
@@ -126,7 +126,7 @@ function findExtraBodyIssues(extraBody: unknown, inputFields: readonly string[])
     path: ['extraBody', field],
     message: 'must not replace a field of the payment; pass it in the first argument only',
   }));
-  // It would be copied into the body and stand for all of it, the payment's fields included.
+  // Copied into the body, it would replace all of it, the payment's fields included.
   if (Object.hasOwn(extraBody, 'toJSON')) {
     issues.push({ path: ['extraBody', 'toJSON'], message: 'must be left out; pass plain fields' });
   }
@@ -152,8 +152,8 @@ function findMethodIssues(method: unknown, body: unknown): readonly Issue[] {
   return [];
 }
 
-// What may stand in a request target; anything else must be percent-encoded by the caller, who
-// knows whether it is data or a separator.
+// The characters of a request target. The caller must percent-encode all others: only the caller knows whether
+// one is data or a separator.
 const TARGET = /^\/(?!\/)[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/;
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?=\/|$)/i;
 
@@ -163,7 +163,7 @@ function findPathIssues(path: unknown): readonly Issue[] {
       'must be text that begins with one slash, percent-encoded, such as /api/payments?limit=10';
     return [{ path: ['path'], message }];
   }
-  // They would leave the base URL's prefix, or be taken out on the way.
+  // They would leave the base URL's prefix, or be removed on the way.
   if (DOT_SEGMENT.test(path.split('?', 1)[0] as string)) {
     return [{ path: ['path'], message: 'must not contain "." or ".." segments' }];
   }
@@ -171,10 +171,10 @@ function findPathIssues(path: unknown): readonly Issue[] {
 }
 
 /**
- * JSON of a value that the SDK does not know the shape of.
+ * Serializes a value of unknown shape.
  *
- * @throws {InvalidRequestError} naming the place, when JSON can't carry the value: NaN and infinity would become
- * null in silence
+ * @throws {InvalidRequestError} naming the place, when JSON can't carry the value: NaN and infinity would silently
+ * become null
  */
 function serializeJson(value: unknown, name: string): string {
   let text: string | undefined;
@@ -193,12 +193,12 @@ function serializeJson(value: unknown, name: string): string {
   ]);
 }
 
-/** A replacer for one walk over a value, which refuses the numbers that JSON can't carry. */
+/** A replacer for one value, which refuses numbers that JSON can't carry. */
 function createNumberCheck(name: string) {
   const path: string[] = [];
   const around: unknown[] = [];
   return function (this: unknown, key: string, value: unknown): unknown {
-    // JSON tells no path. What is behind the value's holder has ended.
+    // JSON.stringify passes no path. Everything deeper than the value's holder is done.
     const depth = around.lastIndexOf(this) + 1;
     around.splice(depth, around.length, value);
     path.splice(depth, path.length, depth === 0 ? name : key);

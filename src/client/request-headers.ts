@@ -24,7 +24,7 @@ const OF_CONNECTION = [
   'upgrade',
 ];
 
-/** Headers for requests: checked, their names in lower case. Values are never quoted: they may be secret. */
+/** Checks request headers; gives their names in lower case. Errors never quote values, which may be secret. */
 export const requestHeaders: Rule<Headers> = (value, option) => {
   if (typeof value !== 'object' || value === null || Symbol.iterator in value) {
     throw invalidOption(option, 'an object of header names and values', value);
@@ -41,7 +41,7 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
 };
 
 function readName(given: string, option: string): string {
-  // An object can't hold the latter as a name like any other.
+  // As a key of an object the latter would set its prototype.
   if (!NAME.test(given) || given.toLowerCase() === '__proto__') {
     throw new InvalidOptionError(option, `${option} has a name that is not a header's; check it`);
   }
@@ -61,23 +61,23 @@ function readValue(value: unknown, option: string): string {
   );
 }
 
-/** Tells the service which SDK is calling, and nothing of the merchant's machine. */
+/** Names the SDK to the service, and reveals nothing about the merchant's machine. */
 export const userAgent = `merchant-payments/${version}`;
 
 const defaults: Headers = {
   accept: 'application/json',
-  // Without it a server may compress, and the size on the wire would not be that of the body.
+  // Otherwise a server may compress, and the size on the wire would not be that of the body.
   'accept-encoding': 'identity',
   'user-agent': userAgent,
 };
 
-/** Header names and values in turn, as they go on the wire, once with and once without a body. */
+/** Header names and values in turn, as sent: for requests with a JSON body, and for those without. */
 interface HeaderLists {
   readonly plain: readonly string[];
   readonly json: readonly string[];
 }
 
-/** Merges the headers of requests. Those of calls without their own are made once for the same credentials. */
+/** Merges the headers of requests. Calls without headers of their own share a list while the credentials stay. */
 export class HeaderMerger {
   readonly #headers: Headers;
   #last: (HeaderLists & { readonly credentials: Credentials }) | undefined;

@@ -7,25 +7,25 @@ export interface ServiceResponse<Body = unknown> {
   status: number;
   /** The headers, their names in lower case. */
   headers: ResponseHeaders;
-  /** The body: parsed when it is JSON, else its text. With a `responseSchema`, the schema's output. */
+  /** The body: parsed if it is JSON, else its text. With a `responseSchema`, the schema's output. */
   body: Body;
   /** How many requests the call took, from 1. */
   attempts: number;
 }
 
-/** What the service answered to the creation of a payment. */
+/** The service's answer to the creation of a payment. */
 export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   /**
-   * The fields of the answer, unknown ones included. What the service answers is not part of the interface,
-   * so each may be missing, but for `Fields`, which a `responseSchema` has checked. A known field that is
-   * not a string is left out here and stands in `response.body` only.
+   * The fields of the answer, unknown ones included. The interface does not specify the answer, so each field
+   * may be missing, except `Fields`, which a `responseSchema` has checked. A known field that is not a string
+   * is left out here; `response.body` has it.
    */
   payment: Partial<PaymentStatusRecord> & Record<string, unknown> & Fields;
   /** The whole answer. */
   response: ServiceResponse<Body>;
 }
 
-/** Bytes to text to JSON where it is JSON. Never throws: a 2xx stays a success whatever its body. */
+/** Parses a body that is JSON; gives the text of any other. Never throws: a 2xx stays a success whatever its body. */
 export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown {
   const text = decodeText(bytes);
   let value: unknown;
@@ -34,7 +34,7 @@ export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown 
   } catch {
     return text;
   }
-  // "404" in a text/plain body is text; an object is JSON whatever its label says.
+  // "404" in a text/plain body is text; an object is JSON whatever its content-type.
   return (typeof value === 'object' && value !== null) || isJsonType(headers['content-type'])
     ? value
     : text;

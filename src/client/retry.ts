@@ -1,24 +1,24 @@
 import type { RequestOutcome } from '../errors.js';
 
-/** What one failed attempt says of the call. */
+/** What one failed attempt means for the call. */
 export interface AttemptOutcome {
   /** What is known after this attempt alone. */
   readonly outcome: RequestOutcome;
   /** Whether the method is safe: it creates nothing at the service, however often it is sent. */
   readonly safe: boolean;
-  /** Status of the answer, when there was one. */
+  /** Status of the answer, if there was one. */
   readonly httpStatus?: number | undefined;
   /** A 2xx whose body did not arrive whole. */
   readonly bodyLost?: boolean;
 }
 
-/** What an error of a call says of what may be done next. */
+/** What an error tells the caller about the outcome and the next step. */
 export interface Verdict {
   readonly requestOutcome: RequestOutcome;
   readonly safeToRetry: boolean;
 }
 
-/** What the retry decision looks at. */
+/** What the retry decision depends on. */
 export interface FailedAttempt extends AttemptOutcome {
   /** The deadline passed or the caller's signal was aborted. */
   readonly gaveUp: boolean;
@@ -38,7 +38,7 @@ export interface RetrySituation {
 const BASE_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;
 
-/** How long to wait before the request is sent again, in milliseconds; nothing when it must not be. */
+/** How long to wait before the retry, in milliseconds; undefined when there must be none. */
 export function decideRetry(failed: FailedAttempt, situation: RetrySituation): number | undefined {
   if (!mayRetry(failed, situation)) return undefined;
   const delayMs = Math.max(
@@ -52,15 +52,15 @@ export function decideRetry(failed: FailedAttempt, situation: RetrySituation): n
 function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
   // Zero retries mean one request.
   if (situation.attempt > situation.maxRetries) return false;
-  // The time or the caller's patience is spent.
+  // No time is left, or the caller no longer waits.
   if (failed.gaveUp) return false;
   if (!canSucceedLater(failed)) return false;
-  // It may have created a payment. Only a service that recognises duplicates makes this safe,
-  // which the interface does not promise, so it takes the user's word.
+  // It may have created a payment. A retry is safe only if the service recognises duplicates, which the
+  // interface does not promise: the user has to say so.
   if (failed.outcome === 'unknown') return failed.safe || situation.retryUnknownOutcome;
-  // The payment exists; what a safe method asked for can be asked again.
+  // The payment exists. A safe method can be repeated.
   if (failed.outcome === 'accepted') return failed.safe;
-  // Nothing reached the service, or it turned the request away: no payment was created.
+  // Nothing reached the service, or it refused the request: no payment was created.
   return true;
 }
 
@@ -71,22 +71,22 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  */
 export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
-  // Not even with `retryUnknownOutcome`: whether the service recognises duplicates is the user's
-  // knowledge, and this says what the client knows.
+  // Regardless of `retryUnknownOutcome`: that the service recognises duplicates is the user's knowledge, and
+  // this is what the client knows.
   return failed.safe || known === 'not-sent' || known === 'rejected';
 }
 
-/** Whether another attempt of the same request may end otherwise. */
+/** Whether another attempt of the same request can end differently. */
 function canSucceedLater({ outcome, httpStatus, bodyLost }: AttemptOutcome): boolean {
-  // A 4xx says what is wrong with the request, but 429 only that it was too early.
+  // A 4xx means a faulty request, except 429: that one was only too early.
   if (outcome === 'rejected') return httpStatus === 429;
-  // A body that is too large, or fails the user's schema, would be the same again.
+  // A body that is too large or fails the user's schema would be the same next time.
   if (outcome === 'accepted') return bodyLost === true;
-  // The same request is redirected again.
+  // The same request would be redirected again.
   return !(httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400);
 }
 
-// Full jitter: callers that failed together do not retry together.
+// Full jitter, so that callers that failed together do not retry together.
 function backoffMs(attempt: number, random: number): number {
   return random * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
 }
@@ -104,12 +104,12 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
 }
 
 const SECONDS = /^\d+$/;
-// fetch joins what was sent twice. A date has a comma of its own, before its day.
+// fetch joins repeated headers by commas. A date has a comma too, before its day.
 const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 
 /**
- * Reads Retry-After as seconds from now: a number of them, or an HTTP date. Of several the longest, as
- * when a proxy adds its own to that of the service.
+ * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now. Of several values the longest
+ * counts: a proxy may have added its own.
  */
 export function parseRetryAfter(
   value: string | string[] | undefined,
@@ -122,13 +122,13 @@ export function parseRetryAfter(
   return longest < 0 ? undefined : longest;
 }
 
-/** Seconds from now; negative for what is neither a number of them nor a date. */
+/** Seconds from now; negative for a value that is neither a number of seconds nor a date. */
 function parseWait(text: string, nowMs: number): number {
-  // More than that is for ever; infinity would become null in JSON.
+  // Anything longer is for ever; infinity would become null in JSON.
   if (SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
   if (!/^[A-Z][a-z]{2}/.test(text)) return -1;
-  // The date of asctime names no zone and is in GMT all the same (RFC 9110, section 5.6.7).
+  // An asctime date names no zone but is in GMT (RFC 9110, section 5.6.7).
   const dateMs = Date.parse(text.replace(/ [\d:]+$/, '$& GMT'));
   return Number.isNaN(dateMs) ? -1 : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));
 }

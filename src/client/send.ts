@@ -32,7 +32,7 @@ import type { Answer, Exchange, Transport } from './transport/transport.js';
 export interface SendContext extends FailureContext {
   readonly transport: Transport;
   readonly logger: Logger | undefined;
-  /** Undefined for a call that nothing observed when it began. */
+  /** Undefined for a call without a listener when it began. */
   readonly call: CallTrace | undefined;
   readonly maxRetries: number;
   readonly retryUnknownOutcome: boolean;
@@ -49,12 +49,12 @@ interface Success {
 interface FailedAttempt {
   readonly answer: Answer | undefined;
   readonly error: MerchantPaymentsError;
-  /** After this attempt and those before it. */
+  /** After this and all earlier attempts. */
   readonly verdict: Verdict;
   readonly retryDelayMs: number | undefined;
 }
 
-/** The answer of a first attempt that succeeded; nothing for another. */
+/** The answer of a successful first attempt; undefined for any other. */
 export function readSuccess(exchange: Exchange): ServiceResponse | undefined {
   if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;
   const { status, headers, body } = exchange;
@@ -64,7 +64,7 @@ export function readSuccess(exchange: Exchange): ServiceResponse | undefined {
 /**
  * Sends a prepared request until it succeeds, must not be sent again, or the deadline passes.
  *
- * @param first - how the first attempt ended, when it was made already
+ * @param first - the result of the first attempt, if it was made already
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
 export async function send(context: SendContext, first?: Exchange): Promise<ServiceResponse> {
@@ -155,16 +155,16 @@ function toReport(result: AttemptResult, context: FailureContext): AttemptReport
   };
 }
 
-// An answer of a megabyte can have half a million of them, and each is searched for secrets.
+// A body of a megabyte can have half a million issues, and each is searched for secrets.
 const MAX_ISSUES = 100;
 
-// The schema would judge the same answer in the same way.
+// A retry can't help: the schema would refuse the same answer again.
 const ACCEPTED: Verdict = { requestOutcome: 'accepted', safeToRetry: false };
 
 /**
  * Runs the user's own schema over the body of a 2xx, inside the call's deadline.
  *
- * @throws {ResponseError} when the schema finds issues or fails; the service accepted the request all the same
+ * @throws {ResponseError} when the schema finds issues or fails, although the service accepted the request
  */
 export async function applyResponseSchema(
   response: ServiceResponse,
@@ -186,7 +186,7 @@ interface Judgement {
   readonly issues: readonly Issue[] | undefined;
 }
 
-// Whatever a broken schema does, the payment exists: the outcome stays `accepted`.
+// The payment exists whatever a broken schema does: the outcome stays `accepted`.
 async function runSchema(
   body: unknown,
   schema: StandardSchemaV1,
@@ -197,18 +197,18 @@ async function runSchema(
     if (result.issues === undefined) return { value: result.value, issues: undefined };
     return { issues: redactIssues(toIssues(result.issues.slice(0, MAX_ISSUES)), context) };
   } catch {
-    // What the schema threw stays out: it can quote the body.
+    // Without the schema's error, which can quote the body.
     const what = 'responseSchema threw, or returned neither a value nor issues.';
     throw new ResponseError(joinSentences(what, advise(ACCEPTED, context)), ACCEPTED);
   }
 }
 
-/** All texts at once: each search takes time in proportion to the request's body. */
+/** Redacts all texts at once, as each search takes time in proportion to the request's body. */
 function redactIssues(
   issues: readonly Issue[],
   { credentials, request }: FailureContext,
 ): readonly Issue[] {
-  // A name in the answer is a text from outside, too.
+  // A field name of the answer is untrusted text, too.
   const texts = issues.flatMap(({ path, message }) => [...path.filter(isText), message]);
   const redacted = credentials.redactAll(texts, request.body).values();
   const next = (): string => redacted.next().value as string;

@@ -7,23 +7,22 @@ export function isEncoded(headers: ResponseHeaders): boolean {
 }
 
 /**
- * The same answer with its body decompressed: as bytes it would pass for a text, and the payment in it
- * be missed. Never throws.
+ * Decompresses the body of an answer: read as it is, it would pass for text and hide its payment. Never throws.
  */
 export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   const named = String(answer.headers['content-encoding']);
   const encoding = named.toLowerCase();
-  // Loaded here, since a service that keeps to the request never needs it.
+  // Loaded here: a service that respects accept-encoding never needs it.
   const { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } =
     process.getBuiltinModule('node:zlib');
   const decoders = {
     br: brotliDecompressSync,
-    // Some servers leave out the header of zlib. It begins with a byte that ends in 8.
+    // Some servers omit the zlib header, whose first byte ends in 8.
     deflate: (Number(answer.body[0]) & 15) === 8 ? inflateSync : inflateRawSync,
     gzip: gunzipSync,
     'x-gzip': gunzipSync,
   };
-  // zlib refuses more.
+  // zlib refuses a larger limit.
   const { MAX_LENGTH } = process.getBuiltinModule('node:buffer').constants;
   const isKnown = Object.hasOwn(decoders, encoding);
   try {
@@ -37,7 +36,7 @@ export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
       body: decode(answer.body, { maxOutputLength: Math.min(maxBytes, MAX_LENGTH) }),
     };
   } catch (cause) {
-    // A charset by mistake, identity in capitals, gzip that a proxy took off: the bytes are what was meant.
+    // A charset by mistake, identity in upper case, gzip that a proxy removed: the bytes are the body.
     if (isJson(answer.body)) return answer;
     const tooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     const reason = tooLarge ? 'too-large' : 'lost';
@@ -49,11 +48,10 @@ export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
 }
 
 /**
- * Whether a body has broken off although its end was reported: an interceptor may drop it, and over
- * HTTP/2 undici reports a stream that was reset like one that ended. Without an announced length only
- * JSON shows that.
+ * Whether a body broke off although its end was reported: an interceptor may drop it, and over HTTP/2 undici
+ * reports the end of a stream that was reset. Without a content-length only broken JSON shows it.
  *
- * @param size - how many bytes were received, before they were decompressed
+ * @param size - the number of bytes received, before decompression
  */
 export function isCutOff({ status, headers, body }: Answer, size: number): boolean {
   const length = headers['content-length'];
@@ -72,7 +70,7 @@ function isJson(body: Uint8Array): boolean {
   }
 }
 
-// An interceptor's body may refer to itself.
+// An interceptor's body may be circular.
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
@@ -81,7 +79,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/** The answer in an error that undici's `responseError` or `retry` interceptor made of it. */
+/** The answer that undici's `responseError` or `retry` interceptor turned into an error. */
 export function readInterceptedAnswer(error: unknown): Answer | undefined {
   const { code, statusCode, headers, body } = (error ?? {}) as Record<string, unknown>;
   if (code !== 'UND_ERR_RESPONSE' && code !== 'UND_ERR_REQ_RETRY') return undefined;
@@ -92,7 +90,7 @@ export function readInterceptedAnswer(error: unknown): Answer | undefined {
     status: statusCode,
     headers: (headers ?? {}) as ResponseHeaders,
     body: Buffer.from(text),
-    // Neither hands on the body of a 2xx.
+    // Neither passes on the body of a 2xx.
     bodyFailure: statusCode < 300 ? { reason: 'lost', cause: error } : undefined,
   };
 }

@@ -5,7 +5,7 @@ import type { Deadline } from '../deadline.js';
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;
-  /** Breaks the connection. Missing where only the dispatcher knows which one a request has. */
+  /** Breaks the connection. Missing if only the dispatcher knows which one a request has. */
   readonly cut?: (reason: Error) => void;
 }
 
@@ -26,11 +26,11 @@ export class ConnectionQueue {
   readonly #maxWaiting: number;
   readonly #create: () => Connection;
   #created = 0;
-  // The last one back is lent first, so that those a quiet time does not need are closed.
+  // Last in, first out, so that connections not needed in a quiet time stay idle and are closed.
   readonly #free: Connection[] = [];
-  // A set keeps the order, and a request leaves it from the middle at no cost.
+  // A set keeps the order, and lets a request leave from the middle at no cost.
   readonly #waiting = new Set<(connection: Connection) => void>();
-  // Kept, since a new iterator would pass over everything that has left before.
+  // Kept, since a new iterator would step over everything that left before.
   #order = this.#waiting.values();
 
   constructor({ limit, maxWaiting, create }: ConnectionQueueOptions) {
@@ -43,7 +43,7 @@ export class ConnectionQueue {
     return this.#waiting.size >= this.#maxWaiting;
   }
 
-  /** Lends a connection if one is free, or one more is allowed. */
+  /** Lends a connection if one is free or may be created. */
   tryBorrow(): Connection | undefined {
     const free = this.#free.pop();
     if (free !== undefined || this.#created >= this.#limit) return free;
@@ -51,7 +51,7 @@ export class ConnectionQueue {
     return this.#create();
   }
 
-  /** Waits for a connection. Resolves to nothing when the call is cancelled first. */
+  /** Waits for a connection. Resolves to undefined when the call is cancelled first. */
   borrow(deadline: Deadline): Promise<Connection | undefined> {
     return new Promise((resolve) => {
       const take = (connection: Connection): void => {

@@ -11,16 +11,16 @@ export interface Undici {
 
 export type Connector = buildConnector.connector;
 
-// Enough for a thousand calls a second at 250 ms each, and no flood of sockets when the service
-// stalls: further calls wait in the queue, inside their deadline, and are not sent once it has passed.
+// Enough for a thousand calls a second of 250 ms each, and no flood of sockets when the service stalls: further
+// calls wait in the queue, within their deadline, and are not sent after it.
 export const MAX_CONNECTIONS = 256;
 
-// Shorter than the usual deadline, so that there is time for another try.
+// Shorter than the default deadline, which leaves time for a retry.
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * One request per connection at a time, over HTTP/1.1: a request that shares a connection shares its failure,
- * and could not be told from one that never went out.
+ * One request at a time per connection, over HTTP/1.1: requests that share a connection share its failure, and
+ * a request that was sent could not be told from one that was not.
  */
 export const UNSHARED = { pipelining: 1, allowH2: false } as const;
 
@@ -62,7 +62,7 @@ async function loadUndici(): Promise<Undici> {
     const parts = { Client: client.default, buildConnector: connect.default };
     if (Object.values(parts).every((part) => typeof part === 'function')) return parts;
   } catch {
-    // What is missing is taken from the whole.
+    // The whole of undici has it.
   }
   // Its files are not part of its interface: a later version may have moved or changed them.
   const { Client, buildConnector } = await import('undici');
@@ -85,14 +85,14 @@ export function keepSockets(connect: Connector, sockets: Set<Socket>): Connector
   };
 }
 
-/** Closes what undici leaves alone: sockets that are still connecting, which would keep the process alive. */
+/** Closes sockets that are still connecting, too: undici leaves them open, and they keep the process alive. */
 export function destroyAll(sockets: ReadonlySet<Socket>): void {
   for (const socket of sockets) socket.destroy();
 }
 
 /**
- * A connection that can be cut. To abort a request through undici costs another connection: undici keeps it
- * in its queue, and connects again for it before it is dropped.
+ * A connection that can be cut. Aborting a request through undici costs another connection: undici keeps the
+ * request in its queue, and connects again before it drops the request.
  */
 export function createConnection(
   { Client }: Undici,

@@ -15,9 +15,9 @@ import {
 } from './connections.js';
 import type { OwnDispatchOptions, OwnRoute } from './undici.js';
 
-/** Through the proxies that the environment names, by undici's agent for them. */
+/** Sends through the proxies that the environment names, by undici's agent for them. */
 export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRoute> {
-  // The agent is part of undici as a whole only.
+  // The agent needs all of undici.
   const undici = await import('undici');
   const { EnvHttpProxyAgent, Pool } = undici;
   const sockets = new Set<Socket>();
@@ -33,7 +33,7 @@ export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRo
     clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
       new Pool(proxy, {
         connect: keepSockets(connect as Connector, sockets),
-        // For the answer to CONNECT, which belongs to connecting.
+        // For the answer to CONNECT, which is a part of connecting.
         headersTimeout: CONNECT_TIMEOUT_MS,
       }),
   });
@@ -70,14 +70,14 @@ function createCuttableClient(undici: Undici, url: URL, options: object): Client
   return dispatcher;
 }
 
-/** Whether a proxy dropped the CONNECT, or answered it with another status than 200. */
+/** Whether a proxy dropped the CONNECT, or answered with another status than 200. */
 function isTunnelError({ code }: Error & { code?: unknown }): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED';
 }
 
 /**
- * In place of undici's error of a proxy: after one with undici's own code for a broken socket, undici
- * connects again at once, without end; and the code of a refusal reads as if the caller had aborted.
+ * Replaces undici's error of a proxy. After its code for a broken socket undici would reconnect at once, without
+ * end; its code for a refusal reads as if the caller had aborted.
  */
 function tunnelFailed(cause: Error): Error {
   return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
@@ -86,8 +86,8 @@ function tunnelFailed(cause: Error): Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * As undici reads them, which would give a URL that it can't parse in an error, password and all. Through a
- * SOCKS proxy it would send by dispatchers of its own, which keep none of the rules above.
+ * Checks the proxies as undici reads them. undici's error for a URL that it can't parse would quote it, password
+ * included. It would send through a SOCKS proxy by its own dispatchers, which keep none of the rules above.
  *
  * @throws {InvalidOptionError} which does not show the value
  */

@@ -14,11 +14,11 @@ import type {
 
 export interface ExchangeRules {
   readonly maxResponseBytes: number;
-  /** The client's own queue, which lends a connection to the request; nothing with a user's dispatcher. */
+  /** The client's own queue, which lends a connection to the request. Undefined with a user's dispatcher. */
   readonly queue: ConnectionQueue | undefined;
   /** Whether undici keeps the connections in a pool. */
   readonly isPooled: boolean;
-  /** Whether the answer is a test's, which need not keep to HTTP. */
+  /** Whether the answer is a test's, which may not conform to HTTP. */
   readonly isMock: boolean;
 }
 
@@ -58,7 +58,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
   }
 
-  /** Takes a connection of the queue's until the request has ended. */
+  /** Keeps a connection of the queue until the request has ended. */
   borrow(connection: Connection): void {
     this.#connection = connection;
     this.cut = connection.cut;
@@ -71,9 +71,9 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   // From here on bytes may leave this machine.
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection. Thrown, since an abort would cost the connection.
+    // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
     if (this.#settled) throw new Error('The call was cancelled');
-    // Sent by an interceptor a second time, which only the retry policy may do.
+    // An interceptor sends it a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
       this.#abort(controller, 'The request was sent before');
@@ -92,7 +92,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = headers as ResponseHeaders;
-    // The answer to a HEAD has a length and no body.
+    // The answer to a HEAD has a length but no body.
     const length = Number(headers['content-length']);
     if (this.#method !== 'HEAD' && length > this.#rules.maxResponseBytes) {
       this.#refuseLargeBody(controller);
@@ -119,13 +119,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
     if (this.#chunks !== undefined) this.#body = Buffer.concat(this.#chunks, this.#size);
     this.#stopWaiting();
-    // A turn of the event loop later, as another request on the connection must not follow before an end that
-    // the server sent right behind its answer. It is in undici's queue before undici takes the connection
-    // back then, and undici need not put the connection away meanwhile.
+    // One turn of the event loop later: the server may close the connection right after its answer, and that
+    // must be seen before the next request goes out on it. This runs before undici's own immediate, which then
+    // finds that request in its queue and need not set the connection aside.
     if (!this.#rules.isPooled) timers.setImmediate(handOn, this);
-    // From a pool it would get another connection before that: calls in turn would need two. So would those
-    // that are answered in one turn, if one immediate served them all: it would run before undici took back
-    // all but the first.
+    // A pool would open another connection for that request: calls in turn would need two. So this runs after
+    // undici's immediate. One immediate for all answers of a turn would run after that of the first alone.
     else timers.queueMicrotask(() => timers.setImmediate(handOn, this));
   }
 
@@ -137,13 +136,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#leave();
   }
 
-  /** Of the handlers that undici 6 knows. Thrown, so that the request is not sent. */
+  /** Called by undici 6 only. Throws, so that the request is not sent. */
   onConnect(): never {
     this.onError();
     throw new Error('The dispatcher is not of undici 7');
   }
 
-  /** Of the handlers that undici 6 knows, which calls it instead of sending. */
+  /** Called by undici 6 only, instead of sending. */
   onError(): void {
     this.#settle({
       kind: 'failure',
@@ -158,7 +157,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Hands the answer on, one turn after its end. */
+  /** Passes the answer on, one turn after its end. */
   handOn(): void {
     this.#giveBack();
     let answer = this.#answer(undefined);
@@ -168,7 +167,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve(this.#checked(answer));
   }
 
-  // undici holds its own HTTP/1.1 to the announced length. An interceptor may drop a body.
+  // undici checks the content-length itself, but an interceptor may drop a body.
   #checked(answer: Answer): Answer {
     const { queue, isMock } = this.#rules;
     if (queue !== undefined || isMock || this.#method === 'HEAD') return answer;
@@ -176,7 +175,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     return { ...answer, bodyFailure: { reason: 'lost' } };
   }
 
-  /** undici is done with the request, and in the next turn its connection is free, or closed. */
+  /** Called when undici is done with the request: in the next turn its connection is free, or closed. */
   #leave(): void {
     if (this.#connection !== undefined) timers.setImmediate(() => this.#giveBack());
   }
@@ -197,7 +196,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       if (this.cut !== undefined) this.cut(new Error(why));
       else controller.abort(new Error(why));
     } catch {
-      // A dispatcher of the user's must not end the process; the call has its outcome already.
+      // A user's dispatcher must not end the process. The call already has its outcome.
     }
   }
 
@@ -232,7 +231,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-// Shared by all requests, so that no closure is made per answer.
+// Shared by all requests: no closure per answer.
 function handOn(handler: ExchangeHandler): void {
   handler.handOn();
 }

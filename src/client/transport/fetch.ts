@@ -27,7 +27,7 @@ export function createFetchTransport(
   };
 }
 
-/** One request by fetch. Settles at the deadline even where fetch ignores its signal. */
+/** One request by fetch. Settles at the deadline even if fetch ignores its signal. */
 class FetchExchange {
   readonly #fetch: typeof globalThis.fetch;
   readonly #request: PreparedRequest;
@@ -42,7 +42,7 @@ class FetchExchange {
   }
 
   async run(deadline: Deadline): Promise<Exchange> {
-    // Only a fetch that was not called yet can be known not to have sent anything.
+    // Only a fetch that was not called is certain to have sent nothing.
     if (deadline.gaveUp !== undefined) return { kind: 'failure', sent: false, reason: 'given-up' };
     const exchange = await deadline.race(this.#exchange());
     if (exchange !== undefined) return exchange;
@@ -55,7 +55,7 @@ class FetchExchange {
   async #exchange(): Promise<Exchange> {
     let response: Response;
     try {
-      // Without `this`: some runtimes refuse a fetch that is called as a method.
+      // Called without `this`: some runtimes refuse fetch as a method.
       const { origin, target, method, headers, body } = this.#request;
       const send = this.#fetch;
       response = await send(`${origin}${target}`, {
@@ -78,7 +78,7 @@ class FetchExchange {
   }
 
   async #readAnswer(response: Response, head: AnswerHead): Promise<Answer> {
-    // The answer to a HEAD has a length and no body.
+    // The answer to a HEAD has a length but no body.
     const announced = Number(head.headers['content-length']);
     if (this.#request.method !== 'HEAD' && announced > this.#maxBytes) {
       return toAnswer(head, { reason: 'too-large' });
@@ -92,9 +92,9 @@ function toAnswer(head: AnswerHead, bodyFailure: BodyFailure): Answer {
 }
 
 /**
- * Deno's fetch sends a request a second time by itself when a connection that was kept breaks, also a
- * POST: a payment could be created twice. A body that is a stream it can't send again. Elsewhere the
- * body stays text, which goes out with its length.
+ * When a kept connection breaks, Deno's fetch sends a request again by itself, even a POST: a payment could be
+ * created twice. It can't send a stream again. On other runtimes the body stays text, which goes out with its
+ * length.
  */
 function toBodyInit(method: string, body: string | undefined): RequestInit {
   const repeats = 'Deno' in globalThis && method !== 'GET' && method !== 'HEAD';
@@ -110,8 +110,8 @@ function toPairs(headers: readonly string[]): [string, string][] {
   return pairs;
 }
 
-// What fetch answered may be a stub of a test, or made by a wrapper: any part can be missing, of
-// another type, or throw. Once a status was received, none of that may hide it.
+// A Response may be a test's stub or made by a wrapper: any part can be missing, have another type, or throw.
+// None of that may hide a status that was received.
 
 /** The status and the headers. */
 interface AnswerHead {
@@ -119,7 +119,7 @@ interface AnswerHead {
   readonly headers: ResponseHeaders;
 }
 
-/** @throws {Error} `NOT_A_RESPONSE` without a status: nothing is known of what the service answered then */
+/** @throws {Error} `NOT_A_RESPONSE` without a status: the service's answer is unknown then */
 function readHead(response: Response): AnswerHead {
   const status: unknown = readStatus(response);
   if (typeof status === 'number') return { status, headers: readHeaders(response) };
@@ -136,7 +136,7 @@ function readStatus(response: Response | null | undefined): unknown {
   }
 }
 
-// What the client reads, for headers that can only be asked by name.
+// The headers that the client reads, for stubs that can only be asked by name.
 const READ_HEADERS = ['content-length', 'content-type', 'retry-after'];
 
 function readHeaders(response: Response): ResponseHeaders {
@@ -162,7 +162,7 @@ function readHeaders(response: Response): ResponseHeaders {
 
 type AnswerBody = Pick<Answer, 'body' | 'bodyFailure'>;
 
-/** Reads a body up to `maxBytes`. One that can't be read is never taken for an empty one. */
+/** Reads a body of at most `maxBytes`. One that can't be read never counts as empty. */
 async function readBody(response: Response, maxBytes: number): Promise<AnswerBody> {
   try {
     const { body, bodyUsed }: Partial<Response> = response;
@@ -191,7 +191,7 @@ async function readStream(body: AsyncIterable<unknown>, maxBytes: number): Promi
   return whole(Buffer.concat(chunks, size));
 }
 
-/** For a body that is no stream here: some implementations of fetch, and stubs, have only the methods. */
+/** For a body that is not a stream: some implementations of fetch, and stubs, have only the methods. */
 async function readAtOnce(response: Partial<Response>, maxBytes: number): Promise<AnswerBody> {
   let content: unknown;
   try {
@@ -200,7 +200,7 @@ async function readAtOnce(response: Partial<Response>, maxBytes: number): Promis
   } catch (cause) {
     return failed({ reason: 'lost', cause });
   }
-  // Text or an ArrayBuffer; throws for anything else, such as nothing.
+  // Text or an ArrayBuffer; throws for anything else, undefined included.
   const bytes = Buffer.from(content as string);
   return bytes.length > maxBytes ? failed({ reason: 'too-large' }) : whole(bytes);
 }

@@ -6,14 +6,14 @@ import type { Transport } from './transport.js';
 import { createDispatcherTransport, createOwnTransport } from './undici.js';
 
 /**
- * Chooses the way to send. undici is imported here, at the client's first call: it takes several times as
- * long to load as the rest of the package, which a process that only verifies callbacks must not pay.
+ * Chooses the way to send. undici is loaded at the client's first call, since it takes several times as long as
+ * the rest of the package, and a process that only verifies callbacks does not need it.
  */
 export async function loadTransport(options: ResolvedClientOptions): Promise<Transport> {
   const { baseUrl, dispatcher, fetch, maxResponseBytes, maxQueuedRequests } = options;
   if (fetch !== undefined) return createFetchTransport(fetch, maxResponseBytes);
   if (dispatcher !== undefined) return createDispatcherTransport(dispatcher, maxResponseBytes);
-  // Bun puts a module of its own in undici's place, which can't dispatch.
+  // Bun replaces undici with its own module, which can't dispatch.
   if (process.versions['bun'] !== undefined) {
     return createFetchTransport(globalThis.fetch, maxResponseBytes);
   }

@@ -10,7 +10,7 @@ interface SystemError {
   readonly errors?: unknown;
 }
 
-// What undici's parser throws; some versions leave its code (HPE_…) undefined.
+// The name of the errors of undici's parser; in some versions their code (HPE_…) is undefined.
 const PARSER_ERROR = 'HTTPParserError';
 
 /** The first machine-readable code in an error and its causes. */
@@ -21,7 +21,7 @@ export function findErrorCode(error: unknown): string | undefined {
   });
 }
 
-/** Whether the answer was not HTTP: refused by the parser, or headers without end. */
+/** Whether the answer was not HTTP: the parser refused it, or its headers did not end. */
 export function isUnreadableAnswer(error: unknown): boolean {
   const code = findErrorCode(error);
   if (code === undefined) return false;
@@ -48,13 +48,13 @@ interface ConnectErrorMessage {
   readonly connectParams: { readonly protocol: string; readonly host: string };
 }
 
-/** The origin that could not be connected to, of each error that undici published as such. */
+/** For each connect error that undici published, the origin that could not be reached. */
 const unconnectedOrigins = new WeakMap<object, string>();
 let isWatching = false;
 
 /**
- * Keeps what undici publishes of failed connections, Node's own below `fetch` included. Only this says
- * which host a failed TLS handshake or a connect timeout belongs to.
+ * Records the connect errors that undici publishes, the one inside Node's `fetch` included. Only they say which
+ * host a failed TLS handshake or a connect timeout belongs to.
  */
 export function watchConnectErrors(): void {
   if (isWatching) return;
@@ -67,9 +67,9 @@ export function watchConnectErrors(): void {
 }
 
 /**
- * Whether an error shows that no connection to this origin was made, so that nothing was sent to it.
- * A fetch of the user's can fail at something else after it has sent the request, so a failure to
- * connect elsewhere, or one that does not say where, shows nothing.
+ * Whether an error proves that no connection to this origin was made, so that nothing was sent to it. A user's
+ * fetch can fail for another reason after it has sent the request: a failure to connect elsewhere, or one that
+ * does not say where, proves nothing.
  */
 export function isConnectFailure(error: unknown, origin: string): boolean {
   return showsNoConnection(error, new URL(origin), MAX_DEPTH);
@@ -81,7 +81,7 @@ function showsNoConnection(error: unknown, target: URL, depth: number): boolean 
   if (origin !== undefined) return origin === target.origin;
   if (namesTarget(error, target)) return true;
   const { cause, errors } = error as { cause?: unknown; errors?: unknown };
-  // One error for each address that was tried.
+  // One error per address that was tried.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((one) => showsNoConnection(one, target, depth - 1));
   }
@@ -97,7 +97,7 @@ interface ConnectError {
   readonly path?: unknown;
 }
 
-// Bun's: the connection was refused, or a certificate was not accepted, which ends the handshake.
+// Bun's codes: the connection was refused, or the handshake failed since a certificate was not accepted.
 const BUN_CODES: ReadonlySet<unknown> = new Set([
   'ConnectionRefused',
   'ECONNREFUSED',
@@ -109,7 +109,7 @@ const BUN_CODES: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether the error's own fields say that connecting failed, and to the target. */
+/** Whether the error's own fields say that connecting to the target failed. */
 function namesTarget(error: ConnectError, target: URL): boolean {
   const { code, syscall, hostname, address, port, path } = error;
   if (syscall === 'getaddrinfo') return hostname === target.hostname;
@@ -123,7 +123,7 @@ function namesTarget(error: ConnectError, target: URL): boolean {
 
 const LOOPBACK: readonly unknown[] = ['127.0.0.1', '::1'];
 
-// The addresses of any other name are not known here, and other services may share them.
+// The addresses of other names are unknown here, and other services may share them.
 function isAddressOf(address: unknown, hostname: string): boolean {
   if (hostname === 'localhost') return LOOPBACK.includes(address);
   return address === hostname.replace(/^\[(.*)\]$/, '$1');

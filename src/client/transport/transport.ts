@@ -20,15 +20,15 @@ export interface PreparedRequest {
 /** Headers of an answer, their names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
-/** The result of one attempt. A transport never throws: what can go wrong is a value. */
+/** The result of one attempt. A transport never throws: a failure is a value. */
 export type Exchange = Answer | Failure;
 
-/** A status was received, and perhaps a body. */
+/** A status was received, perhaps with a body. */
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** The whole body; not meaningful when `bodyFailure` is set. */
+  /** The whole body; meaningless when `bodyFailure` is set. */
   readonly body: Uint8Array;
   readonly bodyFailure: BodyFailure | undefined;
 }
@@ -37,7 +37,7 @@ export interface Answer {
 export interface BodyFailure {
   readonly reason: 'lost' | 'too-large' | 'used' | 'unreadable' | 'given-up';
   readonly cause?: unknown;
-  /** The content-encoding, where it is an unknown one. From the service: not safe to log. */
+  /** The content-encoding, if it is unknown. From the service: not safe to log. */
   readonly unknownEncoding?: string | undefined;
 }
 
@@ -49,14 +49,14 @@ export interface Failure {
   readonly reason: 'connection' | 'unusable' | 'given-up';
   readonly cause?: unknown;
   /**
-   * Makes the error of a request that this machine refused to send, from what is known of the whole
-   * call. It is not retried.
+   * Creates the error of a request that this machine refused to send, from what is known about the whole call.
+   * It is not retried.
    */
   readonly refuse?: (verdict: Verdict) => MerchantPaymentsError;
 }
 
 export interface Transport {
   send(request: PreparedRequest, deadline: Deadline): Promise<Exchange>;
-  /** Breaks what is still open. Called when no call is in flight any more. */
+  /** Closes all connections. Called when no call is in flight. */
   destroy(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// What these files of undici export; undici declares its index alone.
+// What these files of undici export: undici declares only its index.
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici';
 }
