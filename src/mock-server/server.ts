@@ -150,10 +150,14 @@ class ListeningService extends InProcessService implements MockServer {
   /** The request of the service behind one of `/_mock/api/`, with the credentials in place. */
   #toMerchantRequest(request: PlainRequest): PlainRequest {
     const pair = Buffer.from(`${this.#apiKey}:${this.#apiSecret}`).toString('base64');
+    const { method, pathname, search, signal } = request;
     return {
-      ...request,
-      pathname: request.pathname.slice('/_mock'.length),
+      method,
+      pathname: pathname.slice('/_mock'.length),
+      search,
       headers: new Map(request.headers).set('authorization', `Basic ${pair}`),
+      signal,
+      readBody: () => request.readBody(),
     };
   }
 }

@@ -205,7 +205,7 @@ export class InProcessService implements MockService {
   }
 
   /** The service's API (interface section 4.1). */
-  protected async answer(request: PlainRequest): Promise<PlainAnswer> {
+  protected answer(request: PlainRequest): Promise<PlainAnswer> {
     this.#assertOpen();
     return this.#gateway.answer(request);
   }

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { hash, timingSafeEqual } from 'node:crypto';
 import { describeIssues } from '../../errors.js';
 import { type Operation, type OperationName, operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
@@ -9,6 +8,7 @@ import type { MockClock } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
 import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
+import { createCredentialCheck, type ExpectedCredentials } from './credentials.js';
 import {
   type ErrorAnswer,
   errorAnswer,
@@ -26,18 +26,17 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from './http-messages.js';
 import { ProfiledAnswers } from './profiled-answers.js';
-import { type RecordedRequest, redactHeaders, toRequestFacts } from './recorded-request.js';
+import {
+  type RecordedRequest,
+  redactHeaders,
+  toRequestFacts,
+  withoutQuery,
+} from './recorded-request.js';
 import { answerWithFault } from './request-faults.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
 /** Answers an operation, given its input, which has been checked, and what stands for `:id` in its path. */
 type Handler = (input: unknown, id: string, request: RecordedRequest) => PlainAnswer;
-
-/** What a request must present. An absent part accepts anything that is not empty. */
-interface ExpectedCredentials<Part = string> {
-  readonly apiKey: Part | undefined;
-  readonly apiSecret: Part | undefined;
-}
 
 /** The service's API as a function. The HTTP server and the msw handlers are shells around it. */
 export interface Gateway {
@@ -73,15 +72,13 @@ const decoder = new TextDecoder();
 
 export function createGateway(options: GatewayOptions): Gateway {
   const { clock, faults, ids, log, payments, waiting, onRequest, profile } = options;
-  const { apiKey, apiSecret } = options.credentials;
-  const expected = {
-    apiKey: apiKey === undefined ? undefined : digest(apiKey),
-    apiSecret: apiSecret === undefined ? undefined : digest(apiSecret),
-  };
+  const isAuthorized = createCredentialCheck(options.credentials);
   const profiled = profile && new ProfiledAnswers({ profile, ids, payments });
   const answerTemplate = JSON.stringify(options.answerFields);
-  const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> =>
-    JSON.parse(answerTemplate.replaceAll('{referenceNumber}', referenceNumber));
+  const answerFields = ({ referenceNumber }: MockPayment): Record<string, unknown> | undefined =>
+    answerTemplate === '{}'
+      ? undefined
+      : JSON.parse(answerTemplate.replaceAll('{referenceNumber}', referenceNumber));
   const handlers: Readonly<Record<OperationName, Handler>> = {
     'payments.create': (input, _id, request) => {
       const creation = input as CreatePaymentInput & Record<string, unknown>;
@@ -101,12 +98,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (fault !== undefined) recorded.fault = fault.type;
       onRequest(recorded);
       try {
-        const answer = await answerWithFault(fault, {
-          requestId: recorded.requestId,
-          request,
-          waiting,
-          answer: () => route(recorded, body),
-        });
+        const answer =
+          fault === undefined
+            ? route(recorded, body)
+            : await answerWithFault(fault, {
+                requestId: recorded.requestId,
+                request,
+                waiting,
+                answer: () => route(recorded, body),
+              });
         recorded.status = answer.status;
         return answer;
       } finally {
@@ -128,7 +128,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       headers: redactHeaders(headers),
       body: text,
       json: parseJson(text),
-      authenticated: isAuthorized(headers.get('authorization'), expected),
+      authenticated: isAuthorized(headers.get('authorization')),
       ended: false,
     };
   }
@@ -171,40 +171,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
+const OPERATIONS = Object.entries(operations) as [OperationName, Operation][];
+
 function findOperation(
   request: RecordedRequest,
 ): { name: OperationName; id: string } | ErrorAnswer {
-  const path = request.path.split('?', 1)[0] ?? '';
+  const path = withoutQuery(request.path);
   const allowed: string[] = [];
-  for (const [name, operation] of Object.entries(operations)) {
+  for (const [name, operation] of OPERATIONS) {
     const id = matchPath(operation.path, path);
     if (id === undefined) continue;
-    if (request.method === operation.method) return { name: name as OperationName, id };
+    if (request.method === operation.method) return { name, id };
     allowed.push(operation.method);
   }
   return allowed.length === 0 ? NOT_FOUND : methodNotAllowed(allowed);
-}
-
-const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
-
-/** Whether an Authorization header carries the account's credentials (interface section 5.1). */
-function isAuthorized(header: string | undefined, expected: ExpectedCredentials<Buffer>): boolean {
-  const encoded = BASIC.exec(header ?? '')?.[1];
-  if (encoded === undefined) return false;
-  const decoded = Buffer.from(encoded, 'base64').toString();
-  const colon = decoded.indexOf(':');
-  // Without a colon the secret is empty, and refused.
-  const key = isSame(decoded.slice(0, Math.max(colon, 0)), expected.apiKey);
-  const secret = isSame(colon < 0 ? '' : decoded.slice(colon + 1), expected.apiSecret);
-  return key && secret;
-}
-
-// Digests have one length, so the comparison takes the same time for every input.
-function isSame(given: string, expected: Buffer | undefined): boolean {
-  if (given === '') return false;
-  return expected === undefined || timingSafeEqual(digest(given), expected);
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

@@ -82,8 +82,8 @@ export function parseJson(text: string): unknown {
 
 /** What stands for `:id` in the pattern, empty without one; `undefined` when the path is another. */
 export function matchPath(pattern: string, path: string): string | undefined {
-  const [before = '', after] = pattern.split(':id');
-  if (after === undefined) return path === pattern ? '' : undefined;
+  if (!pattern.includes(':id')) return path === pattern ? '' : undefined;
+  const [before = '', after = ''] = pattern.split(':id');
   if (!path.startsWith(before) || !path.endsWith(after)) return undefined;
   const segment = path.slice(before.length, path.length - after.length);
   if (segment.includes('/')) return undefined;
@@ -106,10 +106,13 @@ export function jsonAnswer(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): PlainAnswer {
-  return textAnswer(status, JSON.stringify(body), {
-    'content-type': 'application/json',
-    ...headers,
-  });
+  const text = JSON.stringify(body);
+  const length = String(Buffer.byteLength(text));
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers, 'content-length': length },
+    body: text,
+  };
 }
 
 export function textAnswer(

@@ -11,23 +11,46 @@ export function createRequest(
   outgoing: ServerResponse,
   baseUrl: string,
 ): PlainRequest | undefined {
-  const { method = 'GET', url: target = '/' } = incoming;
-  const place = PLAIN_PATH.test(target) ? { pathname: target, search: '' } : parse(target, baseUrl);
-  if (method === 'TRACE' || place === undefined) return undefined;
-  const hasBody = method !== 'GET' && method !== 'HEAD';
-  let left: AbortSignal | undefined;
-  return {
-    method,
-    pathname: place.pathname,
-    search: place.search,
-    headers: createHeaders(incoming.rawHeaders),
-    // Hardly a request needs it.
-    get signal() {
-      left ??= createLeaveSignal(incoming, outgoing);
-      return left;
-    },
-    readBody: () => (hasBody ? readBody(incoming) : Promise.resolve(new Uint8Array())),
-  };
+  const { method, url: target = '/' } = incoming;
+  if (method === 'TRACE') return undefined;
+  if (PLAIN_PATH.test(target)) return new NodeRequest(incoming, outgoing, target, '');
+  const url = parse(target, baseUrl);
+  return url && new NodeRequest(incoming, outgoing, url.pathname, url.search);
+}
+
+class NodeRequest implements PlainRequest {
+  readonly method: string;
+  readonly pathname: string;
+  readonly search: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  #left: AbortSignal | undefined;
+
+  constructor(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    pathname: string,
+    search: string,
+  ) {
+    this.method = incoming.method ?? 'GET';
+    this.pathname = pathname;
+    this.search = search;
+    this.headers = createHeaders(incoming.rawHeaders);
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  // Made when it is read, which hardly a request needs.
+  get signal(): AbortSignal {
+    this.#left ??= createLeaveSignal(this.#incoming, this.#outgoing);
+    return this.#left;
+  }
+
+  readBody(): Promise<Uint8Array | undefined> {
+    const hasBody = this.method !== 'GET' && this.method !== 'HEAD';
+    return hasBody ? readBody(this.#incoming) : Promise.resolve(new Uint8Array());
+  }
 }
 
 /** A target that a URL leaves as it is. */
@@ -78,21 +101,25 @@ function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
       if (size <= MAX_BODY_BYTES) chunks.push(chunk);
       else resolve(undefined);
     });
-    incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    incoming.once('error', reject);
+    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    incoming.on('error', reject);
   });
 }
 
 /** @throws the error that the answer's body ends in */
-export async function sendAnswer(
+export function sendAnswer(
   { status, headers, body }: PlainAnswer,
   outgoing: ServerResponse,
-): Promise<void> {
+): void | Promise<void> {
   outgoing.writeHead(status, headers);
-  if (!(body instanceof ReadableStream)) {
-    outgoing.end(body);
-    return;
-  }
+  if (typeof body !== 'string' && body instanceof ReadableStream) return sendStream(body, outgoing);
+  outgoing.end(body);
+}
+
+async function sendStream(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+): Promise<void> {
   const reader = body.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     await write(part.value, outgoing);

@@ -39,7 +39,7 @@ export class ProfiledAnswers {
   toCreation(
     input: CreatePaymentInput & Fields,
     request: RecordedRequest,
-    answerFields: (payment: MockPayment) => Fields,
+    answerFields: (payment: MockPayment) => Fields | undefined,
   ): PlainAnswer {
     const { profile, payments } = this.#service;
     const first = payments.firstOf(input.merchantPaymentReference);

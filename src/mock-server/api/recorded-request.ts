@@ -66,6 +66,12 @@ function isLast(headers: ReadonlyMap<string, string>): boolean {
   );
 }
 
+/** The path of a target. */
+export function withoutQuery(target: string): string {
+  const end = target.indexOf('?');
+  return end < 0 ? target : target.slice(0, end);
+}
+
 /** What a request is matched by, in waits and in faults. */
 export function toRequestFacts({ method, path, json }: RecordedRequest) {
   const reference =
@@ -74,7 +80,7 @@ export function toRequestFacts({ method, path, json }: RecordedRequest) {
       : undefined;
   return {
     method,
-    path: path.split('?', 1)[0],
+    path: withoutQuery(path),
     merchantPaymentReference: typeof reference === 'string' ? reference : undefined,
   };
 }

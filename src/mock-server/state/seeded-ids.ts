@@ -9,7 +9,7 @@ export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 
  */
 export class SeededIds {
   readonly seed: number;
-  readonly #drawn = new Map<IdPurpose, number>();
+  readonly #sequences = new Map<IdPurpose, Sequence>();
 
   constructor(seed: number) {
     this.seed = seed;
@@ -17,24 +17,49 @@ export class SeededIds {
 
   /** The next identifier, in the shape of a UUID of version 4. */
   next(purpose: IdPurpose): string {
-    const count = this.#drawn.get(purpose) ?? 0;
-    this.#drawn.set(purpose, count + 1);
-    return toUuid(this.#digest(`${purpose}.${count}`));
+    let sequence = this.#sequences.get(purpose);
+    if (sequence === undefined) {
+      sequence = new Sequence(`${this.seed}.${purpose}`);
+      this.#sequences.set(purpose, sequence);
+    }
+    return sequence.next();
   }
 
   /** A default credential, the same at every call. */
   token(purpose: string): string {
-    return writeToken(purpose, this.#digest(`token.${purpose}`));
+    return writeToken(purpose, hash('sha256', `${this.seed}.token.${purpose}`));
   }
 
   /** Starts every sequence again. */
   restart(): void {
-    this.#drawn.clear();
+    this.#sequences.clear();
+  }
+}
+
+/** A UUID's hexadecimal digits, and those of SHA-512: one hash makes four identifiers. */
+const UUID_DIGITS = 32;
+const HASH_DIGITS = 128;
+
+/** A hash in counter mode, which separates neighbouring seeds. */
+class Sequence {
+  readonly #label: string;
+  #hashes = 0;
+  #digits = '';
+  #used = HASH_DIGITS;
+
+  constructor(label: string) {
+    this.#label = label;
   }
 
-  // A hash in counter mode: a small generator without state that separates neighbouring seeds.
-  #digest(label: string): string {
-    return hash('sha256', `${this.seed}.${label}`);
+  next(): string {
+    if (this.#used === HASH_DIGITS) {
+      this.#digits = hash('sha512', `${this.#label}.${this.#hashes}`);
+      this.#hashes += 1;
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += UUID_DIGITS;
+    return toUuid(this.#digits, start);
   }
 }
 
@@ -57,13 +82,11 @@ function writeToken(purpose: string, hex: string): string {
   return `mock_${purpose}_${hex.slice(0, 24)}`;
 }
 
-function toUuid(hex: string): string {
-  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
+/** Two bits of the variant, then two that are random. */
+const VARIANT_DIGITS = '89ab';
+
+function toUuid(hex: string, start: number): string {
+  const digits = (from: number, to: number) => hex.slice(start + from, start + to);
+  const variant = VARIANT_DIGITS.charAt(Number.parseInt(digits(16, 17), 16) & 0x3);
+  return `${digits(0, 8)}-${digits(8, 12)}-4${digits(13, 16)}-${variant}${digits(17, 20)}-${digits(20, 32)}`;
 }
