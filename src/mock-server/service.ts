@@ -20,6 +20,7 @@ import {
 } from './api/http-messages.js';
 import {
   describeRequest,
+  packRequests,
   type RecordedRequest,
   type RequestMatch,
   sizeOfRequest,
@@ -98,7 +99,11 @@ export class InProcessService implements MockService {
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
-  readonly #requests = new EventLog<RecordedRequest>({ ...LOG_LIMITS, sizeOf: sizeOfRequest });
+  readonly #requests = new EventLog<RecordedRequest>({
+    ...LOG_LIMITS,
+    sizeOf: sizeOfRequest,
+    packing: { isFinal: ({ ended }) => ended, pack: packRequests },
+  });
   readonly #deliveries = new EventLog<DeliveryAttempt>({
     ...LOG_LIMITS,
     sizeOf: sizeOfAttempt,

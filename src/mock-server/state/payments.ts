@@ -61,8 +61,8 @@ interface PaymentPage {
 
 const HISTORY_LIMIT = 100;
 /** Payments kept as objects, those that changed last; the others are packed. */
-const MAX_UNPACKED = 10_000;
-const PACKED_AT_ONCE = 1_000;
+const MAX_UNPACKED = 100;
+const PACKED_AT_ONCE = 50;
 
 /**
  * Payments and their statuses (interface sections 2.2 and 3). The interface shows no moves between
