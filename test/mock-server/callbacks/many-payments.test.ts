@@ -6,7 +6,7 @@ import { SeededIds } from '../../../src/mock-server/state/seeded-ids.js';
 import { startWithPayment } from '../merchant-client.js';
 import { parseBody, startEndpoint } from '../merchant-endpoint.js';
 
-// Payments beyond the last 10,000 that changed are packed, and deliveries beyond the last 10,000 that
+// Payments beyond the last 100 that changed are packed, and deliveries beyond the last 10,000 that
 // wait for a retry are parked. Nobody must notice.
 
 afterEach(() => {
