@@ -31,11 +31,20 @@ const mockFromItsSubpath = {
   },
 };
 
+// Written as plain assignments a module's exports take a fifth of the text: no module exports what it assigns
+// again, so nobody needs the getters.
+const plainExports = {
+  name: 'plain-exports',
+  renderChunk: (code) => code.replaceAll(EXPORTED_GETTER, 'exports.$1 = $2;'),
+};
+const EXPORTED_GETTER =
+  /Object\.defineProperty\(exports, "(\w+)", \{\s+enumerable: true,\s+get: function ?\(\) \{\s+return (\w+);\s+\}\s+\}\);/g;
+
 try {
-  const chunked = subpaths.filter((subpath) => !singleFile.includes(subpath));
-  const inBoth = chunked.filter((subpath) => !oneImplementation.includes(subpath));
+  const chunked = (format) => subpaths.filter((subpath) => !singleFile[format].includes(subpath));
+  const inBoth = chunked('esm').filter((subpath) => !oneImplementation.includes(subpath));
   const [required] = await Promise.all([
-    bundle({ input: entriesOf(chunked) }, 'cjs'),
+    bundle({ input: entriesOf(chunked('cjs')) }, 'cjs'),
     bundle(
       {
         input: { ...entriesOf(inBoth), 'cli/main': 'src/cli/main.ts' },
@@ -43,10 +52,9 @@ try {
       },
       'esm',
     ),
-    ...singleFile.flatMap((subpath) => [
-      bundle({ input: entriesOf([subpath]) }, 'cjs'),
-      bundle({ input: entriesOf([subpath]) }, 'esm'),
-    ]),
+    ...Object.entries(singleFile).flatMap(([format, names]) =>
+      names.map((subpath) => bundle({ input: entriesOf([subpath]) }, format)),
+    ),
     buildDashboard(path.join(folder, 'mock-server/dashboard.html')),
   ]);
   for (const subpath of oneImplementation) reExport(subpath, required);
@@ -60,8 +68,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function bundle(options, format) {
+async function bundle({ plugins = [], ...options }, format) {
   const build = await rolldown({
+    plugins: [...plugins, format === 'cjs' && plainExports],
     external,
     platform: 'node',
     tsconfig: true,
@@ -127,14 +136,19 @@ async function declare() {
     entryFileNames: '[name].d.cts',
     chunkFileNames: ({ name }) => `shared/${name.replace(/\.d$/, '')}.d.cts`,
   });
-  for (const { fileName, code } of files) write(fileName, code);
-  const declared = new Map(files.map(({ fileName, code }) => [fileName, code]));
+  const declared = new Map(files.map(({ fileName, code }) => [fileName, indentByTabs(code)]));
+  for (const [fileName, code] of declared) write(fileName, code);
   for (const subpath of subpaths) {
     const code = declared.get(`${moduleOf(subpath)}.d.cts`) ?? '';
     // msw 2 has a class for `import` and another for `require`, so what names one is written for each.
     const isOfBoth = !code.includes("from 'msw'");
     write(`${moduleOf(subpath)}.d.ts`, isOfBoth ? "export * from './index.cjs';\n" : code);
   }
+}
+
+/** As the modules beside them. */
+function indentByTabs(code) {
+  return code.replace(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4));
 }
 
 function write(file, text) {

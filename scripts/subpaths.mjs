@@ -35,8 +35,11 @@ export const subpaths = [
   'testing',
 ];
 
-/** Built into one file each: loading a verifier from many files takes several times as long. */
-export const singleFile = ['callback', 'callback/web'];
+/**
+ * Built into one file each: loading a verifier from many files takes several times as long. `callback/web` is for
+ * edge runtimes, which load ES modules.
+ */
+export const singleFile = { esm: ['callback', 'callback/web'], cjs: ['callback'] };
 
 /**
  * Built once, as CommonJS, which the ES module re-exports: two builds would double the installed size, and no
