@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type PlainAnswer, textAnswer } from '../api/http-messages.js';
 import { ControlFailure, GUARD_HEADERS } from '../control/control-call.js';
@@ -12,7 +12,7 @@ interface Page {
 // CommonJS has the first, ES modules have the second.
 const thisFile = typeof __filename === 'string' ? __filename : import.meta.url;
 
-let page: Promise<Page> | undefined;
+let page: Page | undefined;
 
 /**
  * Returns the dashboard's page, which is read from its file on first use.
@@ -21,13 +21,7 @@ let page: Promise<Page> | undefined;
  */
 export async function dashboardAnswer(): Promise<PlainAnswer> {
   page ??= readPage();
-  const { html, policy } = await page.catch(() => {
-    page = undefined;
-    throw new ControlFailure(
-      'UNAVAILABLE',
-      'The dashboard is missing from this copy of the package, which may have been bundled; install the package unbundled. The rest of the control interface works without it',
-    );
-  });
+  const { html, policy } = page;
   return textAnswer(200, html, {
     ...GUARD_HEADERS,
     'content-security-policy': policy,
@@ -37,11 +31,19 @@ export async function dashboardAnswer(): Promise<PlainAnswer> {
   });
 }
 
-async function readPage(): Promise<Page> {
-  // Resolved by the package's name, which works from every chunk of the build and from the sources.
-  const file = createRequire(thisFile).resolve('merchant-payments/mock-server/dashboard.html');
-  const html = await readFile(file, 'utf8');
-  return { html, policy: createPolicy(html) };
+/** @throws {ControlFailure} when the file is missing */
+function readPage(): Page {
+  try {
+    // Resolved by the package's name, which works from every chunk of the build and from the sources.
+    const file = createRequire(thisFile).resolve('merchant-payments/mock-server/dashboard.html');
+    const html = readFileSync(file, 'utf8');
+    return { html, policy: createPolicy(html) };
+  } catch {
+    throw new ControlFailure(
+      'UNAVAILABLE',
+      'The dashboard is missing from this copy of the package, which may have been bundled; install the package unbundled. The rest of the control interface works without it',
+    );
+  }
 }
 
 /**

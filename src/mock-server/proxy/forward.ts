@@ -1,5 +1,4 @@
 import http from 'node:http';
-import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { JoinedSignal } from '../../protocol/joined-signal.js';
 import type { PlainAnswer } from '../api/http-messages.js';
@@ -89,7 +88,8 @@ function exchange(
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   const url = new URL(origin);
-  const { request: open } = url.protocol === 'https:' ? https : http;
+  const { request: open } =
+    url.protocol === 'https:' ? process.getBuiltinModule('node:https') : http;
   const kept = toForwarded([...headers], headers.get('connection'));
   if (body.byteLength > 0) kept.set('content-length', String(body.byteLength));
   return new Promise((resolve, reject) => {
