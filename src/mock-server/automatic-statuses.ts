@@ -1,18 +1,18 @@
 import type { MockClock, MockTimer } from './state/clock.js';
 import type { MockPayment } from './state/payments.js';
 
-/** Ends a reference whose payment gets the status by itself, as in `order-1001-auto-paid`. */
+/** The end of a reference that asks for an automatic status, as in `order-1001-auto-paid`. */
 const MAGIC_REFERENCE = /-auto-(\w+)$/;
 
 interface AutomaticStatusesOptions {
   readonly clock: MockClock;
-  /** What a payment gets whose reference asks for none; nothing when it is `undefined`. */
+  /** For payments whose reference asks for none. */
   readonly status: string | undefined;
   readonly afterMs: number;
   readonly setStatus: (referenceNumber: string, status: string) => unknown;
 }
 
-/** Gives payments a status some time after their creation, as a customer who pays would. */
+/** Sets a payment's status some time after its creation, as if the customer had paid. */
 export class AutomaticStatuses {
   readonly #options: AutomaticStatusesOptions;
   readonly #timers = new Set<MockTimer>();

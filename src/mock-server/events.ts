@@ -8,11 +8,11 @@ export type MockEvent =
   | {
       /** A payment was created, or changed its status. */
       readonly type: 'payment';
-      /** As it is then. */
+      /** As it was at that moment. */
       readonly payment: MockPayment;
     }
   | {
-      /** A request arrived; and again, with `ended`, when it was answered or its connection broke. */
+      /** A request arrived. Emitted again, with `ended`, when it was answered or its connection broke. */
       readonly type: 'request';
       /** As it was received. */
       readonly request: RecordedRequest;
@@ -26,27 +26,26 @@ export type MockEvent =
   | {
       /** A delivery changed its state. */
       readonly type: 'delivery';
-      /** Live: it goes on as retries are made. */
+      /** Live: changes as retries are made. */
       readonly delivery: Delivery;
     }
   | {
       /** Faults were added, used up or cleared. */
       readonly type: 'faults';
-      /** Those that are left, oldest first. */
+      /** The pending faults, oldest first. */
       readonly faults: readonly Fault[];
     }
   | {
       /**
-       * `settings`: the callbackUrl was changed. `clock`: the clock was moved ahead through the
-       * control interface. `reset`: everything was forgotten.
+       * `settings`: the callbackUrl was changed. `clock`: the clock was advanced through the control
+       * interface. `reset`: the service was reset.
        */
       readonly type: 'settings' | 'clock' | 'reset';
     };
 
-/** Called for each event, in order, when it happens. */
+/** Called with each event as it happens, in order. */
 export type MockListener = (event: MockEvent) => void;
 
-/** The listeners to what happens. */
 export class EventFeed {
   readonly #listeners = new Set<MockListener>();
   readonly #waiting: MockEvent[] = [];
@@ -59,7 +58,7 @@ export class EventFeed {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** An event that a listener causes follows the one it was called with: all listeners see the same order. */
+  /** An event caused by a listener waits until all listeners have the current one, so all see one order. */
   emit(event: MockEvent): void {
     if (this.#listeners.size === 0) return;
     this.#waiting.push(event);
@@ -76,7 +75,7 @@ export class EventFeed {
       try {
         listener(event);
       } catch (error) {
-        // A mistake of the listener must be seen, and must not change what the service does.
+        // The listener's mistake must be visible, and must not affect the service.
         queueMicrotask(() => {
           throw error;
         });

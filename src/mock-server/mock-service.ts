@@ -18,37 +18,36 @@ export interface MockService {
   readonly apiSecret: string | undefined;
   /** The secret callbacks are signed with. */
   readonly signingSecret: string;
-  /** What identifiers follow from. Pass it as `seed` to get the same ones again. */
+  /** The seed of the identifiers. Pass it as `seed` to get the same ones again. */
   readonly seed: number;
   /**
-   * Where callbacks are sent; `undefined` for nowhere. Can be set, for an endpoint that starts
-   * later; setting it throws `InvalidOptionError` for anything but an http or https URL.
+   * Where callbacks are sent; `undefined` for nowhere. Set it when the endpoint starts later than the
+   * service. Setting anything but an http or https URL throws `InvalidOptionError`.
    */
   callbackUrl: string | undefined;
   /** The payments. */
   readonly payments: MockPayments;
-  /** The requests received, oldest first: the last 10,000, of 64 MiB in all. Live. */
+  /** The requests received, oldest first: the last 10,000, at most 64 MiB in all. Live. */
   readonly requests: readonly RecordedRequest[];
-  /** The attempts to deliver a callback that have ended, oldest first: the last 10,000, of 64 MiB in all. Live. */
+  /** The ended attempts to deliver a callback, oldest first: the last 10,000, at most 64 MiB in all. Live. */
   readonly deliveries: readonly DeliveryAttempt[];
-  /** The faults that are still to happen. */
+  /** The pending faults. */
   readonly faults: MockFaults;
 
   /**
-   * Answers a request as the service does (interface section 4.1): 201 with the status record for a
-   * payment created (the mock's own choice, the interface does not show it), 401
-   * `INVALID_CREDENTIALS` for missing or wrong credentials. Its own choices too: 400
-   * `INVALID_REQUEST`, 404, 405, 413 over 1 MiB, 415.
+   * Answers a request as the service does (interface section 4.1): 401 `INVALID_CREDENTIALS` for missing
+   * or wrong credentials, 201 with the status record for a payment created. The interface does not show
+   * the 201, nor 400 `INVALID_REQUEST`, 404, 405, 413 (over 1 MiB) and 415: these are the mock's choice.
    *
-   * A fault of the network appears as with `fetch`: the promise rejects, or the answer's body ends in
-   * an error, a `MockServerError` with `CONNECTION_LOST`.
+   * A network fault appears as with `fetch`: the promise rejects, or the answer's body ends in an error.
+   * Either is a `MockServerError` with `CONNECTION_LOST`.
    */
   fetch(request: Request): Promise<Response>;
 
   /**
-   * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may
-   * follow any other; setting the same one again is a change too. Settles when the first attempt
-   * has ended, with any outcome; at once without a callbackUrl (`not-configured`) and with a
+   * Sets a payment's status and sends the callback (interface sections 3 and 6). Any status may follow
+   * any other, and setting the same status again is also a change. Settles when the first attempt has
+   * ended, with any outcome. Settles at once without a callbackUrl (`not-configured`) and with a
    * `reorder` fault (`held`).
    *
    * @throws {InvalidOptionError} when there is no such payment, or the status is blank
@@ -57,52 +56,51 @@ export interface MockService {
   setStatus(referenceNumber: string, status: string): Promise<Delivery>;
 
   /**
-   * Resends a callback as a new delivery. By a payment's referenceNumber: the callback of its current
-   * status. By the id of a delivery or an attempt: the callback of the same change, so an older one
-   * stays older.
+   * Resends a callback as a new delivery: for a payment's referenceNumber the callback of its current
+   * status, for the id of a delivery or an attempt the callback of that change, with its `updatedAt`.
    *
-   * @throws {InvalidOptionError} when there is nothing with that id, or the fault is invalid
+   * @throws {InvalidOptionError} when nothing has that id, or the fault is invalid
    * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
   resend(id: string, options?: ResendOptions): Promise<Delivery>;
 
   /**
-   * Calls `listener` with each event, at the moment it happens, until the function that is returned
-   * is called or the service is closed. An error of the listener is an uncaught exception.
+   * Calls `listener` with each event as it happens, until you call the returned function or the service
+   * is closed. What the listener throws becomes an uncaught exception.
    *
-   * @throws {InvalidOptionError} when `listener` is no function
+   * @throws {InvalidOptionError} when `listener` is not a function
    * @throws {MockServerError} `SERVER_CLOSED` after `close()`
    */
   subscribe(listener: MockListener): () => void;
 
   /**
-   * The first attempt that matches and has ended, past or future.
+   * Waits for an ended attempt that matches. Past attempts count: the oldest that matches is returned.
    *
-   * @throws {MockServerError} `WAIT_TIMEOUT` when there is none in time (the message holds the delivery
-   * log) or the service is reset; `SERVER_CLOSED` when it is closed
+   * @throws {MockServerError} `WAIT_TIMEOUT` when none ends in time (the message shows the delivery log)
+   * or the service is reset; `SERVER_CLOSED` when it is closed
    * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
   waitForDelivery(match: DeliveryMatch, options?: WaitOptions): Promise<DeliveryAttempt>;
 
   /**
-   * The first request that matches, past or future. It has arrived in full; it may not be answered
-   * yet, so a test can go on while a fault holds the answer.
+   * Waits for a request that matches. Past requests count: the oldest that matches is returned. It has
+   * arrived in full but may not be answered yet, so a test can continue while a fault holds the answer.
    *
-   * @throws {MockServerError} `WAIT_TIMEOUT` when there is none in time or the service is reset;
+   * @throws {MockServerError} `WAIT_TIMEOUT` when none arrives in time or the service is reset;
    * `SERVER_CLOSED` when it is closed
    * @throws {InvalidOptionError} when `timeoutMs` is out of range, or a field or an option is invalid or unknown
    */
   waitForRequest(match: RequestMatch, options?: WaitOptions): Promise<RecordedRequest>;
 
   /**
-   * As if just started: forgets payments, requests, deliveries and faults, cancels retries, cuts off
-   * the requests that a fault holds. Where a `seed` was given the identifiers start again: an application
-   * that keeps its database then meets numbers that it knows. Settings stay, and so does a clock that was
-   * advanced.
+   * Returns to the state at the start: forgets payments, requests, deliveries and faults, cancels
+   * retries, and breaks the connections that a fault holds open. Keeps settings and the clock's time.
+   * With a `seed` the identifiers start again, so an application that keeps its database gets numbers
+   * that it has seen before.
    */
   reset(): void;
 
-  /** Ends everything that is under way and leaves no timer and no socket behind. May be called twice. */
+  /** Ends everything under way and leaves no timer and no socket behind. May be called twice. */
   close(): Promise<void>;
   /** The same as {@link MockService.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

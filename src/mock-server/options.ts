@@ -48,19 +48,19 @@ export interface MockServiceOptions {
    */
   signingSecret?: string | undefined;
   /**
-   * Where callbacks are sent: an http or https URL without credentials. It can be set later, on
-   * the service. Without it status changes send nothing.
+   * Where callbacks are sent: an http or https URL without credentials. Can be set later on the service.
+   * Without it status changes send nothing.
    */
   callbackUrl?: string | undefined;
   /**
-   * How long after the end of a failed attempt the next one is made, one whole number of
-   * milliseconds (0 to 2147483647) per retry. `[]` means no retry. The interface shows no schedule.
+   * The delay before each retry, in milliseconds from the end of the failed attempt: whole numbers from
+   * 0 to 2147483647. `[]` means no retry. The interface shows no schedule.
    * @default [1_000, 10_000, 60_000, 600_000, 3_600_000]
    */
   retryScheduleMs?: readonly number[] | undefined;
   /**
-   * Whether a retry is signed again, with the time of the retry, or repeats the timestamp and
-   * signature of the first attempt. The interface does not say which the service does.
+   * Whether a retry is signed again with the time of the retry (`fresh`), or repeats the timestamp and
+   * signature of the first attempt (`original`). The interface does not say which the service does.
    * @default that of the profile, else 'fresh'
    */
   retrySigning?: 'fresh' | 'original' | undefined;
@@ -81,8 +81,8 @@ export interface MockServiceOptions {
    */
   timestampUnit?: TimestampUnit | undefined;
   /**
-   * What the service does where the interface leaves it open: a file that `merchant-payments discover`
-   * has written, read by `JSON.parse`. What was not learned stays as the mock does it.
+   * What the service does where the interface leaves it open: the JSON that `merchant-payments discover`
+   * wrote, parsed. The mock makes its own choice for what was not learned.
    * @default none: the mock's own choices
    */
   profile?: ServiceProfile | undefined;
@@ -92,33 +92,33 @@ export interface MockServiceOptions {
    */
   initialStatus?: string | undefined;
   /**
-   * The status that each payment gets by itself, `autoStatusAfterMs` after its creation, with a
-   * callback; not when its status was changed before. A payment whose merchantPaymentReference ends
-   * with `-auto-` and a status, such as `order-1001-auto-paid`, gets that one, also without this option.
-   * @default none: a status is set by `setStatus` alone
+   * The status that each payment gets automatically, with a callback, `autoStatusAfterMs` after its
+   * creation, unless its status has changed by then. A merchantPaymentReference that ends with `-auto-`
+   * and a status, such as `order-1001-auto-paid`, asks for that status, with or without this option.
+   * @default none: only `setStatus` sets a status
    */
   autoStatus?: string | undefined;
   /**
-   * How long after its creation, in milliseconds of the service's clock: a whole number from 0 to
+   * The delay of the automatic status, in milliseconds of the service's clock: a whole number from 0 to
    * 2147483647.
    * @default 1_000
    */
   autoStatusAfterMs?: number | undefined;
   /**
-   * Further fields of the answer to a creation, for example a `redirectUrl`: what JSON can carry. In
-   * a text `{referenceNumber}` stands for that of the payment. Not the fields of interface section 2.2.
+   * Further fields of the answer to a creation, for example a `redirectUrl`: any JSON. In a string,
+   * `{referenceNumber}` stands for the payment's. The fields of interface section 2.2 are refused.
    * @default none: the interface shows none
    */
   answerFields?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * What identifiers follow from: a whole number from 0. The same seed gives the same ones. Default
-   * credentials follow from it too, so a seed that is known gives them away.
-   * @default a random one, readable as `seed`
+   * Determines the identifiers, and when it is given also the default credentials, which anyone who knows
+   * it can derive: a whole number from 0.
+   * @default random, readable as `seed`
    */
   seed?: number | undefined;
   /**
-   * The service's clock, for example one made by `createManualClock`.
-   * @default one made by `createRunningClock`, which runs with the system's
+   * The service's clock, for example `createManualClock()`.
+   * @default `createRunningClock()`, which follows the system's clock
    */
   clock?: MockClock | undefined;
 }
@@ -149,7 +149,7 @@ const apiKey: Rule<string> = (value, option) => {
   );
 };
 
-/** Every attempt shows its URL in the delivery log, so it may hold no credentials. */
+/** The delivery log shows the URL, so it must hold no credentials. */
 export const callbackUrlRule: Rule<string | undefined> = optional((value, option) => {
   const url = httpUrl(value, option);
   url.hash = '';
@@ -206,7 +206,7 @@ export type ResolvedServiceOptions = Omit<
   readonly [Option in Profiled]: NonNullable<MockServiceOptions[Option]>;
 } & {
   readonly seed: number;
-  /** Whether default credentials follow from the seed: only from one that was given. */
+  /** Whether default credentials may follow from the seed. */
   readonly isSeedGiven: boolean;
   readonly clock: MockClock;
 };
@@ -240,7 +240,7 @@ function complete<Options extends Resolved<typeof serviceRules>>(options: Option
   });
 }
 
-/** The status of a new payment, where the answer to its creation names one. */
+/** The status in the answer to a creation. */
 function statusIn(profile: ServiceProfile | undefined): string | undefined {
   const { status } = (profile?.creation.body ?? {}) as { readonly status?: unknown };
   return typeof status === 'string' && /^[^{]/.test(status) ? status : undefined;

@@ -28,8 +28,8 @@ export interface MockServer extends MockService {
 }
 
 /**
- * Starts a mock of the Merchant Payment Service on this machine: it creates payments over HTTP,
- * keeps their state, and sends signed callbacks with retries. One per test; nothing is shared.
+ * Starts a mock of the Merchant Payment Service on this machine. It creates payments over HTTP, keeps
+ * their state, and sends signed callbacks with retries. Servers share nothing: start one per test.
  *
  * @throws {InvalidOptionError} when an option is invalid
  * @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` when it can't listen
@@ -147,7 +147,7 @@ class ListeningService extends InProcessService implements MockServer {
       : this.#control.answer(request);
   }
 
-  /** The request of the service behind one of `/_mock/api/`, with the credentials in place. */
+  /** Strips `/_mock` from the path and adds the credentials. */
   #toMerchantRequest(request: PlainRequest): PlainRequest {
     const pair = Buffer.from(`${this.#apiKey}:${this.#apiSecret}`).toString('base64');
     const { method, pathname, search, signal } = request;
@@ -162,10 +162,10 @@ class ListeningService extends InProcessService implements MockServer {
   }
 }
 
-/** Below it is the service itself, without credentials: for the command line, which does not know them. */
+/** The service's API without credentials, for the command line, which does not know them. */
 const API_PREFIX = '/_mock/api/';
 
-/** Somebody opens the address of the mock in a browser. */
+/** Whether a browser opens the mock's address. */
 function isVisit({ method, pathname, headers }: PlainRequest): boolean {
   return (
     method === 'GET' && pathname === '/' && headers.get('accept')?.includes('text/html') === true

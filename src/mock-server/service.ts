@@ -55,7 +55,7 @@ import { describeEvents, describeMatch, EventLog, isMatching } from './state/eve
 import { type MockPayment, type MockPayments, PaymentBook } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
 
-/** What each of the two logs keeps. */
+/** Of the log of requests, and of that of deliveries. */
 const LOG_LIMITS = { limit: 10_000, limitBytes: 67_108_864 };
 
 const waitRules = {
@@ -77,8 +77,8 @@ const requestMatchRules = {
 } satisfies OptionRules<RequestMatch>;
 
 /**
- * Makes a mock service without an HTTP server, for msw and for tests that call it directly. Where
- * `apiKey` or `apiSecret` is not given, any is accepted. Callbacks are sent over HTTP all the same.
+ * Makes a mock service without an HTTP server, for msw and for tests that call it directly. Without
+ * `apiKey` or `apiSecret` any is accepted. Callbacks are still sent over HTTP.
  *
  * @throws {InvalidOptionError} when an option is invalid
  */
@@ -278,7 +278,7 @@ export class InProcessService implements MockService {
     await this.close();
   }
 
-  /** What the control interface needs beyond the public calls. */
+  /** For the control interface. */
   protected get inside(): ServiceInside {
     return {
       feed: this.#feed,
@@ -288,7 +288,7 @@ export class InProcessService implements MockService {
     };
   }
 
-  /** Printing the object must not show its secrets. */
+  /** Keeps secrets out of what is printed. */
   toJSON(): Record<string, unknown> {
     return {};
   }
@@ -304,12 +304,12 @@ export class InProcessService implements MockService {
     this.#deliveries.clear(reason);
     this.#faults.clear();
     this.#payments.clear();
-    // A random seed promises no sequence, and an application that keeps its database must not meet a number again.
+    // With a random seed, an application that keeps its database must not get a number twice.
     if (this.#options.isSeedGiven) this.#ids.restart();
     this.#feed.emit({ type: 'reset' });
   }
 
-  // By payment, by delivery or by attempt: the three draw their identifiers from sequences of their own.
+  // Identifiers of payments and of deliveries come from separate sequences, so no id names two things.
   #findChange(id: string): MockPayment {
     return this.#dispatcher.get(id)?.payment ?? this.#payments.require(id);
   }
@@ -330,7 +330,7 @@ export class InProcessService implements MockService {
   }
 }
 
-/** Whether it has the status of its creation. */
+/** Whether its status has never changed. */
 function isNew({ history }: MockPayment): boolean {
   return history.length === 1;
 }

@@ -35,14 +35,14 @@ import {
 import { answerWithFault } from './request-faults.js';
 import type { WaitingRequests } from './waiting-requests.js';
 
-/** Answers an operation, given its input, which has been checked, and what stands for `:id` in its path. */
+/** Answers an operation, given its checked input and the `:id` in its path. */
 type Handler = (input: unknown, id: string, request: RecordedRequest) => PlainAnswer;
 
-/** The service's API as a function. The HTTP server and the msw handlers are shells around it. */
+/** The service's API as a function, which the HTTP server and the msw handlers wrap. */
 export interface Gateway {
   /**
-   * Answers a request (interface section 4.1). What breaks on the network breaks as with `fetch`:
-   * the promise rejects, or the answer's body ends in an error.
+   * Answers a request (interface section 4.1). A broken connection appears as with `fetch`: the promise
+   * rejects, or the answer's body ends in an error.
    */
   answer(request: PlainRequest): Promise<PlainAnswer>;
 }
@@ -111,7 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         return answer;
       } finally {
         recorded.ended = true;
-        // A reset has forgotten the request, and may have given its identifier to another one.
+        // After a reset the request is forgotten, and another may have its identifier.
         if (generation === log.generation) onRequest(recorded);
       }
     },
@@ -133,7 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   }
 
-  // Credentials first: without them a request learns nothing about paths (interface section 5.1).
+  // Credentials first: without them a client learns nothing about paths (interface section 5.1).
   function route(recorded: RecordedRequest, body: Uint8Array | undefined): PlainAnswer {
     const { requestId, authenticated, json } = recorded;
     if (!authenticated) return refuseCredentials(recorded);

@@ -1,27 +1,26 @@
 import { operations } from '../../protocol/operations.js';
 
-/** The longest body of a request that is read, in bytes: 1 MiB. */
+/** The longest request body that is read: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** A request, whether it came over a connection or from `fetch`. */
+/** A request received over a connection or passed to `fetch`. */
 export interface PlainRequest {
   readonly method: string;
-  /** As a URL writes it. */
+  /** Percent-encoded, as in a URL. */
   readonly pathname: string;
-  /** With its question mark; empty without a query. */
+  /** Includes the question mark; empty without a query. */
   readonly search: string;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
-  /** `undefined` over 1 MiB. Counts as bytes arrive: a Content-Length may be wrong or missing. */
+  /** `undefined` over 1 MiB. Counts the bytes: Content-Length may be wrong or missing. */
   readBody(): Promise<Uint8Array | undefined>;
 }
 
-/** What a request is answered with. */
 export interface PlainAnswer {
   readonly status: number;
-  /** Several of one name only where the proxy forwards them: Set-Cookie. */
+  /** Only the proxy sends several of one name: Set-Cookie. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** A stream that ends in an error breaks the connection. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array>;
@@ -59,7 +58,7 @@ async function readStream(
 }
 
 export function toResponse({ status, headers, body }: PlainAnswer): Response {
-  // Of a text it would make text/plain, and with some statuses it refuses even an empty one.
+  // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
   return new Response(body === '' ? null : content, {
     status,
@@ -71,7 +70,7 @@ export function isJsonType(contentType: string | null | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** `undefined` for a text that is not JSON. */
+/** `undefined` when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -80,7 +79,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What stands for `:id` in the pattern, empty without one; `undefined` when the path is another. */
+/** The part of the path at `:id`, empty for a pattern without one; `undefined` when the path does not match. */
 export function matchPath(pattern: string, path: string): string | undefined {
   if (!pattern.includes(':id')) return path === pattern ? '' : undefined;
   const [before = '', after = ''] = pattern.split(':id');
@@ -124,7 +123,7 @@ export function textAnswer(
   return { status, headers: { ...headers, 'content-length': length }, body: text };
 }
 
-/** An error with the body of interface section 2.3. */
+/** With the error body of interface section 2.3. */
 export function errorAnswer(
   requestId: string,
   { status, code, message, headers }: ErrorAnswer,

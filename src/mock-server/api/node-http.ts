@@ -3,8 +3,8 @@ import { MAX_BODY_BYTES, type PlainAnswer, type PlainRequest } from './http-mess
 import { ConnectionLoss } from './waiting-requests.js';
 
 /**
- * What Node received, with a signal that ends with the connection; `undefined` for what `fetch` can't
- * send: the method TRACE, a target that is not a URL or holds credentials.
+ * Describes a request that Node received. `undefined` for what `fetch` can't send: the method TRACE, or a
+ * target that is not a URL or holds credentials.
  */
 export function createRequest(
   incoming: IncomingMessage,
@@ -41,7 +41,7 @@ class NodeRequest implements PlainRequest {
     this.#outgoing = outgoing;
   }
 
-  // Made when it is read, which hardly a request needs.
+  // Created on demand: few requests need it.
   get signal(): AbortSignal {
     this.#left ??= createLeaveSignal(this.#incoming, this.#outgoing);
     return this.#left;
@@ -53,7 +53,7 @@ class NodeRequest implements PlainRequest {
   }
 }
 
-/** A target that a URL leaves as it is. */
+/** A target that parsing as a URL would not change. */
 const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
 function parse(target: string, baseUrl: string): URL | undefined {
@@ -62,15 +62,15 @@ function parse(target: string, baseUrl: string): URL | undefined {
   return url.username === '' && url.password === '' ? url : undefined;
 }
 
-// The response to a pipelined request is not closed with the connection before its turn, so the
-// connection itself is observed too.
+// A pipelined response that is still waiting for its turn is not closed with the connection, so the
+// connection is observed too.
 function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const left = new AbortController();
   const leave = () => {
     socket.off('close', leave);
     if (!outgoing.writableFinished) left.abort();
   };
-  // One for each pipelined request: not a leak to warn of.
+  // Each pipelined request adds a listener; that is no leak.
   socket.setMaxListeners(0);
   socket.once('close', leave);
   outgoing.once('close', leave);
@@ -78,7 +78,7 @@ function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse
   return left.signal;
 }
 
-// Two of one name count as one, as with `fetch`: Node's own record would drop the second.
+// Joins headers of one name, as `fetch` does; Node's own record drops the second.
 function createHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -91,7 +91,7 @@ function createHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, strin
   return headers;
 }
 
-// What is too much is read and dropped: a client whose connection breaks would never see its 413.
+// Reads and drops what exceeds the limit: a client whose connection breaks would never see its 413.
 function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -127,7 +127,7 @@ async function sendStream(
   outgoing.end();
 }
 
-/** Breaks the connection in the way the error says; a reset unless it says otherwise. */
+/** Breaks the connection as the error says, by default with a reset. */
 export async function sendFailure(error: unknown, outgoing: ServerResponse): Promise<void> {
   const { socket } = outgoing;
   if (error instanceof ConnectionLoss && error.how === 'end') {
@@ -141,8 +141,8 @@ export async function sendFailure(error: unknown, outgoing: ServerResponse): Pro
 /** Milliseconds of real time. */
 const HEAD_START_MS = 20;
 
-// A client that finds the last bytes and the reset at the same time takes both for an orderly end
-// (libuv does), so the bytes go first. The immediate lets a busy client in this process read them.
+// libuv takes last bytes and a reset that arrive together for an orderly end, so the bytes are sent first.
+// The immediate lets a busy client in this process read them.
 function giveHeadStart(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => setImmediate(resolve), HEAD_START_MS);
@@ -153,7 +153,7 @@ function giveHeadStart(outgoing: ServerResponse): Promise<void> {
   });
 }
 
-// Resolves when the bytes have left the process: a reset may follow, which would drop them.
+// Resolves when the bytes have left the process, because a reset that follows would drop them.
 function write(bytes: Uint8Array, outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     outgoing.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -17,7 +17,7 @@ interface ProfiledService {
   readonly payments: PaymentBook;
 }
 
-/** Answers as the service does that a profile describes. */
+/** Answers as the profile describes. */
 export class ProfiledAnswers {
   readonly #service: ProfiledService;
 
@@ -25,7 +25,7 @@ export class ProfiledAnswers {
     this.#service = service;
   }
 
-  /** The answer to an invalid request; nothing where the profile has none. */
+  /** The answer to an invalid request; `undefined` when the profile has none. */
   toInvalid(found: InvalidCase | undefined, request: RecordedRequest): PlainAnswer | undefined {
     const { profile, payments } = this.#service;
     const answer = found && profile.invalid[found];
@@ -35,7 +35,7 @@ export class ProfiledAnswers {
     return this.#write(answer, request, payment);
   }
 
-  /** Creates a payment, unless its reference has one and the service makes no second; and answers. */
+  /** Answers a creation. A repeated reference creates a second payment only when the profile says so. */
   toCreation(
     input: CreatePaymentInput & Fields,
     request: RecordedRequest,
@@ -95,7 +95,7 @@ export class ProfiledAnswers {
       case 'text':
         return 'some text';
       case 'number':
-        // Another number than the amount.
+        // Differs from the amount.
         return typeof known['amount'] === 'number' ? known['amount'] + 1 : 1;
       default:
         return template;
@@ -109,7 +109,7 @@ const isJson = (contentType: string | undefined): boolean =>
 const fieldsOf = (json: unknown): Fields =>
   typeof json === 'object' && json !== null ? (json as Fields) : {};
 
-/** What a payment needs, for a creation that the service accepts without it. */
+/** Fills in the fields that the service accepts a creation without. */
 function complete(sent: Fields): CreatePaymentInput & Record<string, unknown> {
   const { merchantPaymentReference, amount, currency } = sent;
   return {

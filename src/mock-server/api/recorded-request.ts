@@ -1,11 +1,11 @@
 import type { RequestFault } from '../faults/fault.js';
 import { parseJson } from './http-messages.js';
 
-/** A request as the service received it. Without credentials. */
+/** A request as the service received it, without credentials. */
 export interface RecordedRequest {
   /** Identifier of the request; the `requestId` of an error body (interface section 2.3). */
   readonly requestId: string;
-  /** When it had arrived in full, on the service's clock. */
+  /** When it arrived in full, on the service's clock. */
   readonly at: Date;
   /** For example `POST`. */
   readonly method: string;
@@ -15,19 +15,19 @@ export interface RecordedRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The body as text; empty when it was over the limit. */
   readonly body: string;
-  /** The body parsed, when it is JSON; else `undefined`. */
+  /** The parsed body; `undefined` when it is not JSON. */
   readonly json: unknown;
   /** Whether it carried the account's credentials. */
   readonly authenticated: boolean;
-  /** The fault that was applied. */
+  /** The fault applied. */
   readonly fault?: RequestFault['type'] | undefined;
-  /** The status it was answered with; `undefined` as long as there is no answer, or when it was lost. */
+  /** The status of the answer; `undefined` until it is answered, or when the answer was lost. */
   readonly status?: number | undefined;
-  /** Whether it is over: answered, or its connection broken. */
+  /** Whether it was answered, or its connection broke. */
   readonly ended: boolean;
 }
 
-/** Which request to wait for: every field given must be equal. */
+/** Which request to wait for. Every given field must be equal. */
 export interface RequestMatch {
   /** The `merchantPaymentReference` in the body. */
   merchantPaymentReference?: string | undefined;
@@ -54,7 +54,7 @@ export function redactHeaders(
   return last;
 }
 
-// A client sends the same ones again and again: 10,000 requests need not keep as many copies.
+// Clients repeat their headers, so 10,000 requests need not keep 10,000 copies.
 let last: Readonly<Record<string, string>> = Object.freeze({});
 
 function isLast(headers: ReadonlyMap<string, string>): boolean {
@@ -78,7 +78,7 @@ type PackedFields = [
   fault: RequestFault['type'] | null,
 ];
 
-/** Requests that are over, as one text and the headers, which they share. Returns what restores them. */
+/** Packs requests that are over into one text, beside their shared headers. Returns what restores them. */
 export function packRequests(requests: readonly RecordedRequest[]): () => RecordedRequest[] {
   const headers = requests.map((request) => request.headers);
   const text = JSON.stringify(requests.map(toPackedFields));
@@ -108,13 +108,12 @@ function unpack(fields: PackedFields, headers: RecordedRequest['headers'] = {}):
   };
 }
 
-/** The path of a target. */
 export function withoutQuery(target: string): string {
   const end = target.indexOf('?');
   return end < 0 ? target : target.slice(0, end);
 }
 
-/** What a request is matched by, in waits and in faults. */
+/** What waits and faults match. */
 export function toRequestFacts({ method, path, json }: RecordedRequest) {
   const reference =
     typeof json === 'object' && json !== null && 'merchantPaymentReference' in json
@@ -127,14 +126,14 @@ export function toRequestFacts({ method, path, json }: RecordedRequest) {
   };
 }
 
-/** About the memory it takes: its texts; the parsed body counts as three times its text. */
+/** Roughly the memory it takes: its texts, and three times the body when it is parsed. */
 export function sizeOfRequest({ path, headers, body, json }: RecordedRequest): number {
   let size = path.length + body.length * (json === undefined ? 1 : 4);
   for (const name of Object.keys(headers)) size += name.length + (headers[name]?.length ?? 0);
   return size;
 }
 
-/** A line for a log: the request and its result. */
+/** One line of a log. */
 export function describeRequest({ method, path, status, fault }: RecordedRequest): string {
   const result = status === undefined ? 'no answer' : `HTTP ${status}`;
   return `${method} ${path}, ${result}${fault === undefined ? '' : `, fault ${fault}`}`;

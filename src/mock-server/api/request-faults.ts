@@ -13,7 +13,7 @@ interface FaultyRequest {
   readonly requestId: string;
   readonly request: Pick<PlainRequest, 'signal'>;
   readonly waiting: WaitingRequests;
-  /** Handles the request: what it creates, it creates when this is called. */
+  /** Handles the request, and creates what it asks for. */
   readonly answer: () => PlainAnswer | Promise<PlainAnswer>;
 }
 
@@ -22,7 +22,7 @@ const HTML_PAGE = `<!doctype html>
 <body><center><h1>502 Bad Gateway</h1></center></body></html>
 `;
 
-/** Answers a request the way its fault says; without one in the usual way. */
+/** Answers a request as its fault says. */
 export async function answerWithFault(
   fault: CheckedRequestFault | undefined,
   { requestId, request, waiting, answer }: FaultyRequest,
@@ -94,16 +94,16 @@ function emptyBody({ status, headers }: PlainAnswer): PlainAnswer {
   return textAnswer(status, '', headers);
 }
 
-/** An answer that a fault is applied to has no stream. */
+/** No answer is a stream before a fault is applied. */
 const toBytes = (body: PlainAnswer['body']): Buffer => Buffer.from(body as string | Uint8Array);
 
-// The content-length stays that of the whole body, so that the client can tell that some is missing.
+// Keeps the content-length of the whole body, so that the client can tell that a part is missing.
 function cutBody(answer: PlainAnswer, how: 'reset' | 'end'): PlainAnswer {
   const bytes = toBytes(answer.body);
   const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
   let isSent = false;
   const body = new ReadableStream<Uint8Array>({
-    // One chunk per pull: an error raised before the first was taken would take its place.
+    // One chunk per pull: an error raised before the first chunk is read would replace it.
     pull(controller) {
       if (isSent) controller.error(new ConnectionLoss(how, 'The body was cut off by a fault'));
       else controller.enqueue(half);

@@ -2,11 +2,11 @@ import { MockServerError } from '../../errors.js';
 import type { MockClock, MockTimer } from '../state/clock.js';
 
 /**
- * A connection that breaks, as `fetch` shows it: its promise rejects with it when nothing of the answer
- * was sent, or the answer's body ends in it. The HTTP server breaks the real connection.
+ * A broken connection, as `fetch` shows it: the promise rejects with it, or the answer's body ends in it.
+ * The HTTP server breaks the real connection.
  */
 export class ConnectionLoss extends MockServerError {
-  /** `reset`: cut off hard. `end`: closed in an orderly way, but too early. */
+  /** `reset`: by a TCP reset. `end`: closed in order, but too early. */
   readonly how: 'reset' | 'end';
 
   constructor(how: 'reset' | 'end', message: string) {
@@ -15,7 +15,7 @@ export class ConnectionLoss extends MockServerError {
   }
 }
 
-/** Requests that a fault holds: `delay` until a time, `hang` for ever. */
+/** Requests that a fault holds: `delay` for a while, `hang` forever. */
 export class WaitingRequests {
   readonly #clock: MockClock;
   readonly #cutOff = new Set<(reason: Error) => void>();

@@ -5,10 +5,10 @@ import type { CheckedCallbackFault } from '../faults/fault-rules.js';
 import type { CallbackEdit } from './delivery.js';
 import { signedHeaders } from './sign.js';
 
-// Attempts have the message's fields, and users print those.
+// A symbol, since attempts take over the message's fields and users print those.
 export const SIGNED_AT_MS = Symbol('signedAtMs');
 
-/** A callback ready to be sent. */
+/** A callback that is ready to send. */
 export interface CallbackMessage {
   readonly timestamp: string;
   /** When it was signed, in epoch milliseconds: `timestamp` unless a fault shifted that. */
@@ -32,7 +32,7 @@ interface MessageInput {
 
 const WRONG_SECRET = 'not the signing secret of any account';
 
-/** Writes and signs a callback (interface sections 4.2 and 5.2), with what `fault` does to it. */
+/** Writes and signs a callback (interface sections 4.2 and 5.2), and applies the fault. */
 export function createCallbackMessage(input: MessageInput): CallbackMessage {
   const { record, signedAtMs, key, encoding, unit, fault, edit } = input;
   const signedAt = signedAtMs + timestampShift(fault) * 1000;
@@ -49,7 +49,7 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
     timestamp,
     [SIGNED_AT_MS]: signedAtMs,
     signedString: `${timestamp}.${signedText}`,
-    // Not Buffer.from: a small piece of its shared pool would keep the whole of it in memory.
+    // Not Buffer.from: a small piece of its pool would keep the whole pool in memory.
     rawBody: new TextEncoder().encode(edit?.body ?? changeAfterSigning(signedText, record, fault)),
     headers: Object.freeze(omitHeader(headers, fault)),
   };

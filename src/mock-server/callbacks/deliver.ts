@@ -21,24 +21,24 @@ interface CallbackPost {
   readonly breakAfterBytes?: number | undefined;
 }
 
-/** Sends the bodies of several requests at the same moment, however long each takes to connect. */
+/** Makes several requests send their bodies at the same moment, however long each takes to connect. */
 export interface BodyHold {
   readonly onConnected: () => void;
   /** Resolves when the body may be sent. */
   readonly released: Promise<void>;
 }
 
-/** How long what was sent has to arrive before the connection breaks. */
+/** Lets the part that was sent arrive before the connection breaks. */
 const BREAK_MS = 10;
 
-/** An answer's body is only for the log; no more of it is read. */
+/** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;
 
 /**
  * Sends callbacks, and can abort those that are under way.
  *
- * Every attempt opens a new connection: the endpoint could close a kept one at the moment it is used
- * again, and the log would show a failure that is the mock's.
+ * Every attempt opens a new connection: the endpoint could close a reused one just as an attempt starts,
+ * and the log would show a failure that is not the endpoint's.
  */
 export class CallbackSender {
   readonly #timeoutMs: number;
@@ -50,7 +50,7 @@ export class CallbackSender {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Never rejects: a failure is a result too. */
+  /** Never rejects: a failure is a result. */
   post(callback: CallbackPost): Promise<PostResult> {
     return this.#send('POST', callback);
   }
@@ -80,7 +80,7 @@ export class CallbackSender {
       const fail = (error: NodeJS.ErrnoException) => {
         settle({ outcome: 'failed', errorCode: error.code ?? error.name });
       };
-      // Real time, not the service's clock: a clock that stands still would wait for ever.
+      // Real time: with a manual clock it would wait forever.
       const timer = setTimeout(() => {
         settle({ outcome: 'timed-out' });
         request.destroy();
@@ -111,7 +111,7 @@ export class CallbackSender {
   }
 
   #requestByTls(url: string, options: https.RequestOptions): http.ClientRequest {
-    // Loading it takes a tenth of the time to start the mock, and most endpoints under test have no TLS.
+    // Loaded on demand: it would add to every start, and few endpoints under test use TLS.
     const { Agent, request } = process.getBuiltinModule('node:https');
     this.#httpsAgent ??= new Agent({ keepAlive: false });
     return request(url, { ...options, agent: this.#httpsAgent });
@@ -126,8 +126,8 @@ function holdBody(request: http.ClientRequest, body: Uint8Array, hold: BodyHold)
   void hold.released.then(() => request.end(body));
 }
 
-// An answer counts when it is complete or longer than what is read of it. Before that, a broken
-// connection or a timeout is no answer.
+// An answer counts when it is complete or exceeds the limit. Before that, a broken connection or a timeout
+// means no answer.
 function collectAnswer(
   response: http.IncomingMessage,
   settle: (result: PostResult) => void,

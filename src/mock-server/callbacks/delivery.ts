@@ -5,8 +5,8 @@ import type { MockPayment } from '../state/payments.js';
  * How one attempt ended.
  *
  * - `acknowledged`: answered with 2xx.
- * - `refused`: answered with another status. A redirect is not followed and counts as refused.
- * - `failed`: no complete answer: refused connection, look-up failure, reset.
+ * - `refused`: answered with another status. Redirects are not followed and count as refused.
+ * - `failed`: no complete answer: connection refused, name look-up failed, reset.
  * - `timed-out`: no complete answer within `callbackTimeoutMs`.
  * - `dropped`: not sent, because of a `drop` fault.
  */
@@ -22,9 +22,9 @@ export interface DeliveryAttempt {
   readonly referenceNumber: string;
   /** The merchant's own reference of the payment. */
   readonly merchantPaymentReference: string;
-  /** The status the payment was set to, also when a fault sent another one. */
+  /** The status the payment was set to, even when a fault sent another. */
   readonly status: string;
-  /** Number of the attempt within its delivery, from 1. */
+  /** Number of the attempt in its delivery, from 1. */
   readonly attempt: number;
   /** 0 for the attempt itself, from 1 for the copies that a `duplicate` fault adds. */
   readonly copy: number;
@@ -32,17 +32,17 @@ export interface DeliveryAttempt {
   readonly url: string;
   /** When it was sent, on the service's clock. */
   readonly sentAt: Date;
-  /** The X-Timestamp it was signed with, also when a fault left the header out. */
+  /** The X-Timestamp it was signed with, even when a fault omitted the header. */
   readonly timestamp: string;
   /** The headers of interface section 4.2 as sent, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body as sent. */
   readonly rawBody: Uint8Array;
-  /** The text that was signed: `<timestamp>.<body>`. A fault can make it differ from what was sent. */
+  /** The signed text: `<timestamp>.<body>`. A fault can make it differ from what was sent. */
   readonly signedString: string;
   /** How it ended. */
   readonly outcome: DeliveryOutcome;
-  /** The endpoint's answer; absent without one. */
+  /** The endpoint's answer, if any. */
   readonly response?:
     | {
         /** The HTTP status. */
@@ -53,11 +53,11 @@ export interface DeliveryAttempt {
     | undefined;
   /** With `failed`: the network's error code, for example `ECONNREFUSED`. */
   readonly errorCode?: string | undefined;
-  /** From sending to the end, in milliseconds of real time. */
+  /** Duration of the attempt, in milliseconds of real time. */
   readonly latencyMs: number;
-  /** The fault that was applied. */
+  /** The fault applied. */
   readonly fault?: CallbackFault['type'] | undefined;
-  /** When the next attempt is due, on the service's clock. Absent when there will be none. */
+  /** When the next attempt is due, on the service's clock. Absent when none follows. */
   readonly nextRetryAt?: Date | undefined;
 }
 
@@ -65,12 +65,12 @@ export interface DeliveryAttempt {
  * Where a delivery stands.
  *
  * - `not-configured`: there is no callbackUrl, so nothing is sent.
- * - `held`: held by a `reorder` fault until the payment's next delivery was sent.
+ * - `held`: held by a `reorder` fault until the payment's next delivery is sent.
  * - `sending`: an attempt is under way.
- * - `retrying`: the next attempt waits for its time, or a `late-callback` fault delays it.
+ * - `retrying`: waits for the next attempt, or a `late-callback` fault delays the first.
  * - `acknowledged`: the endpoint answered with 2xx.
  * - `given-up`: the retry schedule is used up.
- * - `cancelled`: the service was reset or closed before it was done.
+ * - `cancelled`: the service was reset or closed first.
  */
 export type DeliveryState =
   | 'not-configured'
@@ -81,7 +81,7 @@ export type DeliveryState =
   | 'given-up'
   | 'cancelled';
 
-/** The callback of one status change, with all its attempts. Live: it goes on as retries are made. */
+/** The callback of one status change, with its attempts. Live: changes as retries are made. */
 export interface Delivery {
   /** Identifier of the delivery. */
   readonly id: string;
@@ -93,17 +93,17 @@ export interface Delivery {
   readonly payment: MockPayment;
   /** Where it stands. */
   readonly state: DeliveryState;
-  /** Its attempts that have ended, oldest first, as long as they are among those that the service keeps. */
+  /** Its ended attempts, oldest first, of those that the service still keeps. */
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-/** A delivery as the control interface has it. */
+/** A delivery of the control interface. */
 export interface EditableDelivery extends Delivery {
-  /** What a person edited before it was resent. */
+  /** What was edited by hand before it was resent. */
   readonly edit?: CallbackEdit | undefined;
 }
 
-/** A body written by hand, for a callback that is resent. */
+/** A body edited by hand, for a callback that is resent. */
 export interface CallbackEdit {
   /** The body to send. */
   readonly body: string;
@@ -114,14 +114,13 @@ export interface CallbackEdit {
 /** Options of `resend`. */
 export interface ResendOptions {
   /**
-   * What goes wrong with its first attempt: a fault without `times` and `match`, in place of a
-   * pending one.
+   * The fault of its first attempt, without `times` and `match`.
    * @default the oldest pending fault that fits
    */
   fault?: CallbackFault | undefined;
 }
 
-/** Which attempt to wait for: every field given must be equal. */
+/** Which attempt to wait for. Every given field must be equal. */
 export interface DeliveryMatch {
   /** The payment. */
   referenceNumber?: string | undefined;
@@ -142,17 +141,17 @@ export interface WaitOptions {
   timeoutMs?: number | undefined;
 }
 
-/** What an attempt is matched by. */
+/** What waits match. */
 export function toAttemptFacts({ referenceNumber, status, attempt, outcome }: DeliveryAttempt) {
   return { referenceNumber, status, attempt, acknowledged: outcome === 'acknowledged' };
 }
 
-/** About the memory it takes: its texts. */
+/** Roughly the memory it takes: its texts. */
 export function sizeOfAttempt({ rawBody, signedString, response }: DeliveryAttempt): number {
   return rawBody.byteLength + signedString.length + (response?.body.length ?? 0);
 }
 
-/** A line for a log: the attempt and its result. */
+/** One line of a log. */
 export function describeAttempt(attempt: DeliveryAttempt): string {
   const parts = [
     `attempt ${attempt.attempt}${attempt.copy > 0 ? ` (copy ${attempt.copy})` : ''}`,

@@ -16,6 +16,7 @@ import type {
   DeliveryState,
   EditableDelivery,
 } from './delivery.js';
+import { RecentDeliveries } from './recent-deliveries.js';
 import { type LiveDelivery, ParkedDelivery, RetryQueue } from './waiting-deliveries.js';
 
 interface DispatcherOptions {
@@ -36,10 +37,7 @@ interface DispatcherOptions {
   readonly onDelivery: (delivery: Delivery) => void;
 }
 
-/** Deliveries that are kept. The retries of an older one are still made. */
-const MAX_RECENT = 10_000;
-
-/** An attempt with its copies: the last one to end decides the state of the delivery. */
+/** An attempt with its copies. The last to end decides the delivery's state. */
 interface AttemptGroup {
   readonly delivery: LiveDelivery;
   readonly attempt: number;
@@ -49,7 +47,6 @@ interface AttemptGroup {
   acknowledged: boolean;
 }
 
-/** What to deliver: a payment as it was after the change, the address, and a fault. */
 interface Dispatch {
   readonly payment: MockPayment;
   readonly url: string | undefined;
@@ -58,23 +55,22 @@ interface Dispatch {
   readonly edit?: CallbackEdit | undefined;
 }
 
-/** Delivers callbacks: first attempts, retries until 2xx, duplicates, changes of order (interface section 6). */
+/** Delivers callbacks: first attempts, retries until 2xx, duplicates, reordered ones (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
-  /** Of recent deliveries, by id: a parked one has its own. */
+  /** Of recent deliveries, by id. A parked delivery holds its timer itself. */
   readonly #retries = new Map<string, MockTimer>();
   /** By payment, oldest first. */
   readonly #held = new Map<string, LiveDelivery[]>();
-  /** By id, oldest first. */
-  readonly #recent = new Map<string, LiveDelivery>();
-  /** Deliveries that are not done, by id: held, being sent, waiting for a retry. */
+  readonly #recent = new RecentDeliveries();
+  /** By id: held, being sent, waiting for a retry. */
   readonly #unfinished = new Map<string, LiveDelivery | ParkedDelivery>();
-  /** What waits for a retry, by the number of the attempt. */
+  /** By the number of the next attempt. */
   readonly #queues = new Map<number, RetryQueue>();
   /** Deliveries with attempts in the log, by id. */
   readonly #logged = new Map<string, LiveDelivery>();
   #whenIdle: (() => void)[] = [];
-  // What started before a reset must leave no trace after it.
+  // What started before a reset must have no effect after it.
   #generation = 0;
   #sending = 0;
 
@@ -82,7 +78,7 @@ export class CallbackDispatcher {
     this.#options = options;
   }
 
-  /** Settles when the first attempt has ended, copies and released ones included; never rejects. */
+  /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
   async send({ payment, url, fault: given, edit }: Dispatch): Promise<Delivery> {
     const { ids } = this.#options;
     const delivery: LiveDelivery = {
@@ -96,7 +92,8 @@ export class CallbackDispatcher {
       ...(edit !== undefined && { edit }),
     };
     const generation = this.#generation;
-    this.#keep(delivery);
+    const forgotten = this.#recent.add(delivery);
+    if (forgotten !== undefined) this.#park(forgotten);
     if (url !== undefined) this.#unfinished.set(delivery.id, delivery);
     this.#report(delivery);
     // A listener may have reset the service.
@@ -111,7 +108,7 @@ export class CallbackDispatcher {
     return delivery;
   }
 
-  /** The delivery of that id, or of the attempt of that id, as long as it is among the last 10,000. */
+  /** Finds a delivery, among the last 10,000, by its id or that of an attempt. */
   get(id: string): Delivery | undefined {
     const attempt = this.#options.log.events.find((one) => one.id === id);
     return this.#recent.get(attempt?.deliveryId ?? id);
@@ -119,17 +116,17 @@ export class CallbackDispatcher {
 
   /** The last 10,000 deliveries, oldest first. */
   recent(): readonly EditableDelivery[] {
-    return [...this.#recent.values()];
+    return this.#recent.list();
   }
 
-  /** When that attempt was signed, in epoch milliseconds: its endpoint's time, whatever a fault did. */
+  /** When an attempt was signed, in epoch milliseconds, before a fault shifted the timestamp. */
   signedAtMs(attempt: DeliveryAttempt): number | undefined {
     return (attempt as DeliveryAttempt & Partial<CallbackMessage>)[SIGNED_AT_MS];
   }
 
   /** The deliveries of a payment among the last 10,000, oldest first. */
   list(referenceNumber: string): Delivery[] {
-    return [...this.#recent.values()].filter((one) => one.referenceNumber === referenceNumber);
+    return this.#recent.list().filter((one) => one.referenceNumber === referenceNumber);
   }
 
   /** Settles when no attempt is under way. */
@@ -145,7 +142,7 @@ export class CallbackDispatcher {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Removes an attempt that is no longer kept from its delivery, where it is the oldest. */
+  /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
   forget(attempt: DeliveryAttempt): void {
     const delivery = this.#logged.get(attempt.deliveryId);
     if (delivery === undefined) return;
@@ -153,7 +150,7 @@ export class CallbackDispatcher {
     if (delivery.attempts.length === 0) this.#logged.delete(attempt.deliveryId);
   }
 
-  /** What is still pending, for the message of a wait that ran out of time. */
+  /** Says what is pending, for the message of a wait that timed out. */
   describePending(): string[] {
     const held = this.#listHeld().length;
     const parked = [...this.#unfinished.values()].filter(isParked).length;
@@ -165,11 +162,11 @@ export class CallbackDispatcher {
     return lines;
   }
 
-  /** Cancels retries, forgets held deliveries, aborts attempts that are under way. */
+  /** Cancels retries, forgets held deliveries, aborts attempts under way. */
   cancel(): void {
     this.#generation += 1;
     for (const timer of this.#retries.values()) timer.cancel();
-    // Reported now, since later results are ignored.
+    // Reported here, since later results are ignored.
     for (const [id, unfinished] of this.#unfinished) {
       if (isParked(unfinished)) unfinished.retry?.cancel();
       const delivery = this.#unpark(id, unfinished);
@@ -182,15 +179,6 @@ export class CallbackDispatcher {
     this.#recent.clear();
     this.#logged.clear();
     this.#options.sender.abort();
-  }
-
-  #keep(delivery: LiveDelivery): void {
-    this.#recent.set(delivery.id, delivery);
-    if (this.#recent.size <= MAX_RECENT) return;
-    const [oldest] = this.#recent.values();
-    if (oldest === undefined) return;
-    this.#recent.delete(oldest.id);
-    this.#park(oldest);
   }
 
   #park(delivery: LiveDelivery): void {
@@ -275,7 +263,7 @@ export class CallbackDispatcher {
     };
   }
 
-  // Returns a promise, so that a manual clock waits for the attempt.
+  // Returns the attempt's promise, so that a manual clock waits for it.
   #retry(id: string, attempt: number, late?: CheckedCallbackFault): unknown {
     this.#retries.delete(id);
     const unfinished = this.#unfinished.get(id);
@@ -333,7 +321,7 @@ export class CallbackDispatcher {
     const { delivery, attempt, message, fault } = group;
     const generation = this.#generation;
     const id = ids.next('delivery');
-    // In this order: sentAt + latencyMs is never before the end, however the process is held up here.
+    // In this order sentAt + latencyMs is never before the end, even if the process stalls between the two.
     const startedMs = performance.now();
     const sentAt = new Date(clock.now());
     const result = await this.#post(group);
@@ -356,7 +344,7 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    // An array that grows by push takes room for 17.
+    // push() would reserve room for 17.
     delivery.attempts = [...delivery.attempts, entry];
     this.#logged.set(delivery.id, delivery);
     log.push(entry);
@@ -386,7 +374,7 @@ export class CallbackDispatcher {
     return result;
   }
 
-  // Before the attempt is in the log: a test that waits for it may advance the clock next.
+  // Before the attempt is logged: a test that waits for it may advance the clock next.
   #conclude(group: AttemptGroup): { nextRetryAt?: Date } {
     const { delivery, attempt, acknowledged } = group;
     const delayMs = this.#options.retryScheduleMs[attempt - 1];

@@ -11,8 +11,8 @@ interface Signing {
   readonly encoding: SignatureEncoding;
 }
 
-// Nothing here is shared with the verifier: one signer for both would hide a mistake on both sides.
-// Vectors made by openssl and Python hold both to the same result.
+// Shares nothing with the verifier: a mistake in one signer for both would go unnoticed. Tests hold both to
+// vectors made by openssl and Python.
 
 /** The value of X-Signature: HMAC SHA-256 of `<timestamp>.<body>` (interface section 5.2). */
 export function signCallbackBytes({ timestamp, body, key, encoding }: Signing): string {
@@ -30,7 +30,7 @@ export const signedHeaders = (signing: Signing): Record<string, string> => ({
 /**
  * Makes the key of a signing secret.
  *
- * @throws {InvalidOptionError} naming `option`, never the value, for a secret no verifier accepts
+ * @throws {InvalidOptionError} naming `option`, never the value, for a secret that no verifier accepts
  */
 export function createSigningKey(option: string, secret: unknown): KeyObject {
   if (typeof secret === 'string') return createSecretKey(secretText(secret, option), 'utf8');
@@ -45,7 +45,7 @@ export function createSigningKey(option: string, secret: unknown): KeyObject {
   throw invalidOption(option, 'a string, a Uint8Array or a KeyObject that is not empty', secret);
 }
 
-/** A copy of the bytes of a view, whichever of the classes it has. */
+/** Copies the bytes of any view. */
 export function toBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }

@@ -2,19 +2,19 @@ import type { MockTimer } from '../state/clock.js';
 import type { PastPayment } from '../state/payments.js';
 import type { CallbackEdit, DeliveryAttempt, DeliveryState, EditableDelivery } from './delivery.js';
 
-/** A delivery under construction, and what its next attempts need to know. */
+/** A delivery while it changes, with what its next attempts need. */
 export interface LiveDelivery extends EditableDelivery {
   readonly url: string;
   attempts: readonly DeliveryAttempt[];
   state: DeliveryState;
-  /** The time that every attempt is signed with, in epoch milliseconds, where it is that of the first. */
+  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
   firstSignedAtMs?: number;
 }
 
 /**
- * A delivery that waits for a retry and is no longer among the recent ones. The object is made again
- * when the retry is due, unless somebody still has it. 100,000 may be waiting, so this is one small
- * object, the reference included.
+ * A delivery that waits for a retry and is no longer among the recent ones. When the retry is due, the
+ * delivery is restored, or taken from the weak reference if it is still in use. 100,000 may be waiting, so
+ * this is one small object.
  */
 export class ParkedDelivery extends WeakRef<LiveDelivery> implements PastPayment {
   readonly place: number;
@@ -42,12 +42,11 @@ export class ParkedDelivery extends WeakRef<LiveDelivery> implements PastPayment
 }
 
 /**
- * Which deliveries wait for attempts of one number. They have the same delay, so they fall due in the order in
- * which they began to wait, and one function runs them all.
+ * The deliveries that wait for attempts of one number. They have the same delay, so they fall due in the order
+ * in which they were added, and one function serves all timers.
  */
 export class RetryQueue {
   #ids: string[] = [];
-  /** Where the first is. */
   #start = 0;
   /** Runs the delivery that has waited longest. */
   readonly runFirst: () => unknown;
@@ -66,7 +65,7 @@ export class RetryQueue {
   #take(): string | undefined {
     const id = this.#ids[this.#start];
     this.#start += 1;
-    // A shift() each time would move them all.
+    // shift() would move all of them each time.
     if (2 * this.#start > this.#ids.length) {
       this.#ids = this.#ids.slice(this.#start);
       this.#start = 0;

@@ -8,14 +8,14 @@ import {
 
 /** A timer that can be cancelled. */
 export interface MockTimer {
-  /** Keeps the timer from running. Does nothing when it has run already. */
+  /** Prevents the timer from running. Does nothing after it has run. */
   cancel(): void;
 }
 
 /**
- * The time a mock service lives in: dates of payments, retries and delays. By default it runs with
- * the system's and can be moved ahead ({@link createRunningClock}); {@link createManualClock} makes
- * one that stands still.
+ * A mock service's time, which determines dates of payments, retries and delays. The default
+ * ({@link createRunningClock}) follows the system's clock and can be advanced; {@link createManualClock}
+ * makes one that stands still.
  */
 export interface MockClock {
   /** The time in epoch milliseconds. */
@@ -23,25 +23,24 @@ export interface MockClock {
   /** Runs `run` once, `delayMs` milliseconds from now. */
   setTimeout(run: () => unknown, delayMs: number): MockTimer;
   /**
-   * The time that callbacks are signed with, in epoch milliseconds, where it is another.
-   * @default the clock's `now`
+   * The time that callbacks are signed with, in epoch milliseconds.
+   * @default `now`
    */
   signingTime?(): number;
 }
 
-/** A clock that can be moved ahead. */
+/** A clock that can be advanced. */
 export interface AdvanceableClock extends MockClock {
   /**
-   * Moves the time ahead by `ms` milliseconds (a whole number from 0) and runs every timer that falls
-   * due, in order, each at its own time. The promise a timer returns is awaited before the next one
-   * runs, so a callback is sent and answered, or has timed out, before the time goes on. Timers set
-   * on the way run too. Hours of retries take as long as the attempts in them.
+   * Advances the time by `ms` milliseconds (a whole number from 0) and runs every timer that falls due, in
+   * order, each at its own time. Awaits each timer's promise before the next runs, so a callback is
+   * answered or has timed out before time advances further. Timers set meanwhile run too. Hours of
+   * retries take only as long as their attempts.
    *
-   * Await the `setStatus` whose retries you want to see first: a retry exists from the end of the
-   * attempt before it.
+   * To see retries, await `setStatus` first: a retry is scheduled when the attempt before it ends.
    *
    * @throws {InvalidOptionError} when `ms` is not a whole number from 0
-   * @throws {MockServerError} `CLOCK_BUSY` when an earlier `advance` is still under way
+   * @throws {MockServerError} `CLOCK_BUSY` while an earlier `advance` is under way
    */
   advance(ms: number): Promise<void>;
 }
@@ -54,16 +53,16 @@ export function isAdvanceable(clock: MockClock): clock is AdvanceableClock {
 export interface ManualClockOptions {
   /**
    * Where the clock starts, in epoch milliseconds, from 0 to the year 9000.
-   * @default the system's time, so that a verifier on the system's clock accepts the first callbacks
+   * @default the system's time, so that a verifier on the system's clock accepts the callbacks
    */
   now?: number | undefined;
 }
 
 /**
- * Makes a clock that moves only by {@link AdvanceableClock.advance}. A verifier under test takes its
- * time from it as well: `now: clock.now`.
+ * Makes a clock that moves only by {@link AdvanceableClock.advance}. Give it to the verifier under test
+ * too: `now: clock.now`.
  *
- * @throws {InvalidOptionError} when `now` is not a whole number from 0, or an option is not known
+ * @throws {InvalidOptionError} when `now` is not a whole number from 0, or an option is unknown
  *
  * @example
  * ```ts
@@ -95,9 +94,9 @@ export function createManualClock(options: ManualClockOptions = {}): Advanceable
 }
 
 /**
- * Makes the clock that a mock service has by default. It runs with the system's, and moving it ahead
- * brings retries and delays forward. Callbacks are signed with the system's time all the same: an
- * endpoint that checks X-Timestamp against its own clock goes on accepting them.
+ * Makes a mock service's default clock. It follows the system's, and advancing it brings retries and
+ * delays forward. Callbacks are still signed with the system's time, so an endpoint that checks
+ * X-Timestamp against its own clock accepts them.
  *
  * @example
  * ```ts
@@ -114,11 +113,11 @@ export function createRunningClock(): AdvanceableClock {
   const time = {
     now: () => Date.now() + aheadMs,
     set(epochMs: number) {
-      // Never back: real time goes on while the timers of an advance run.
+      // Never back: real time passes while the timers of an advance run.
       aheadMs += Math.max(0, epochMs - time.now());
     },
   };
-  // One timer of the system, for the first that is due: 100,000 retries may be waiting.
+  // One system timer, for the first that is due: 100,000 retries may be waiting.
   let started: DueTimer | undefined;
   let handle: NodeJS.Timeout | undefined;
 
@@ -131,7 +130,7 @@ export function createRunningClock(): AdvanceableClock {
   }
 
   function runDue({ dueAt }: DueTimer): void {
-    // Its time has come, also when the Date of a test stands still.
+    // It is due even if a test has frozen Date.
     const now = Math.max(time.now(), dueAt);
     for (let count = 0; count < RUN_AT_ONCE; count += 1) {
       const due = timers.takeDue(now);
@@ -157,11 +156,11 @@ export function createRunningClock(): AdvanceableClock {
   };
 }
 
-/** After a delay many may be due; of attempts that all start before the first can end memory is full. */
+/** After a delay many may be due. If all started at once, before the first ended, memory would run out. */
 const RUN_AT_ONCE = 100;
 
-// From the year 10000 on a date-time has more digits than any record; until then a clock that runs
-// on has a thousand years left.
+// From the year 10000 a date-time has five digits for the year. A running clock advanced to the limit has a
+// thousand years until then.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
 class DueTimer implements MockTimer {
@@ -200,11 +199,11 @@ interface SettableTime {
   set(epochMs: number): void;
 }
 
-/** The timers of a clock, and the one way in which it moves ahead. */
+/** The timers of a clock, and how it advances. */
 class Timers {
   /** Called when another timer may be the first. */
   readonly onFirst: () => void;
-  // A binary heap: the children of a place are at twice that place and 1 or 2, and not due before it.
+  // A binary heap: the children of place n are at 2n + 1 and 2n + 2, and not due before it.
   #heap: DueTimer[] = [];
   #pruneAt = 1_000;
   #added = 0;
@@ -237,7 +236,7 @@ class Timers {
     return first;
   }
 
-  // Cancelled timers stay where they are until there are as many as there can be others.
+  // Cancelled timers stay until they may be half of all.
   #prune(): void {
     this.#heap = this.#heap.filter(({ isCancelled }) => !isCancelled).sort(compare);
     this.#pruneAt = 2 * this.#heap.length + 1_000;
@@ -275,8 +274,8 @@ class Timers {
   async advance(ms: number, time: SettableTime): Promise<void> {
     const max = Math.max(0, LATEST_TIME_MS - time.now());
     wholeNumber({ max, unit: 'milliseconds' })(ms, 'ms');
-    // Waiting for the earlier one instead could wait for ever: an endpoint that advances the clock
-    // while it handles a callback is itself what the earlier one waits for.
+    // Waiting for the earlier one could deadlock: it may be waiting for the very endpoint that advances the
+    // clock while it handles a callback.
     if (this.#isAdvancing) {
       throw new MockServerError(
         'CLOCK_BUSY',

@@ -3,13 +3,13 @@ import { MockServerError } from '../../errors.js';
 interface EventLogOptions<Event> {
   /** Entries kept. */
   readonly limit: number;
-  /** Bytes kept, of the contents of entries; the newest entry is kept in any case. */
+  /** Bytes of content kept. The newest entry is always kept. */
   readonly limitBytes: number;
-  /** About how many bytes an entry takes. Must not change as long as it is kept. */
+  /** Roughly how many bytes an entry takes. Must stay the same while it is kept. */
   readonly sizeOf: (event: Event) => number;
-  /** Called with an entry that makes room. */
+  /** Called with an entry that is dropped to make room; not with one that was packed. */
   readonly onDrop?: (event: Event) => void;
-  /** How entries take less memory until the log is read. */
+  /** Saves memory and collections until the log is read. */
   readonly packing?: Packing<Event>;
 }
 
@@ -20,17 +20,17 @@ interface Packing<Event> {
   readonly pack: (events: readonly Event[]) => () => Event[];
 }
 
-/** Old entries, packed, the first of which may have been dropped. */
+/** Old entries, packed. */
 interface Pack<Event> {
   readonly restore: () => Event[];
   readonly sizes: readonly number[];
   dropped: number;
 }
 
-/** Of 10,000 objects that live for long the collector takes a fifth of the time of their requests. */
+/** Collecting 10,000 long-lived objects takes a fifth of the CPU time of the requests they record. */
 const PACKED_AT_ONCE = 50;
 
-/** What happened, oldest first, and the calls that wait for something to happen. */
+/** Events, oldest first, and the calls that wait for one. */
 export class EventLog<Event> {
   readonly #options: EventLogOptions<Event>;
   readonly #waiters = new Set<Waiter<Event>>();
@@ -46,7 +46,7 @@ export class EventLog<Event> {
     this.#options = options;
   }
 
-  /** Live: grows as things happen. */
+  /** Live. */
   get events(): readonly Event[] {
     this.#isRead = true;
     if (this.#packs.length > 0) {
@@ -57,7 +57,7 @@ export class EventLog<Event> {
     return this.#events;
   }
 
-  /** Another number after each `clear`. */
+  /** Changes with each `clear`. */
   get generation(): number {
     return this.#generation;
   }
@@ -98,7 +98,7 @@ export class EventLog<Event> {
     if (pack.dropped === pack.sizes.length) this.#packs.shift();
   }
 
-  /** The first event that matches, past or future. */
+  /** Resolves with the oldest event that matches, or the next one. */
   async wait({ matches, timeoutMs, describeTimeout }: Wait<Event>): Promise<Event> {
     const past = this.events.find(matches);
     if (past !== undefined) return past;
@@ -118,7 +118,7 @@ export class EventLog<Event> {
           reject(reason);
         },
       };
-      // Real time, whatever the service's clock: a test that waits in vain has to end.
+      // Real time: a test that waits in vain must end, even with a manual clock.
       const timer = setTimeout(
         () => waiter.reject(new MockServerError('WAIT_TIMEOUT', describeTimeout())),
         timeoutMs,
@@ -127,7 +127,7 @@ export class EventLog<Event> {
     });
   }
 
-  /** Forgets what happened; calls that wait reject with `reason`. */
+  /** Forgets all events. Calls that wait reject with `reason`. */
   clear(reason: MockServerError): void {
     this.#events.length = 0;
     this.#packs = [];
@@ -141,7 +141,7 @@ export class EventLog<Event> {
 interface Wait<Event> {
   readonly matches: (event: Event) => boolean;
   readonly timeoutMs: number;
-  /** Called when the time is over, so that the message says what had happened by then. */
+  /** Called at the timeout, so that the message says what had happened by then. */
   readonly describeTimeout: () => string;
 }
 
@@ -151,10 +151,9 @@ interface Waiter<Event> {
   reject(reason: Error): void;
 }
 
-/** Lines of a log in a message. */
 const DESCRIBED_EVENTS = 100;
 
-/** Whether every field that is given is equal. */
+/** Whether every given field is equal. */
 export function isMatching(match: object, facts: object): boolean {
   const known = new Map<string, unknown>(Object.entries(facts));
   return Object.entries(match).every(
@@ -169,7 +168,7 @@ export function describeMatch(match: object): string {
   return wanted.map(([field, value]) => `${field} ${String(value)}`).join(', ');
 }
 
-/** The end of a log, one line per event, for a message. */
+/** The last events of a log, one line each, for a message. */
 export function describeEvents<Event>(
   what: string,
   events: readonly Event[],

@@ -1,19 +1,19 @@
 const CHUNK_BYTES = 1_048_576;
-/** Before each text: how many bytes it has. */
+/** The text's size, in front of it. */
 const LENGTH_BYTES = 4;
 
 /**
- * Texts as bytes outside the heap. What is in the heap counts several times: the collector lets it
- * grow to a multiple of what lives before it looks for garbage.
+ * Texts as bytes outside the heap. In the heap they would cost several times their size: it grows to a
+ * multiple of what is in use before garbage is collected.
  */
 export class PackedTexts {
   #chunks: Buffer[] = [];
-  /** Where the last chunk is free. */
+  /** Where the free part of the last chunk starts. */
   #end = 0;
   #used = 0;
   #wasted = 0;
 
-  /** Whether adding what is left again, after `clear`, would free much memory. */
+  /** Whether repacking the texts that are left would free much memory. */
   get isMostlyWaste(): boolean {
     return this.#wasted > CHUNK_BYTES && this.#wasted > this.#used / 2;
   }

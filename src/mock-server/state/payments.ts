@@ -6,19 +6,19 @@ import type { MockClock } from './clock.js';
 import { PackedTexts } from './packed-texts.js';
 import type { SeededIds } from './seeded-ids.js';
 
-/** A payment of the mock service: its status record and what it was created from. */
+/** A payment of the mock service: its status record, and what it was created from. */
 export interface MockPayment extends Readonly<PaymentStatusRecord> {
   /** The amount, as given at creation. */
   readonly amount: number;
   /** The currency, as given at creation. */
   readonly currency: string;
-  /** Fields of the creation beyond those of interface section 2.1, as given. */
+  /** Fields of the creation that are not in interface section 2.1, as given. */
   readonly extra: Readonly<Record<string, unknown>>;
-  /** The last 100 statuses it had, oldest first. That of its creation is `at` its `createdAt`. */
+  /** Its last 100 statuses, oldest first. The status of its creation is `at` its `createdAt`. */
   readonly history: readonly MockStatusChange[];
 }
 
-/** A status that a payment has or had. */
+/** A current or past status of a payment. */
 export interface MockStatusChange {
   /** The status. */
   readonly status: string;
@@ -46,38 +46,38 @@ interface PageQuery {
   readonly limit: number;
   /** The referenceNumber of the last payment of the page before. */
   readonly before: string | undefined;
-  /** Part of a reference or of the status, in upper or lower case. */
+  /** Part of a reference or of the status, in any case. */
   readonly search: string | undefined;
 }
 
 /** Payments, newest first. */
 interface PaymentPage {
   readonly payments: readonly MockPayment[];
-  /** How many match in all. */
+  /** How many payments match. */
   readonly total: number;
   /** The `before` of the next page; `undefined` on the last. */
   readonly next: string | undefined;
 }
 
 const HISTORY_LIMIT = 100;
-/** Payments kept as objects, those that changed last; the others are packed. */
+/** Payments kept as objects: those that changed last. The others are packed. */
 const MAX_UNPACKED = 100;
 const PACKED_AT_ONCE = 50;
 
 /**
- * Payments and their statuses (interface sections 2.2 and 3). The interface shows no moves between
- * statuses, so any may follow any other, and setting the same one again is a change too.
+ * Payments and their statuses (interface sections 2.2 and 3). The interface restricts no transition, so any
+ * status may follow any other, and setting the same one again is also a change.
  */
 export class PaymentBook implements MockPayments {
   readonly #options: PaymentBookOptions;
-  /** In the order of creation: the object, or where it is packed. */
+  /** In the order of creation: the payment, or its place among the packed ones. */
   #payments: (MockPayment | number)[] = [];
   readonly #packed = new PackedTexts();
-  /** The places of those that are not packed, the one that changed last at the end. */
+  /** The places of payments that are not packed. The last has changed last. */
   readonly #unpacked = new Set<number>();
-  /** By the key of the referenceNumber; where two have one key, the later one has the next free key. */
+  /** By the key of the referenceNumber. When that is taken, a payment gets the next free key. */
   readonly #places = new Map<number, number>();
-  /** The place of the first payment of each reference of the merchant, as far as it was asked for. */
+  /** By merchantPaymentReference, of the payments searched so far. */
   readonly #firsts = new Map<string, number>();
   #searched = 0;
 
@@ -93,7 +93,7 @@ export class PaymentBook implements MockPayments {
     return this.#at(this.#placeOf(referenceNumber));
   }
 
-  /** The payment that was created first with this reference of the merchant. */
+  /** The first payment created with this reference. */
   firstOf(merchantPaymentReference: string): MockPayment | undefined {
     for (; this.#searched < this.size; this.#searched += 1) {
       const reference = this.#at(this.#searched)?.merchantPaymentReference ?? '';
@@ -148,12 +148,12 @@ export class PaymentBook implements MockPayments {
   #isFound(payment: MockPayment | number, wanted: string): boolean {
     if (wanted === '') return true;
     if (typeof payment !== 'number') return isFound(payment, wanted);
-    // Most are not, and need not be unpacked.
+    // Saves unpacking the many that don't match.
     const text = this.#packed.get(payment);
     return text.toLowerCase().includes(inJson(wanted)) && isFound(unpack(text), wanted);
   }
 
-  /** Always creates a new payment: the interface promises no idempotency. */
+  /** Always creates a payment: the interface promises no idempotency. */
   create(input: CreatePaymentInput & Record<string, unknown>): MockPayment {
     const { clock, ids, initialStatus } = this.#options;
     const createdAt = toOffsetDateTime(clock.now());
@@ -180,7 +180,7 @@ export class PaymentBook implements MockPayments {
   setStatus(referenceNumber: string, status: string): MockPayment {
     const payment = this.require(referenceNumber);
     text(status, 'status');
-    // Keeps the order by updatedAt of two changes within one millisecond.
+    // Two changes in one millisecond stay ordered by updatedAt.
     const updatedAtMs = Math.max(this.#options.clock.now(), Date.parse(payment.updatedAt) + 1);
     const updatedAt = toOffsetDateTime(updatedAtMs);
     const history = [...payment.history, { status, at: updatedAt }].slice(-HISTORY_LIMIT);
@@ -199,7 +199,7 @@ export class PaymentBook implements MockPayments {
     this.#options.onChange(payment);
   }
 
-  // Many at once: to reach the first of a set takes as long as what was deleted before it is long.
+  // Many at once: finding a set's first element takes time for each that was deleted before it.
   #packOldest(): void {
     for (const place of this.#unpacked) {
       if (this.#unpacked.size <= MAX_UNPACKED - PACKED_AT_ONCE) break;
@@ -218,12 +218,12 @@ export class PaymentBook implements MockPayments {
     this.#payments = texts.map((one) => (typeof one === 'string' ? this.#packed.add(one) : one));
   }
 
-  /** What a payment can be found by as it was after a change, whatever changes follow. */
+  /** Remembers a payment as it is now, for `recall` after further changes. */
   remember({ referenceNumber, status, updatedAt }: MockPayment): PastPayment {
     return { place: this.#placeOf(referenceNumber) ?? -1, status, atMs: Date.parse(updatedAt) };
   }
 
-  /** That payment as it was then; a history that was cut off since lacks its first changes. */
+  /** The payment as it was. Lacks the changes that have dropped out of its history since. */
   recall({ place, status, atMs }: PastPayment): MockPayment | undefined {
     const payment = this.#at(place);
     if (payment === undefined || Date.parse(payment.updatedAt) === atMs) return payment;
@@ -260,13 +260,13 @@ export class PaymentBook implements MockPayments {
 const NOTHING = Object.freeze({});
 
 function extraOf(input: CreatePaymentInput & Record<string, unknown>): Record<string, unknown> {
-  // Most have the three fields only, and the rest of an object is slow to make.
+  // Most have only the three fields, and the rest is slow to make.
   if (Object.keys(input).length === 3) return NOTHING;
   const { merchantPaymentReference, amount, currency, ...extra } = input;
   return Object.freeze(extra);
 }
 
-/** In one shape, which takes the least room. */
+/** All in one shape, which takes the least memory. */
 function freeze(payment: MockPayment): MockPayment {
   return Object.freeze({
     referenceNumber: payment.referenceNumber,
@@ -282,12 +282,12 @@ function freeze(payment: MockPayment): MockPayment {
   });
 }
 
-/** The first 28 bits, which are random: a number takes no memory of its own in a map. */
+/** The first 28 bits, which are random. As a small integer it takes no extra memory in a map. */
 function toKey(referenceNumber: string): number {
   return Number.parseInt(referenceNumber.slice(0, 7), 16);
 }
 
-/** A payment as it was after a change: where it is, and the change. */
+/** Identifies a payment as it was after a change. */
 export interface PastPayment {
   readonly place: number;
   readonly status: string;
@@ -305,7 +305,7 @@ type PackedFields = [
   ...history: (readonly [status: string, atMs: number])[],
 ];
 
-/** A payment as one text, which takes a fifth of the memory of the object. */
+/** A payment as text, which takes a fifth of the object's memory. */
 function pack(payment: MockPayment): string {
   const fields: PackedFields = [
     payment.referenceNumber,
@@ -359,8 +359,9 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 let lastDateTime = { epochMs: Number.NaN, text: '' };
 
-// The interface asks for a numeric offset, which toISOString does not write. Joined, the text is one
-// piece: replace() gives a text that keeps its parts in memory, three times its size.
+// The interface requires a numeric offset, which toISOString does not write. join() makes a flat string;
+// replace() would make one that keeps its parts, three times its size.
+// Creations within a millisecond share the string.
 function toOffsetDateTime(epochMs: number): string {
   if (epochMs === lastDateTime.epochMs) return lastDateTime.text;
   const text = [new Date(epochMs).toISOString().slice(0, -1), '+00:00'].join('');

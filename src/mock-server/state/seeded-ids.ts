@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The use of an identifier. Each has its own sequence. */
+/** What an identifier is for. Each purpose has a separate sequence. */
 export type IdPurpose = 'referenceNumber' | 'providerReference' | 'requestId' | 'delivery';
 
 /**
- * Identifiers that follow from a seed: the third referenceNumber of seed 7 is always the same, however
- * many requests failed before, since each purpose has its own sequence.
+ * Identifiers derived from a seed. Each purpose has a separate sequence, so the third referenceNumber of
+ * seed 7 is always the same, however many requests failed before.
  */
 export class SeededIds {
   readonly seed: number;
@@ -25,18 +25,18 @@ export class SeededIds {
     return sequence.next();
   }
 
-  /** A default credential, the same at every call. */
+  /** A default credential, the same on every call. */
   token(purpose: string): string {
     return writeToken(purpose, hash('sha256', `${this.seed}.token.${purpose}`));
   }
 
-  /** Starts every sequence again. */
+  /** Restarts every sequence. */
   restart(): void {
     this.#sequences.clear();
   }
 }
 
-/** A UUID's hexadecimal digits, and those of SHA-512: one hash makes four identifiers. */
+/** One SHA-512 gives the digits of four identifiers. */
 const UUID_DIGITS = 32;
 const HASH_DIGITS = 128;
 
@@ -69,8 +69,8 @@ interface ChosenSeed {
 }
 
 /**
- * A default credential. It follows only from a seed that was given: a random seed can be worked out
- * from the identifiers, and with it the signing secret.
+ * A default credential. Derived from the seed only when that was given: a random seed could be worked out from
+ * the identifiers, and from it the signing secret.
  */
 export function defaultCredential({ seed, isSeedGiven }: ChosenSeed, purpose: string): string {
   return isSeedGiven
