@@ -66,7 +66,8 @@ export class ControlRefusal extends Error {
 
 /** A call of the control interface. */
 export interface ControlCall {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** @default 'GET' */
+  readonly method?: 'POST' | 'DELETE';
   /** Below `/_mock/`, for example `['payments', referenceNumber]`; each part is encoded. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -141,7 +142,7 @@ export class ControlClient {
   }
 
   async #send({ body, ...call }: ControlCall): Promise<{ status: number; text: string }> {
-    const { method, timeoutMs = DEFAULT_TIMEOUT_MS } = call;
+    const { method = 'GET', timeoutMs = DEFAULT_TIMEOUT_MS } = call;
     const deadline = AbortSignal.timeout(timeoutMs);
     const received = await exchange(this.#toUrl(call), {
       method,
@@ -264,7 +265,6 @@ async function searchPayments(client: ControlClient, word: string): Promise<Cont
   let before: string | undefined;
   do {
     const page: ControlPaymentPage = await client.call({
-      method: 'GET',
       path: ['payments'],
       query: { search: word, limit: 1_000, before },
     });

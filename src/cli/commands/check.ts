@@ -211,7 +211,7 @@ async function explore(call: Call<typeof options>): Promise<Outcome> {
   let ended = 0;
   const report = await interruptible(async (signal) => {
     try {
-      if (given.wait) await waitUntilListening(url, given.wait, { terminal, signal });
+      await waitUntilListening(url, call, signal);
       return await exploreCallbackEndpoint(url, {
         ...checkOptions,
         countEffects: effectUrl,
@@ -283,7 +283,7 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
   const progress = showProgress(terminal, given.json || given.junit === '-');
   return interruptible(async (signal) => {
     try {
-      if (given.wait) await waitUntilListening(url, given.wait, { terminal, signal });
+      await waitUntilListening(url, call, signal);
       return await checkCallbackEndpoint(url, {
         ...checkOptions,
         signal,
@@ -375,9 +375,10 @@ function toReferences(reference: string | undefined): string | (() => string) | 
 
 async function waitUntilListening(
   url: URL,
-  waitMs: number,
-  { terminal, signal }: Pick<Call, 'terminal'> & { readonly signal: AbortSignal },
+  { options: { wait: waitMs }, terminal }: Call<typeof options>,
+  signal: AbortSignal,
 ): Promise<void> {
+  if (!waitMs) return;
   printNote(terminal, `waiting until something listens at ${url.host}`);
   if (await isListeningWithin(url, waitMs, signal)) return;
   throw new Error(`nothing listened at ${url.host} within ${waitMs / 1000} s`);

@@ -71,7 +71,6 @@ export const list = defineCommand({
     const client = connectToMock(call);
     const found = payment === undefined ? undefined : await findPayment(client, payment);
     const page = await client.call<ControlAttemptPage>({
-      method: 'GET',
       path: ['deliveries'],
       query: { limit, referenceNumber: found?.referenceNumber },
     });
@@ -142,7 +141,6 @@ const MIN_ID_LENGTH = 7;
 async function findAttempt(client: ControlClient, word: string): Promise<string | undefined> {
   if (word.length < MIN_ID_LENGTH) return undefined;
   const { attempts } = await client.call<ControlAttemptPage>({
-    method: 'GET',
     path: ['deliveries'],
     query: { limit: 1_000 },
   });

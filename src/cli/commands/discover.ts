@@ -1,6 +1,5 @@
 import { access, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import type { ServiceProfile } from 'merchant-payments/mock-server';
 import { invalidCases } from '../../protocol/service-profile.js';
 import {
   type Call,
@@ -12,7 +11,7 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { type ReceivedCallbacks, receiveCallbacks } from '../discovery/callbacks.js';
+import { receiveCallbacks } from '../discovery/callbacks.js';
 import { type Discovered, discover as runDiscovery } from '../discovery/discover.js';
 import { ProbeFailure, type Target } from '../discovery/probes.js';
 import { type Drift, findDrift } from '../discovery/profile.js';
@@ -119,9 +118,15 @@ export const discover = defineCommand({
               prefix,
             });
       if (callbacks !== undefined) printNote(terminal, `receiving callbacks at ${callbacks.url}`);
-      return await learn({ ...target, signal }, callbacks, call).catch((error: unknown) => {
+      return await runDiscovery({
+        target: { ...target, signal },
+        callbacks,
+        waitMs: given.wait,
+        onStep: (step) => printNote(terminal, plainText(step)),
+      }).catch((error: unknown) => {
         if (!(error instanceof ProbeFailure)) throw error;
-        throw new Error(clean([describeFailure(error, target)])[0]);
+        const created = `payments may have been created, with references that begin with ${prefix}`;
+        throw new Error(clean([`${error.message}; ${created}`])[0]);
       });
     });
     const profile = clean(found.profile);
@@ -131,7 +136,7 @@ export const discover = defineCommand({
     const drift = known && findDrift(known, profile);
     return {
       json: { profile, created: found.created, ...(drift && { drift }) },
-      lines: () => (drift === undefined ? describeProfile(profile) : drift.map(describeDrift)),
+      lines: () => drift?.map(describeDrift) ?? plainJson(profile, 2).split('\n'),
       note: describeEnd(found, { drift, output: given.output }),
       code: drift !== undefined && drift.length > 0 ? 1 : 0,
     };
@@ -222,23 +227,6 @@ async function assertNew(path: string): Promise<void> {
   throw new UsageError(
     `--output: ${path} exists: compare with it by --profile, or give another file`,
   );
-}
-
-/** @throws {ProbeFailure} when a valid creation does not succeed, or the run is interrupted */
-function learn(
-  target: Target,
-  callbacks: ReceivedCallbacks | undefined,
-  { options: { wait }, terminal }: DiscoverCall,
-): Promise<Discovered> {
-  const onStep = (step: string) => printNote(terminal, plainText(step));
-  return runDiscovery({ target, callbacks, waitMs: wait, onStep });
-}
-
-const describeFailure = ({ message }: ProbeFailure, { prefix }: UnsentTarget): string =>
-  `${message}; payments may have been created, with references that begin with ${prefix}`;
-
-function describeProfile(profile: ServiceProfile): string[] {
-  return plainJson(profile, 2).split('\n');
 }
 
 function describeDrift({ point, before, now }: Drift): string {

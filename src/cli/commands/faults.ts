@@ -114,7 +114,7 @@ export const list = defineCommand({
   options: { 'mock-url': mockUrlOption },
   examples: ['merchant-payments fault list'],
   run: async (call) =>
-    showFaults(await connectToMock(call).call<ControlFaults>({ method: 'GET', path: ['faults'] })),
+    showFaults(await connectToMock(call).call<ControlFaults>({ path: ['faults'] })),
 });
 
 export const remove = defineCommand({
@@ -141,7 +141,7 @@ export const clear = defineCommand({
   examples: ['merchant-payments fault clear'],
   async run(call) {
     const client = connectToMock(call);
-    const { faults } = await client.call<ControlFaults>({ method: 'GET', path: ['faults'] });
+    const { faults } = await client.call<ControlFaults>({ path: ['faults'] });
     const left = await client.call<ControlFaults>({ method: 'DELETE', path: ['faults'] });
     return showFaults(left, `${countOf(faults.length, 'fault')} removed`);
   },

@@ -49,7 +49,6 @@ export const list = defineCommand({
   async run(call) {
     const { limit, search } = call.options;
     const page = await connectToMock(call).call<ControlPaymentPage>({
-      method: 'GET',
       path: ['payments'],
       query: { limit, search },
     });
@@ -73,8 +72,7 @@ export const show = defineCommand({
   async run(call) {
     const client = connectToMock(call);
     const { referenceNumber } = await findPayment(client, call.words[0] ?? '');
-    const path = ['payments', referenceNumber];
-    const detail = await client.call<ControlPaymentDetail>({ method: 'GET', path });
+    const detail = await client.call<ControlPaymentDetail>({ path: ['payments', referenceNumber] });
     const { payment, deliveries } = detail;
     return {
       json: detail,

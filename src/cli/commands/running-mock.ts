@@ -33,7 +33,7 @@ export const advance = defineCommand({
     const ms = parseDuration('<duration>', call.words[0] ?? '', LONGEST_ADVANCE_MS);
     const client = connectToMock(call);
     const listAttempts = async (limit: number) =>
-      client.call<ControlAttemptPage>({ method: 'GET', path: ['deliveries'], query: { limit } });
+      client.call<ControlAttemptPage>({ path: ['deliveries'], query: { limit } });
     const [last] = (await listAttempts(1)).attempts;
     const state = await client.call<ControlState>({
       method: 'POST',
@@ -70,7 +70,7 @@ export const reset = defineCommand({
   examples: ['merchant-payments reset'],
   async run(call) {
     const client = connectToMock(call);
-    const { counts } = await client.call<ControlState>({ method: 'GET', path: ['state'] });
+    const { counts } = await client.call<ControlState>({ path: ['state'] });
     const state = await client.call<ControlState>({ method: 'POST', path: ['reset'], body: {} });
     const removed = [
       countOf(counts.payments, 'payment'),
@@ -103,7 +103,6 @@ export const listRequests = defineCommand({
   examples: ['merchant-payments requests list', 'merchant-payments requests list --limit 1 --json'],
   async run(call) {
     const page = await connectToMock(call).call<ControlRequestPage>({
-      method: 'GET',
       path: ['requests'],
       query: { limit: call.options.limit },
     });
