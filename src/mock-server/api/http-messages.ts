@@ -60,7 +60,8 @@ async function readStream(
 export function toResponse({ status, headers, body }: PlainAnswer): Response {
   // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
-  return new Response(body === '' ? null : content, {
+  // The dashboard is compiled with the DOM's types, which know no bytes in shared memory.
+  return new Response(body === '' ? null : (content as ConstructorParameters<typeof Response>[0]), {
     status,
     headers: headers as Record<string, string>,
   });
