@@ -17,7 +17,7 @@ import type {
   EditableDelivery,
 } from './delivery.js';
 import { RecentDeliveries } from './recent-deliveries.js';
-import { type LiveDelivery, ParkedDelivery, RetryQueue } from './waiting-deliveries.js';
+import { isParked, type LiveDelivery, ParkedDelivery, RetryQueue } from './waiting-deliveries.js';
 
 interface DispatcherOptions {
   readonly clock: MockClock;
@@ -361,7 +361,11 @@ export class CallbackDispatcher {
     this.#options.onDelivery(delivery);
   }
 
-  async #post({ delivery, message, fault }: AttemptGroup): Promise<PostResult | Dropped> {
+  async #post({
+    delivery,
+    message,
+    fault,
+  }: AttemptGroup): Promise<PostResult | { readonly outcome: 'dropped' }> {
     if (fault?.type === 'drop') return { outcome: 'dropped' };
     this.#sending += 1;
     const { headers, rawBody } = message;
@@ -390,13 +394,6 @@ export class CallbackDispatcher {
     return { nextRetryAt: new Date(this.#options.clock.now() + delayMs) };
   }
 }
-
-interface Dropped {
-  readonly outcome: 'dropped';
-}
-
-const isParked = (delivery: LiveDelivery | ParkedDelivery): delivery is ParkedDelivery =>
-  delivery instanceof ParkedDelivery;
 
 function toFacts(delivery: LiveDelivery, attempt: number) {
   const { merchantPaymentReference } = delivery.payment;

@@ -41,6 +41,10 @@ export class ParkedDelivery extends WeakRef<LiveDelivery> implements PastPayment
   }
 }
 
+export function isParked(delivery: LiveDelivery | ParkedDelivery): delivery is ParkedDelivery {
+  return delivery instanceof ParkedDelivery;
+}
+
 /**
  * The deliveries that wait for attempts of one number. They have the same delay, so they fall due in the order
  * in which they were added, and one function serves all timers.
