@@ -18,9 +18,9 @@ import {
   type PlainRequest,
   toResponse,
 } from './api/http-messages.js';
+import { packRequests } from './api/packed-requests.js';
 import {
   describeRequest,
-  packRequests,
   type RecordedRequest,
   type RequestMatch,
   sizeOfRequest,

@@ -95,7 +95,7 @@ export class CallbackDispatcher {
     const forgotten = this.#recent.add(delivery);
     if (forgotten !== undefined) this.#park(forgotten);
     if (url !== undefined) this.#unfinished.set(delivery.id, delivery);
-    this.#report(delivery);
+    this.#options.onDelivery(delivery);
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? this.#takeFault(delivery, 1, true);
@@ -349,15 +349,11 @@ export class CallbackDispatcher {
     this.#logged.set(delivery.id, delivery);
     log.push(entry);
     onAttempt(entry);
-    if (group.unfinished === 0) this.#report(delivery);
+    if (group.unfinished === 0) this.#options.onDelivery(delivery);
   }
 
   #move(delivery: LiveDelivery, state: DeliveryState): void {
     delivery.state = state;
-    this.#report(delivery);
-  }
-
-  #report(delivery: LiveDelivery): void {
     this.#options.onDelivery(delivery);
   }
 
