@@ -60,8 +60,7 @@ async function readStream(
 export function toResponse({ status, headers, body }: PlainAnswer): Response {
   // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
-  // The dashboard is compiled with the DOM's types, which know no bytes in shared memory.
-  return new Response(body === '' ? null : (content as ConstructorParameters<typeof Response>[0]), {
+  return new Response(body === '' ? null : content, {
     status,
     headers: headers as Record<string, string>,
   });
