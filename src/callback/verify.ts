@@ -29,11 +29,19 @@ import { assertInsideWindow, parseTimestamp } from './timestamp.js';
 
 let crypto: typeof Crypto | undefined;
 
-// Not imported: that takes half of the time to load this file, which a process that only creates payments need
-// not spend.
+/**
+ * Loads node:crypto with the first verifier. An import of it would take half of the time to load this file, also
+ * in a process that only creates payments.
+ *
+ * @throws {InvalidOptionError} in a runtime without it
+ */
 function loadCrypto(): typeof Crypto {
-  crypto ??= process.getBuiltinModule('node:crypto');
-  return crypto;
+  crypto ??= globalThis.process?.getBuiltinModule?.('node:crypto');
+  if (crypto !== undefined) return crypto;
+  throw new InvalidOptionError(
+    'signingSecret',
+    'signingSecret cannot be used by merchant-payments/callback in this runtime, which lacks node:crypto; import merchant-payments/callback/web',
+  );
 }
 
 /**
