@@ -63,7 +63,7 @@ test('every sample of the README, the open points and the testing guide runs as 
     },
   );
   expect(stdout).toMatch(/# pass 4\n# fail 0/);
-}, 120_000);
+}, 300_000);
 
 test.each(settingsFor('vitest'))('creates payments under fake timers by %s', async (setting) => {
   await using service = await startMockServer();
