@@ -46,13 +46,12 @@ export function createOwnTransport(
   };
 
   return {
-    send(request, deadline) {
-      if (deadline.gaveUp !== undefined) return Promise.resolve(GIVEN_UP);
+    send: unlessGivenUp((request, deadline) => {
       const connection = queue.tryBorrow();
       return connection === undefined
         ? exchangeLater(request, deadline)
         : exchange(request, deadline, connection);
-    },
+    }),
     destroy,
   };
 }
@@ -65,13 +64,13 @@ export function createDispatcherTransport(
   const toOptions = createForeignOptions(dispatcher);
   const rules = { maxResponseBytes, queue: undefined, isPooled: true, isMock: isMock(dispatcher) };
   return {
-    async send(request, deadline) {
-      if (deadline.gaveUp !== undefined) return GIVEN_UP;
-      return new Promise<Exchange>((resolve) => {
-        const handler = new ExchangeHandler(request, deadline, rules, resolve);
-        dispatch(dispatcher, toOptions(request), handler, deadline);
-      });
-    },
+    send: unlessGivenUp(
+      (request, deadline) =>
+        new Promise<Exchange>((resolve) => {
+          const handler = new ExchangeHandler(request, deadline, rules, resolve);
+          dispatch(dispatcher, toOptions(request), handler, deadline);
+        }),
+    ),
     async destroy() {},
   };
 }
@@ -154,4 +153,10 @@ function refuseQueued({ method, path }: PreparedRequest): Failure {
     reason: 'connection',
     refuse: (verdict) => new ConnectionError(message, verdict),
   };
+}
+
+/** A call may be cancelled before its transport is loaded. */
+function unlessGivenUp(send: Transport['send']): Transport['send'] {
+  return (request, deadline) =>
+    deadline.gaveUp === undefined ? send(request, deadline) : Promise.resolve(GIVEN_UP);
 }
