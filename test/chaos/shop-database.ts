@@ -23,7 +23,7 @@ export interface Shop<Tx = unknown> {
   placeOrder(reference: string): Promise<void>;
   /** Writes what a callback changes, in the inbox's transaction where it has one. */
   changeOrder(tx: Tx, change: OrderChange): Promise<void>;
-  /** The orders that, at one moment, were not what the outbox had of them: what one transaction excludes. */
+  /** The orders that, at one moment, were half recorded or ahead of their payment: what one transaction excludes. */
   findTorn(): Promise<string[]>;
   close(): unknown;
 }
@@ -37,10 +37,36 @@ const OPEN = { postgres: openOnPostgres, mysql: openOnMysql, sqlite: openOnSqlit
 
 const ignore = (): void => {};
 
-const HALF_RECORDED = `o.reference IS NULL OR (p.reference IS NULL AND o.reference LIKE 'recorded-%')`;
-const FIND_TORN = (status: string) => `SELECT coalesce(o.reference, p.reference) AS reference
-FROM orders o FULL JOIN payment_outbox_payments p ON p.reference = o.reference
-WHERE ${HALF_RECORDED} OR o.status <> ${status}`;
+// As the lives of payments have them: none goes back.
+const STATUSES = ['created', 'authorized', 'captured', 'paid', 'failed', 'settled'];
+
+/** An order beside its payment in the outbox, at one moment. A null reference: there is none. */
+interface OrderAndPayment {
+  readonly order: string | null;
+  readonly status: string | null;
+  readonly payment: string | null;
+  /** Null until a callback of it was received. */
+  readonly paymentStatus: string | null;
+}
+
+/**
+ * An order may be behind its payment, which is settled although the work failed; it is never ahead of it.
+ */
+function isTorn({ order, status, payment, paymentStatus }: OrderAndPayment): boolean {
+  if (order === null) return true;
+  if (payment === null && isRecorded(order)) return true;
+  return STATUSES.indexOf(status ?? '') > STATUSES.indexOf(paymentStatus ?? 'created');
+}
+
+function referencesOfTorn(rows: readonly OrderAndPayment[]): string[] {
+  return rows.filter(isTorn).map(({ order, payment }) => order ?? payment ?? '');
+}
+
+const COLUMNS = 'o.reference AS "order", o.status, p.reference AS payment';
+const ORDERS_AND_PAYMENTS = (
+  paymentStatus: string,
+) => `SELECT ${COLUMNS}, ${paymentStatus} AS "paymentStatus"
+FROM orders o FULL JOIN payment_outbox_payments p ON p.reference = o.reference`;
 
 function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient> {
   const pool = new pg.Pool({ connectionString: url, max: 5 });
@@ -75,20 +101,19 @@ function openOnPostgres(url: string, client: PaymentClient): Shop<pg.PoolClient>
     },
     changeOrder: writeToPostgres,
     async findTorn() {
-      const status = `coalesce(p.payment::json ->> 'status', 'created')`;
-      const { rows } = await pool.query<{ reference: string }>(FIND_TORN(status));
-      return rows.map(({ reference }) => reference);
+      const text = ORDERS_AND_PAYMENTS(`p.payment::json ->> 'status'`);
+      return referencesOfTorn((await pool.query<OrderAndPayment>(text)).rows);
     },
     close: () => pool.end(),
   };
 }
 
 // It has no FULL JOIN.
-const FIND_TORN_IN_MYSQL = `SELECT o.reference
+const MYSQL_COLUMNS = `o.reference AS \`order\`, o.status, p.reference AS payment,
+  json_unquote(json_extract(p.payment, '$.status')) AS paymentStatus`;
+const ORDERS_AND_PAYMENTS_IN_MYSQL = `SELECT ${MYSQL_COLUMNS}
 FROM orders o LEFT JOIN payment_outbox_payments p ON p.reference = o.reference
-WHERE (p.reference IS NULL AND o.reference LIKE 'recorded-%')
-  OR o.status <> coalesce(json_unquote(json_extract(p.payment, '$.status')), 'created')
-UNION ALL SELECT p.reference
+UNION ALL SELECT ${MYSQL_COLUMNS}
 FROM payment_outbox_payments p LEFT JOIN orders o ON o.reference = p.reference
 WHERE o.reference IS NULL`;
 
@@ -120,8 +145,10 @@ function openOnMysql(url: string, client: PaymentClient): Shop<PoolConnection> {
     },
     changeOrder: writeToMysql,
     async findTorn() {
-      const [rows] = await pool.query<RowDataPacket[]>(FIND_TORN_IN_MYSQL);
-      return rows.map(({ reference }) => reference);
+      const [rows] = await pool.query<(OrderAndPayment & RowDataPacket)[]>(
+        ORDERS_AND_PAYMENTS_IN_MYSQL,
+      );
+      return referencesOfTorn(rows);
     },
     close: () => pool.end(),
   };
@@ -144,9 +171,8 @@ function openOnSqlite(url: string, client: PaymentClient): Shop<undefined> {
     placeOrder: async (reference) => place.immediate(reference),
     changeOrder: (_, change) => write(change),
     async findTorn() {
-      // Its inbox has no transaction in which a payment could be settled.
-      const rows = database.prepare(FIND_TORN('o.status')).all() as { reference: string }[];
-      return rows.map(({ reference }) => reference);
+      const text = ORDERS_AND_PAYMENTS(`json_extract(p.payment, '$.status')`);
+      return referencesOfTorn(database.prepare(text).all() as OrderAndPayment[]);
     },
     close: () => database.close(),
   };
