@@ -174,7 +174,8 @@ async function watch(shop: Shop, signal: AbortSignal) {
     // The store may be down.
     const found = await shop.findTorn().catch(() => undefined);
     if (found !== undefined) looks += 1;
-    for (const reference of found ?? []) torn.add(`${reference} was half of an order, or ahead of its payment`);
+    for (const reference of found ?? [])
+      torn.add(`${reference} was half of an order, or ahead of its payment`);
     await pause(50, undefined, { signal }).catch(() => {});
   }
   return { torn: [...torn], looks };

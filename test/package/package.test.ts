@@ -149,6 +149,19 @@ describe('the installed package', () => {
     expect(foreign).toEqual([]);
   });
 
+  test('loads none of the large modules of Node on import', () => {
+    const code = (subpath: string) => `
+      const atStart = new Set(process.moduleLoadList);
+      await import('${subpath}');
+      const loaded = process.moduleLoadList.filter((name) => !atStart.has(name));
+      const large = /^NativeModule (crypto|dns|http|http2|https|net|stream|tls|url|worker_threads|zlib)$/;
+      console.log(JSON.stringify(loaded.filter((name) => large.test(name))));`;
+    for (const subpath of ['merchant-payments', 'merchant-payments/callback']) {
+      expect(runModule(bare, 'imported.mjs', code(subpath)), subpath).toBe('[]\n');
+    }
+    expect(runModule(bare, 'undici.mjs', code('undici'))).toContain('NativeModule http');
+  });
+
   test('loads undici at the first call, not on import', () => {
     const code = `
       const { PaymentClient } = require('merchant-payments');
