@@ -27,9 +27,8 @@ export class Settlement<Tx> {
   }
 
   /**
-   * Settles the payment before the inbox is called, if that can't be done in the inbox's transaction.
-   * Settling is idempotent; and if it came after, a change that the inbox already knows would never be
-   * settled.
+   * Settles the payment before the inbox is called, unless the inbox's transaction can do it. It must come
+   * first: the inbox does not run the work of a change that it already knows. Settling twice is harmless.
    */
   async settleBeforeInbox(payment: PaymentStatusRecord): Promise<SettleOutcome | undefined> {
     if (this.#isShared) return undefined;

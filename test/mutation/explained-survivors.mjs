@@ -218,18 +218,6 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Beyond the end charCodeAt gives NaN, which adds nothing.',
   },
   {
-    file: 'src/receiver/observation.ts',
-    code: 'if (channel === undefined || !hasSubscribers(channel)) return run(undefined);',
-    to: 'false',
-    why: 'A trace without subscribers is only slower; a runtime without the channel is in test/runtimes.',
-  },
-  {
-    file: 'src/receiver/observation.ts',
-    code: 'if (channel === undefined || !hasSubscribers(channel)) return run(undefined);',
-    to: 'channel === undefined && !hasSubscribers(channel)',
-    why: 'A trace without subscribers is only slower; a runtime without the channel is in test/runtimes.',
-  },
-  {
     file: 'src/receiver/payment-work.ts',
     code: "this.#state = 'done';",
     to: '""',
@@ -254,12 +242,6 @@ export const EXPLAINED_SURVIVORS = [
     why: 'run() has set it before onPayment can ask for the signal.',
   },
   // src/inbox/postgres
-  {
-    file: 'src/storage/postgres/turns.ts',
-    code: 'const next = this.#queues.get(name)?.shift();',
-    to: 'this.#queues.get(name).shift',
-    why: 'Only a caller that entered can leave, so the queue exists.',
-  },
   // src/inbox/redis
   {
     file: 'src/inbox/redis/redis-inbox.ts',
@@ -309,30 +291,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'const reference = paymentReference === undefined ? null : toStoredName(paymentReference);',
     to: 'false',
     why: 'better-sqlite3 takes undefined for NULL. node:sqlite, from Node 22 on, does not.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: "let after: [number, string, string] = [Number.MIN_SAFE_INTEGER, '', ''];",
-    to: '"Stryker was here!"',
-    why: 'No failure is as old as that.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'for (let left = limit; left > 0; ) {',
-    to: 'left >= 0',
-    why: 'One more query, for no rows.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'if (last === undefined || rows.length < size) return;',
-    to: 'last === undefined && rows.length < size',
-    why: 'One more query, which gives no rows.',
-  },
-  {
-    file: 'src/inbox/sqlite/failure-table.ts',
-    code: 'if (last === undefined || rows.length < size) return;',
-    to: 'false',
-    why: 'One more query, which gives no rows.',
   },
   {
     file: 'src/inbox/sqlite/store.ts',
@@ -385,12 +343,6 @@ export const EXPLAINED_SURVIVORS = [
     to: 'false',
     why: 'A statement that is prepared anew is the same, and slower.',
   },
-  {
-    file: 'src/outbox/sqlite/sqlite-store.ts',
-    code: 'if (performance.now() >= lastMs) throw stillBlocked(cause);',
-    to: 'performance.now() > lastMs',
-    why: 'Differs for one instant of a clock that counts in microseconds.',
-  },
   // src/inbox
   {
     file: 'src/inbox/attempt.ts',
@@ -427,12 +379,6 @@ export const EXPLAINED_SURVIVORS = [
     code: 'if (this.#failures.size === 0) return NOTHING_SEEN;',
     to: 'false',
     why: 'A shorter way to the same answer.',
-  },
-  {
-    file: 'src/inbox/memory-failures.ts',
-    code: "own: own && (own.parked ? 'parked' : 'failed'),",
-    to: '""',
-    why: 'An attempt asks only whether it is parked; databases ask for more.',
   },
   {
     file: 'src/inbox/memory-payments.ts',
@@ -598,12 +544,6 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Shown only where there is a code.',
   },
   {
-    file: 'src/client/base-url.ts',
-    code: '/^127\\.\\d+\\.\\d+\\.\\d+$/.test(hostname)',
-    to: '/127\\.\\d+\\.\\d+\\.\\d+$/',
-    why: 'A host that ends in a number must be an IPv4 address, or the URL does not parse: nothing can stand before the 127.',
-  },
-  {
     file: 'src/client/observation.ts',
     code: 'if (logger !== undefined) log(logger, trace, failure);',
     to: 'true',
@@ -622,46 +562,10 @@ export const EXPLAINED_SURVIVORS = [
     why: 'The first attempt puts its own outcome in place of this one, whichever it is: nothing is less certain.',
   },
   {
-    file: 'src/client/credentials.ts',
-    code: 'redacted.length >= Math.min(MIN_BODY_PART, requestBody.length)',
-    to: 'true',
-    why: 'Spares spelling out the body for texts too short to hold a part of it; slower, and the same unless an echo left out white space inside a value.',
-  },
-  {
-    file: 'src/client/redact.ts',
-    code: 'if (length > text.length) continue;',
-    to: 'false',
-    why: 'A text has no part that is longer than itself; looking for one all the same is only slower.',
-  },
-  {
-    file: 'src/client/redact.ts',
-    code: 'if (mayBeThere[hash & 0xffff] === 0) return;',
-    to: 'false',
-    why: 'The map below tells the same, only slower.',
-  },
-  {
-    file: 'src/client/redact.ts',
-    code: 'hash |= 0;',
-    to: 'hash &= 0',
-    why: 'All parts have the same hash then, and comparing them is only slower.',
-  },
-  {
     file: 'src/client/transport/fetch.ts',
     code: "const reason = isUnreadableAnswer(error) ? 'unusable' : 'connection';",
     to: '""',
     why: "Callers only tell 'unusable' and 'given-up' from the rest.",
-  },
-  {
-    file: 'src/client/transport/fetch.ts',
-    code: "return this.#answer(response, new Uint8Array(0), { reason: 'lost', cause });",
-    to: '""',
-    why: "Callers only tell 'too-large' and 'given-up' from the rest.",
-  },
-  {
-    file: 'src/client/transport/own-route.ts',
-    code: 'connect: keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets),',
-    to: '{}',
-    why: 'undici waits the same ten seconds by itself, for now; a test would have to wait them, too.',
   },
   {
     file: 'src/client/transport/exchange-handler.ts',

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 // @ts-expect-error: plain JavaScript, as Stryker's configuration is.
 import { partOf } from './changed-lines.mjs';
 // @ts-expect-error: as above.
+import { EXPLAINED_SURVIVORS } from './explained-survivors.mjs';
+// @ts-expect-error: as above.
 import { PARTS } from './parts.mjs';
 
 describe('the part of a changed file', () => {
@@ -34,4 +36,12 @@ it('mutates every part each night', () => {
   const commands = nightly.match(/(?<=test:mutation -- ).*/g) ?? [];
   const named = commands.flatMap((parts) => parts.split(' '));
   expect(named.sort()).toEqual(Object.keys(PARTS).sort());
+});
+
+it('explains only survivors whose line still exists', () => {
+  const lines = (file: string) => readFileSync(file, 'utf8').split('\n');
+  const stale = (EXPLAINED_SURVIVORS as { file: string; code: string }[]).filter(
+    ({ file, code }) => !existsSync(file) || !lines(file).some((line) => line.trim() === code),
+  );
+  expect(stale).toEqual([]);
 });
