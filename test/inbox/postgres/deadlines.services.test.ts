@@ -173,7 +173,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a migration that locks the tables
   const pool = openPool({ max: 1, application_name: 'mp_behind_migration' });
 
   it('makes callbacks busy, and leaves no session behind that waits on', async () => {
-    const inbox = postgresInbox(pool, SHORT);
+    const inbox = postgresInbox(pool, { ...SHORT, acquireTimeoutMs: 10_000 });
     const migration = await observer.connect();
     try {
       await migration.query('BEGIN');
