@@ -93,6 +93,7 @@ export default defineConfig({
           fileParallelism: false,
           isolate: false,
           setupFiles: ['test/between-files.ts'],
+          testTimeout: 180_000,
         },
       },
       // Packs the built package and installs the tarball: slower, and it needs npm's registry.

@@ -62,7 +62,7 @@ export async function openPage(options: PageOptions): Promise<WatchedPage> {
     addEventListener('securitypolicyviolation', (event) => reportViolation(event.violatedDirective));
   `);
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   return {
     page,
     problems,

@@ -57,7 +57,7 @@ export async function openDashboard(options: SceneOptions = {}): Promise<Scene> 
 
 /** `await eventually(() => …).toBe(…)`: the page draws and moves the focus some time after an event. */
 export const eventually = <Value>(read: () => Value | Promise<Value>) =>
-  expect.poll(read, { timeout: 10_000 });
+  expect.poll(read, { timeout: 30_000 });
 
 /** A row of the list of payments; the feed and the overview may have a link of the same name. */
 export const paymentRow = (page: Page, text: string | RegExp): Locator =>
