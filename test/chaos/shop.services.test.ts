@@ -8,7 +8,7 @@ import { hasSqlite } from './sqlite-file.js';
 const TIMEOUT_MS = 150_000;
 
 async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks'>): Promise<void> {
-  const report = await runShopTest({ ...options, orders: 40, processes: 4, killEveryMs: 200 });
+  const report = await runShopTest({ ...options, orders: 80, processes: 4, killEveryMs: 200 });
   console.log(report.text);
   const { mistakes, counts } = report;
   expect(mistakes).toEqual([]);
