@@ -58,6 +58,7 @@ export default defineConfig({
             '**/node_modules/**',
             '**/*.{services,browser}.test.ts',
             'test/package/**',
+            'test/release/**',
             ...alone,
           ],
           globalSetup: ['test/global-setup.ts'],
@@ -96,12 +97,12 @@ export default defineConfig({
           testTimeout: 180_000,
         },
       },
-      // Packs the built package and installs the tarball: slower, and it needs npm's registry.
+      // Packs the built package and installs the tarball, and runs what a release runs: slower, and they need npm.
       {
         extends: true,
         test: {
           name: 'package',
-          include: ['test/package/**/*.test.ts'],
+          include: ['test/{package,release}/**/*.test.ts'],
           globalSetup: ['test/package/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

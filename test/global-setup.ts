@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { bundle } from './bundle.js';
 
-// Run as processes. What their first lines say, `node --import tsx`, takes seconds for each.
+// Run as processes.
 const examples = [
   'express',
   'fastify',
@@ -18,30 +18,24 @@ const examples = [
 ];
 
 /**
- * Makes of the sources what tests run as a process or read as a file: the command line and the
- * dashboard. Takes half a second; no test needs a build before it.
+ * Makes of the sources what tests run in a process of its own or read as a file: the package, the command line and
+ * the dashboard. Takes half a second; no test needs a build before it.
  */
 export default async function makePrograms(): Promise<() => void> {
   mkdirSync('test-artifacts', { recursive: true });
   // Within the project, where the package finds itself by its name.
   const folder = path.resolve(mkdtempSync('test-artifacts/programs-'));
   await Promise.all([
-    build({
-      entryPoints: {
+    bundle(
+      {
+        package: 'src/index.ts',
         'command-line': 'src/cli/main.ts',
+        'close-scene': 'test/mock-server/close-scene.ts',
         merchant: 'test/secrets/processes/merchant.mjs',
         ...Object.fromEntries(examples.map((name) => [`examples/${name}`, `examples/${name}.ts`])),
       },
-      outdir: folder,
-      bundle: true,
-      splitting: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      tsconfig: 'tsconfig.json',
-      packages: 'external',
-      logLevel: 'error',
-    }),
+      folder,
+    ),
     promisify(execFile)(process.execPath, ['scripts/build-dashboard.mjs']),
   ]);
   cpSync('examples/shop/public', path.join(folder, 'examples/shop/public'), { recursive: true });

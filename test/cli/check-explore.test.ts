@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { bundle } from '../bundle.js';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { runCommand, startCommand } from './command-process.js';
 import { secretEnv, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
@@ -84,18 +85,13 @@ test('what a restart breaks is shrunk to a script, runs again, and prints as a t
 
   const pasted = path.join(folder, 'found.test.ts');
   writeFileSync(pasted, report.test);
-  const environment = {
-    PATH: process.env['PATH'],
-    TSX_TSCONFIG_PATH: 'tsconfig.json',
-    ...secretEnv,
-  };
+  await bundle({ 'found.test': pasted }, folder);
+  const program = path.join(folder, 'found.test.js');
+  const environment = { PATH: process.env['PATH'], ...secretEnv };
   const runTest = () =>
     new Promise<{ code: unknown; stdout: string }>((resolve) =>
-      execFile(
-        process.execPath,
-        ['--import', 'tsx', pasted],
-        { env: environment },
-        (error, stdout) => resolve({ code: error?.code ?? 0, stdout }),
+      execFile(process.execPath, [program], { env: environment }, (error, stdout) =>
+        resolve({ code: error?.code ?? 0, stdout }),
       ),
     );
   const failed = await runTest();

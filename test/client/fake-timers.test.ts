@@ -24,7 +24,7 @@ describe.each<[string, Parameters<typeof vi.useFakeTimers>[0]]>([
 // A separate process: fake immediates that undici clears as real ones stop Node's for good.
 const NODE_TEST = `
   import { mock } from 'node:test';
-  const { PaymentClient } = await import('./src/index.ts');
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
   const [, baseUrl, hangingUrl, apis, calls] = process.argv;
   const options = { apiKey: 'k', apiSecret: 's', maxRetries: 0 };
   const order = ${JSON.stringify(order)};
@@ -49,7 +49,7 @@ describe('under mock.timers of node:test', () => {
   ])('%s: payments are created, and timeoutMs holds', async (_name, apis, calls) => {
     const server = await startRawServer({ answer: () => created });
     const hanging = await startRawServer({});
-    const script = ['--import', 'tsx', '--input-type=module', '--eval', NODE_TEST];
+    const script = ['--input-type=module', '--eval', NODE_TEST];
     const args = [...script, server.url, hanging.url, JSON.stringify(apis), String(calls)];
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
     expect(JSON.parse(stdout)).toEqual([...Array(calls).fill(201), 'TIMEOUT']);

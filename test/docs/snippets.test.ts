@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { bundle } from '../bundle.js';
+import { DOCUMENTED_URL } from './snippets/documented-url.js';
 
 // Run by test/package and test/examples.
 const runElsewhere = ['examples/docker', 'examples/playwright'].flatMap((folder) =>
@@ -38,7 +40,10 @@ test('every sample of the README, the open points and the testing guide runs as 
   );
   expect(samples.map(({ name }) => name)).toHaveLength(2 + 2 + 12);
   for (const { name, code } of samples) {
-    const text = code.replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ');
+    const text = code
+      .replaceAll(/^const (?=pool|inbox|outbox)/gm, 'export const ')
+      // The handler listens on a free port, which is known later.
+      .replaceAll(`'${DOCUMENTED_URL}'`, 'globalThis.endpointUrl');
     writeFileSync(path.join(folder, `${name}.ts`), text);
   }
   const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'));
@@ -50,18 +55,16 @@ test('every sample of the README, the open points and the testing guide runs as 
   const options = { ...compilerOptions, paths: Object.fromEntries(paths) };
   writeFileSync(config, JSON.stringify({ compilerOptions: options }));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  const sources = samples.map(({ name }) => [name, path.join(folder, `${name}.ts`)]);
+  const programs = { run: 'test/docs/snippets/run.ts', ...Object.fromEntries(sources) };
+  await bundle(programs, folder, config);
 
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', 'test/docs/snippets/run.ts', folder],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        TSX_TSCONFIG_PATH: config,
-        MERCHANT_PAYMENTS_SIGNING_SECRET: 'whsec_of_the_snippets',
-      },
+  const { stdout } = await promisify(execFile)(process.execPath, [path.join(folder, 'run.js')], {
+    env: {
+      PATH: process.env['PATH'],
+      MERCHANT_PAYMENTS_SIGNING_SECRET: 'whsec_of_the_snippets',
     },
-  );
+  });
   expect(stdout).toMatch(/# pass 4\n# fail 0/);
 }, 300_000);
 

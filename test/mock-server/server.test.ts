@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import http from 'node:http';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
 import { inspect, promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
@@ -290,9 +290,9 @@ describe('reset()', () => {
 describe('close()', () => {
   // In a separate process: the test runner has timers and sockets too.
   test('leaves no socket and no timer behind, whatever was under way, so the process ends', async () => {
-    const scene = fileURLToPath(new URL('./close-scene.ts', import.meta.url));
+    const scene = path.join(process.env['TEST_PROGRAMS'] ?? '', 'close-scene.js');
     const run = promisify(execFile);
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', scene], { timeout: 20_000 });
+    const { stdout } = await run(process.execPath, [scene], { timeout: 20_000 });
     const { before, during, after } = JSON.parse(stdout);
     expect(before).toEqual({ TCPServerWrap: 0, TCPSocketWrap: 0, Timeout: 0 });
     // The server and the endpoint; both ends of two requests and of a callback; the clock's first of

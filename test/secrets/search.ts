@@ -25,49 +25,53 @@ export function createSearch(planted: Readonly<Record<string, string | Uint8Arra
       }
     }
   }
-  const mayBePiece = createFilter(pieces.keys());
+  const candidatesIn = createFilter(pieces.keys());
   return (shown) => {
     const found = new Map<string, Leak>();
     for (const text of readingsOf(shown)) {
-      mayBePiece(text, (at) => {
+      for (const at of candidatesIn(text)) {
         const leak = pieces.get(text.slice(at, at + PIECE_LENGTH));
         if (leak !== undefined && !found.has(leak.secret)) found.set(leak.secret, leak);
-      });
+      }
     }
     return [...found.values()];
   };
 }
 
-type Filter = (text: string, onCandidate: (at: number) => void) => void;
+/** Where a text may have one of the pieces. It misses none. */
+type Filter = (text: string) => number[];
 
 // A dashboard has a million characters: a hash that rolls over them leaves one in a hundred to look at.
 const BASE = 0x01000193;
-const SLOTS = 2 ** 21;
+const SLOT_BITS = 21;
 
-/** Tells where a text may have one of the pieces. It misses none. */
 function createFilter(pieces: Iterable<string>): Filter {
-  const isTaken = new Uint8Array(SLOTS);
+  const isTaken = new Uint8Array(2 ** SLOT_BITS);
+  for (const piece of pieces) isTaken[slotOf(hashOf(piece, PIECE_LENGTH))] = 1;
   let outgoing = 1;
   for (let count = 0; count < PIECE_LENGTH; count += 1) outgoing = Math.imul(outgoing, BASE);
-  const scan = (text: string, onHash: (slot: number, at: number) => void) => {
-    let hash = 0;
-    for (let end = 0; end < text.length; end += 1) {
-      hash = (Math.imul(hash, BASE) + text.charCodeAt(end)) | 0;
+  return (text) => {
+    const candidates: number[] = [];
+    let hash = hashOf(text, PIECE_LENGTH - 1);
+    for (let end = PIECE_LENGTH - 1; end < text.length; end += 1) {
       const at = end - PIECE_LENGTH + 1;
+      hash = (Math.imul(hash, BASE) + text.charCodeAt(end)) | 0;
       if (at > 0) hash = (hash - Math.imul(text.charCodeAt(at - 1), outgoing)) | 0;
-      if (at >= 0) onHash((hash >>> 9) % SLOTS, at);
+      if (isTaken[slotOf(hash)] === 1) candidates.push(at);
     }
+    return candidates;
   };
-  for (const piece of pieces) {
-    scan(piece, (slot) => {
-      isTaken[slot] = 1;
-    });
-  }
-  return (text, onCandidate) =>
-    scan(text, (slot, at) => {
-      if (isTaken[slot] === 1) onCandidate(at);
-    });
 }
+
+function hashOf(text: string, length: number): number {
+  let hash = 0;
+  for (let at = 0; at < Math.min(length, text.length); at += 1) {
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
+  }
+  return hash;
+}
+
+const slotOf = (hash: number): number => hash >>> (32 - SLOT_BITS);
 
 /** The ways in which a secret can be written. */
 export function spellingsOf(secret: string | Uint8Array): Record<string, string> {

@@ -41,7 +41,7 @@ afterEach(show);
 
 /** Its output. The process ends by itself: nothing is left open. */
 async function runScript(script: string, ...args: string[]): Promise<unknown> {
-  const run = ['--import', 'tsx', '--input-type=module', '--eval', script, ...args];
+  const run = ['--input-type=module', '--eval', script, ...args];
   const { stdout } = await promisify(execFile)(process.execPath, run);
   return JSON.parse(stdout);
 }
@@ -51,7 +51,7 @@ describe('undici', () => {
     const server = await startRawServer({ answer: () => created });
     const script = `
       import { createRequire } from 'node:module';
-      const { PaymentClient } = await import('./src/index.ts');
+      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
       const { cache } = createRequire(import.meta.url);
       const loaded = () => Object.keys(cache).some((path) => path.includes('/node_modules/undici/'));
       const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
@@ -67,7 +67,7 @@ describe('undici', () => {
   it('leaves the dispatcher of the global fetch to the application', async () => {
     const server = await startRawServer({ answer: () => created });
     const script = `
-      const { PaymentClient } = await import('./src/index.ts');
+      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
       const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
       const names = () => Object.getOwnPropertySymbols(globalThis).map(String);
       const before = names();
@@ -184,7 +184,7 @@ describe('the client opens', () => {
 
 // A separate process, whose end shows what is left open.
 const LEFT_CONNECTING = `
-  const { PaymentClient } = await import('./src/index.ts');
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
   const baseUrl = process.argv[1];
   const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', maxRetries: 0 });
   const caller = new AbortController();
@@ -207,7 +207,7 @@ it('a client that is closed in a TLS handshake which the server never answers ho
   });
   const server = await startRawServer({ connected: (socket) => socket.once('data', greeted) });
   const url = server.url.replace('http:', 'https:');
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', LEFT_CONNECTING, url];
+  const args = ['--input-type=module', '--eval', LEFT_CONNECTING, url];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const output = text(child.stdout);
   await hello;

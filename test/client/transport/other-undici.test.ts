@@ -58,7 +58,7 @@ describe.each(others)('$name of undici 6 as dispatcher', ({ make }) => {
 const NODES_OWN = `
   await fetch(process.argv[1]);
   const dispatcher = globalThis[Symbol.for('undici.globalDispatcher.1')];
-  const { PaymentClient } = await import('./src/index.ts');
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
   const baseUrl = process.argv[1];
   const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', dispatcher });
   const error = await client.payments.create(${JSON.stringify(order)}).catch((error) => error);
@@ -71,7 +71,7 @@ it.runIf(process.versions['undici']?.startsWith('6.'))(
   "the dispatcher of Node's own fetch is an invalid option where it is of undici 6",
   async () => {
     const server = await startRawServer({ answer: () => created });
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', NODES_OWN, server.url];
+    const args = ['--input-type=module', '--eval', NODES_OWN, server.url];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(JSON.parse(stdout)).toMatchObject({
       code: 'INVALID_OPTION',

@@ -5,8 +5,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { bundle } from '../../bundle.js';
 import { startCommand } from '../../cli/command-process.js';
 import { corporateCa, corporateIdentity } from '../corporate-ca.js';
 import { apiKey, apiSecret, record } from '../raw-server.js';
@@ -151,20 +151,14 @@ it.each([
 
 it('the code does what the table says of a proxy that inspects TLS', async () => {
   const { proxy, here, environment, tunnel } = await startSurroundings(inspecting);
-  const outfile = path.join(folder, 'code.mjs');
   const call = `const { payment } = await client.payments.create({ merchantPaymentReference: 'order-1', amount: 5, currency: 'EUR' });
     console.log(payment.referenceNumber);
     process.exit();`;
-  await build({
-    stdin: { contents: here(code) + call, resolveDir: process.cwd(), loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    tsconfig: 'tsconfig.json',
-    outfile,
-  });
-  const { stdout } = await promisify(execFile)(process.execPath, [outfile], { env: environment });
+  const source = path.join(folder, 'code.ts');
+  writeFileSync(source, here(code) + call);
+  await bundle({ code: source }, folder);
+  const program = path.join(folder, 'code.js');
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env: environment });
   expect(stdout.trim()).toBe(record.referenceNumber);
   expect(proxy.seen).toEqual([tunnel]);
 });

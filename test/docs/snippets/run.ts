@@ -1,20 +1,19 @@
-// Runs the samples of README.md, the open points and the testing guide, one after another in one process, as they
-// stand in the folder of the first argument. What a sample declares as the reader's own is a global.
+// Runs the samples of README.md, the open points and the testing guide, one after another in one process. They are
+// bundled with this, in the same folder. What a sample declares as the reader's own is a global.
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import type { PGlite } from '@electric-sql/pglite';
 import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
 import { runCommandLine } from '../../../src/cli/command-line.js';
 import { listen, startMyApplication } from './application.js';
+import { DOCUMENTED_URL } from './documented-url.js';
 
-const DOCUMENTED_URL = 'http://127.0.0.1:3000/callbacks/payments';
-const [, , folder = ''] = process.argv;
-const paste = (name: string) => import(pathToFileURL(`${folder}/${name}.ts`).href);
+const folder = import.meta.dirname;
+const paste = (name: string) => import(new URL(`${name}.js`, import.meta.url).href);
 
 const signingSecret = process.env['MERCHANT_PAYMENTS_SIGNING_SECRET'] ?? '';
 const service = await startMockServer({ signingSecret, retryScheduleMs: [10] });
@@ -33,8 +32,7 @@ await readme.inbox.setup();
 await readme.outbox.setup();
 assert.equal(await readme.checkout('order-1001', 2500), 'created');
 const endpoint = await listen(readme.handleCallback);
-const second = `${folder}/README-2.ts`;
-writeFileSync(second, readFileSync(second, 'utf8').replace(DOCUMENTED_URL, endpoint.url));
+Object.assign(globalThis, { endpointUrl: endpoint.url });
 await paste('README-2');
 const { rows } = await pool.query('SELECT status FROM orders JOIN shipments USING (reference)');
 assert.deepEqual(rows, [{ status: 'paid' }]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { createMockService } from '../../../src/mock-server/service.js';
+import { anyText } from '../../any-text.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
 
 const AUTHORIZED = `Basic ${Buffer.from('key:secret').toString('base64')}`;
@@ -19,7 +20,7 @@ const bodies = fc.oneof(
   },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 60 }) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: anyText() },
 );
 
 const requests = fc.record({

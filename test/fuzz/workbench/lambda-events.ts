@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { callbackHandler, type LambdaEvent } from '../../../src/lambda/callback-handler.js';
+import { anyText } from '../../any-text.js';
 import { now, SECRET, sampleRequest } from '../../callback/sample-callback.js';
 import { checkBatches, type FuzzOptions, type FuzzResult, Tally } from '../property-runs.js';
 
 const { rawBody, headers } = sampleRequest();
 const text = String(rawBody);
 
-const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary' }));
+const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), anyText());
 
 /** Events of which some are genuine callbacks, and the rest is any JSON in any place. */
 const events = fc.oneof(

@@ -22,9 +22,9 @@ import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
-import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { apiSecret, customer, signingBytes, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
+import { emptyPglite } from './empty-pglite.js';
 import { body, type PlantedSecret, record, signed, signingSecrets } from './signed-callback.js';
 
 // An inbox is handed no secret and no body. What it is handed, and what it says when its store fails
@@ -99,16 +99,6 @@ async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<voi
     see('the inbox', inbox);
     see('the receiver', receiver);
   }
-}
-
-let opening: Promise<PGlite> | undefined;
-
-/** An empty database. It takes seconds to start, so there is one for all. */
-async function emptyPglite(): Promise<PGlite> {
-  opening ??= openPglite();
-  const database = await opening;
-  await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-  return database;
 }
 
 /** A real client of a server with scripted answers. */

@@ -8,9 +8,9 @@ import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
-import { openPglite } from '../../inbox/postgres/open-pglite.js';
 import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
+import { emptyPglite } from './empty-pglite.js';
 import { failingDatabase, failingPool } from './inbox.js';
 import { record, signed } from './signed-callback.js';
 
@@ -100,12 +100,11 @@ export const outboxWalks: Walks = {
   },
   './outbox/postgres postgresOutbox': {
     'payments that fail in every way, and a database without tables': async (see) => {
-      const database = await openPglite();
+      const database = await emptyPglite();
       const outbox = postgresOutbox(database, { client: createClient() });
       see('missing tables', await failureOf(() => outbox.create(order)));
       await outbox.setup();
       await use(see, outbox as PaymentOutbox);
-      await database.close();
     },
     'with a pool that gives no connection': async (see) => {
       const pool = { password: apiSecret, connect: () => new Promise<never>(() => undefined) };

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
+import { anyText } from '../../any-text.js';
 import { recordFields } from '../../callback/contract/arbitraries.js';
 import { sized } from '../../full-size.js';
 import { codesOf, diagnose, NOW_SECONDS, sampleRecord, sign } from './scene.js';
@@ -162,13 +163,13 @@ describe('for any record and secret', () => {
 describe('for anything at all', () => {
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
-    fc.string({ unit: 'binary', maxLength: 200 }),
+    anyText({ maxLength: 200 }),
     fc.json(),
     fc.anything(),
   );
   const values = fc.oneof(
     fc.string(),
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.constantFrom(String(NOW_SECONDS), sign('{}'), sign('')),
     fc.array(fc.string(), { maxLength: 3 }),
     fc.anything(),
