@@ -21,7 +21,7 @@ export default {
   timeoutFactor: 2,
   // Vitest does not check types.
   disableTypeChecks: false,
-  ignorePatterns: ['dist', 'site', 'bench', 'docs', 'examples', 'coverage', 'reports'],
+  ignorePatterns: ['dist', 'site', 'bench', 'coverage', 'reports'],
   // Not below node_modules, whose modules Vitest would not watch.
   tempDirName: `.stryker-tmp/${name}`,
   cleanTempDir: 'always',

@@ -37,7 +37,7 @@ export default defineConfig({
       'test/inbox/postgres/orms/guide.services.test.ts',
       'test/inbox/mysql/guide.services.test.ts',
     ],
-    globalSetup: ['test/services/global-setup.ts'],
+    globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],
     // A mutant is chosen by a global, so the modules need not be loaded anew for each file.
     isolate: false,

@@ -11,6 +11,7 @@ export async function emptyPglite(): Promise<PGlite> {
   return database;
 }
 
+/** Closes it, if a walk has opened it: see {@link openPglite}. */
 export async function closePglite(): Promise<void> {
   await (await opening)?.close();
   opening = undefined;
