@@ -5,7 +5,7 @@ import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import { sizeOfRequest } from '../api/recorded-request.js';
-import { type CallbackEdit, type Delivery, sizeOfAttempt } from '../callbacks/delivery.js';
+import { type CallbackEdit, sizeOfAttempt } from '../callbacks/delivery.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
 import type { EventFeed, MockEvent } from '../events.js';
 import type { CallbackFault } from '../faults/fault.js';
@@ -14,14 +14,8 @@ import type { MockService } from '../mock-service.js';
 import type { ResolvedServiceOptions } from '../options.js';
 import { isAdvanceable } from '../state/clock.js';
 import type { PaymentBook } from '../state/payments.js';
-import {
-  type CallbackGroup,
-  callbackGroups,
-  changeOf,
-  countGroups,
-  type GroupedCallbacks,
-  groupCallbacks,
-} from './callback-groups.js';
+import { countGroups, groupCallbacks } from './callback-groups.js';
+import { callbackRoutes } from './callback-routes.js';
 import {
   answerCall,
   assertOnly,
@@ -32,20 +26,10 @@ import {
   type Route,
   readLimit,
 } from './control-call.js';
-import type {
-  ControlCallbackPage,
-  ControlEvent,
-  ControlResendSummary,
-  ControlState,
-} from './control-types.js';
-import {
-  viewAttempt,
-  viewCallback,
-  viewDelivery,
-  viewPayment,
-  viewRequest,
-} from './control-view.js';
-import { EndpointCheckRun, loadTestingTools } from './endpoint-tools.js';
+import type { ControlEvent, ControlState } from './control-types.js';
+import { viewAttempt, viewDelivery, viewPayment, viewRequest } from './control-view.js';
+import { EndpointCheckRun } from './endpoint-check-run.js';
+import { endpointRoutes } from './endpoint-routes.js';
 import { EventStreams } from './event-stream.js';
 import { faultRoutes, viewFaults } from './fault-routes.js';
 
@@ -71,7 +55,6 @@ export class ControlInterface {
   readonly #streams: EventStreams;
   readonly #check = new EndpointCheckRun();
   #isAdvancing = false;
-  #isResending = false;
   readonly #routes: readonly Route[];
 
   constructor(options: ControlInterfaceOptions) {
@@ -89,16 +72,12 @@ export class ControlInterface {
       ['POST', '/payments/:id/resend', (call, id) => this.#resendPayment(call, id)],
       ['GET', '/deliveries', (call) => this.#listAttempts(call)],
       ['POST', '/deliveries/:id/resend', (call, id) => this.#resendDelivery(call, id)],
-      ['GET', '/callbacks', (call) => this.#listCallbacks(call)],
-      ['POST', '/callbacks/resend', (call) => this.#resendGroup(call)],
-      ['GET', '/check', () => controlAnswer(200, this.#check.view())],
-      ['POST', '/check', (call) => this.#startCheck(call)],
-      ['DELETE', '/check', () => this.#cancelCheck()],
-      ['POST', '/diagnose', (call) => this.#diagnose(call)],
       ['GET', '/requests', (call) => this.#listRequests(call)],
       ['POST', '/clock/advance', (call) => this.#advanceClock(call)],
       ['POST', '/reset', (call) => this.#reset(call)],
       ['GET', '/events', ({ signal }) => this.#streams.open(signal)],
+      ...callbackRoutes(options),
+      ...endpointRoutes(this.#check, options),
       ...faultRoutes(options.faults),
     ];
   }
@@ -129,14 +108,10 @@ export class ControlInterface {
         payments: this.#options.payments.size,
         requests: service.requests.length,
         deliveries: service.deliveries.length,
-        callbacks: countGroups(this.#groups()),
+        callbacks: countGroups(groupCallbacks(this.#options.dispatcher.recent())),
         faults: this.#options.faults.list().length,
       },
     };
-  }
-
-  #groups(): GroupedCallbacks {
-    return groupCallbacks(this.#options.dispatcher.recent());
   }
 
   #changeSettings({ body }: ControlCall): PlainAnswer {
@@ -222,95 +197,6 @@ export class ControlInterface {
     return controlAnswer(200, viewDelivery(delivery));
   }
 
-  #listCallbacks({ query }: ControlCall): PlainAnswer {
-    const limit = readLimit(query);
-    const groups = this.#groups();
-    const wanted = query.get('group');
-    const search = query.get('search')?.toLowerCase() ?? '';
-    const chosen = wanted === null ? callbackGroups : [toGroup(wanted, callbackGroups)];
-    const found = chosen.flatMap((group) => {
-      const all = groups[group];
-      const matching = search === '' ? all : all.filter((one) => isMatch(one, search));
-      return matching.map((delivery) => ({ delivery, group }));
-    });
-    const page: ControlCallbackPage = {
-      callbacks: found.slice(0, limit).map(({ delivery, group }) => viewCallback(delivery, group)),
-      total: found.length,
-      counts: countGroups(groups),
-    };
-    return controlAnswer(200, page);
-  }
-
-  async #resendGroup({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, 'group');
-    const group = toGroup(body['group'], RESENDABLE);
-    const { service } = this.#options;
-    if (service.callbackUrl === undefined) {
-      throw new ControlFailure(
-        'CONFLICT',
-        'There is no callbackUrl, so nothing can be sent; set it first',
-      );
-    }
-    if (this.#isResending) {
-      throw new ControlFailure('CONFLICT', 'Callbacks are already being resent; try again later');
-    }
-    this.#isResending = true;
-    try {
-      const chosen = this.#groups()[group];
-      const send = ({ id }: Delivery) => service.resend(id);
-      return controlAnswer(200, await resendChanges(chosen, send));
-    } finally {
-      this.#isResending = false;
-    }
-  }
-
-  async #startCheck({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, ...CHECK_OPTIONS);
-    const { service, settings } = this.#options;
-    if (service.callbackUrl === undefined) {
-      throw new ControlFailure(
-        'CONFLICT',
-        'There is no callbackUrl, so there is nothing to check; set it first',
-      );
-    }
-    // The check itself refuses invalid options.
-    await this.#check.start(service.callbackUrl, {
-      ...body,
-      signingSecret: service.signingSecret,
-      signatureEncoding: settings.signatureEncoding,
-      timestampUnit: settings.timestampUnit,
-    });
-    return controlAnswer(202, this.#check.view());
-  }
-
-  #cancelCheck(): PlainAnswer {
-    this.#check.cancel();
-    return controlAnswer(200, this.#check.view());
-  }
-
-  async #diagnose({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, 'attemptId', 'headers', 'body', 'signingSecret');
-    const { service, dispatcher, settings } = this.#options;
-    const { attemptId, signingSecret = service.signingSecret } = body;
-    const attempt = service.deliveries.find(({ id }) => id === attemptId);
-    if (attemptId !== undefined && attempt === undefined) {
-      throw notFound('attempt', String(attemptId));
-    }
-    const sentMs = attempt && dispatcher.signedAtMs(attempt);
-    const { headers = attempt?.headers, body: rawBody = attempt?.rawBody } = body;
-    const { diagnoseCallback } = await loadTestingTools();
-    const diagnosis = diagnoseCallback(
-      { headers: headers as Record<string, string>, rawBody: rawBody as string },
-      {
-        signingSecret: signingSecret as string,
-        signatureEncoding: settings.signatureEncoding,
-        timestampUnit: settings.timestampUnit,
-        ...(sentMs !== undefined && { now: () => sentMs }),
-      },
-    );
-    return controlAnswer(200, diagnosis);
-  }
-
   #listAttempts({ query }: ControlCall): PlainAnswer {
     const wanted = query.get('referenceNumber');
     const attempts = this.#options.service.deliveries.filter(
@@ -382,20 +268,6 @@ export class ControlInterface {
   }
 }
 
-/** Options of `checkCallbackEndpoint` that a call may set. */
-const CHECK_OPTIONS = ['countEffects', 'effectCounts', 'merchantPaymentReference'];
-const RESENDABLE = ['failed', 'not-sent'] as const;
-
-function toGroup<Group extends CallbackGroup>(value: unknown, groups: readonly Group[]): Group {
-  const found = groups.find((group) => group === value);
-  if (found !== undefined) return found;
-  throw new ControlFailure(
-    'INVALID_REQUEST',
-    `group must be one of ${groups.join(', ')}; received ${describeValue(value)}`,
-    { option: 'group' },
-  );
-}
-
 function readEdit(value: unknown): CallbackEdit {
   const { body, signature = 'new', ...strays } = Object(value) as Record<string, unknown>;
   if (typeof body !== 'string' || Object.keys(strays).length > 0) {
@@ -411,42 +283,6 @@ function readEdit(value: unknown): CallbackEdit {
     `edit.signature must be new or kept; received ${describeValue(signature)}`,
     { option: 'edit.signature' },
   );
-}
-
-function isMatch({ payment, status, state }: Delivery, wanted: string): boolean {
-  const { referenceNumber, merchantPaymentReference } = payment;
-  return [referenceNumber, merchantPaymentReference, status, state].some((text) =>
-    text.toLowerCase().includes(wanted),
-  );
-}
-
-/** How many payments have their callbacks resent at a time. */
-const RESENT_AT_ONCE = 8;
-
-/** Resends each change once: in order for one payment, several payments at a time. */
-async function resendChanges(
-  newestFirst: readonly Delivery[],
-  resend: (delivery: Delivery) => Promise<Delivery>,
-): Promise<ControlResendSummary> {
-  const changes = new Map(newestFirst.map((delivery) => [changeOf(delivery), delivery]));
-  const queues = new Map<string, Delivery[]>();
-  for (const delivery of [...changes.values()].reverse()) {
-    const queue = queues.get(delivery.referenceNumber) ?? [];
-    queues.set(delivery.referenceNumber, [...queue, delivery]);
-  }
-  const payments = queues.values();
-  const summary: ControlResendSummary = { resent: 0, acknowledged: 0 };
-  const work = async (): Promise<void> => {
-    for (const queue of payments) {
-      for (const delivery of queue) {
-        const { state } = await resend(delivery);
-        summary.resent += 1;
-        if (state === 'acknowledged') summary.acknowledged += 1;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: RESENT_AT_ONCE }, work));
-  return summary;
 }
 
 /** The approximate limit of an answer. A caller who needs more asks for one payment at a time. */
