@@ -37,12 +37,14 @@ const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox: redisInbox(redis),
   async onPayment({ payment, key }, { stale }) {
-    const { merchantPaymentReference: reference, status } = payment;
+    const { merchantPaymentReference: reference, referenceNumber, status } = payment;
     const order = `order:${reference}`; // a hash, stored at checkout
     // Checked here: a job that waits for its order would fail for good in the end.
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
-    if (status === 'paid') await redis.hsetnx(order, 'paidAt', Date.now());
-    if (!stale) await redis.hset(order, 'status', status);
+    if (status === 'paid') await redis.hsetnx(order, 'paidBy', referenceNumber);
+    // Once one payment is paid, another one of the order, such as one that is refunded, changes nothing.
+    const isOther = ![null, referenceNumber].includes(await redis.hget(order, 'paidBy'));
+    if (!stale && !isOther) await redis.hset(order, 'status', status);
     // After the order is stored, which the worker reads. A repeated id adds no second job.
     await queue.add('deliver', { reference }, { jobId: key });
     if (!stale) console.log(`${reference} is ${status}`);
@@ -52,8 +54,8 @@ const handler = callbackHandler({
 // --- The worker: it reads the order, not the job, so a job may overtake another one --------------
 
 async function read(reference: string) {
-  const { status = null, paidAt } = await redis.hgetall(`order:${reference}`);
-  return { status, isPaid: paidAt !== undefined };
+  const { status = null, paidBy } = await redis.hgetall(`order:${reference}`);
+  return { status, isPaid: paidBy !== undefined };
 }
 
 /** If it throws, BullMQ runs the job again, and after the last attempt keeps it as failed. */

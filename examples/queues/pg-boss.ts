@@ -19,11 +19,11 @@ const queue = 'deliveries';
 const failed = 'deliveries-failed';
 
 const pool = new pg.Pool({ connectionString });
-pool.on('error', console.error); // an idle connection that breaks would end the process
+pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks would end the process
 const inbox = postgresInbox(pool);
 await inbox.setup();
 await pool.query(`CREATE TABLE IF NOT EXISTS orders
-  (reference text PRIMARY KEY, status text, paid_at timestamptz, delivery text)`);
+  (reference text PRIMARY KEY, status text, paid_by text, delivery text)`);
 
 const boss = new PgBoss({ connectionString, schema: process.env.PGBOSS_SCHEMA ?? 'pgboss' });
 boss.on('error', console.error);
@@ -43,12 +43,13 @@ const handler = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox,
   async onPayment({ payment }, { tx, stale }) {
-    const { merchantPaymentReference: reference, status } = payment;
+    const { merchantPaymentReference: reference, referenceNumber, status } = payment;
+    // Once one payment is paid, another one of the order, such as one that is refunded, changes nothing.
     const { rows } = await tx.query(
-      `UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END,
-         paid_at = CASE WHEN $2 = 'paid' THEN coalesce(paid_at, now()) ELSE paid_at END
+      `UPDATE orders SET status = CASE WHEN $3 OR paid_by <> $4 THEN status ELSE $2 END,
+         paid_by = CASE WHEN $2 = 'paid' THEN coalesce(paid_by, $4) ELSE paid_by END
        WHERE reference = $1 RETURNING reference`,
-      [reference, status, stale],
+      [reference, status, stale, referenceNumber],
     );
     // Checked here: a job that waits for its order would fail for good in the end.
     if (rows.length === 0) throw new RetryLaterError('order not stored yet');
@@ -63,7 +64,7 @@ const handler = callbackHandler({
 
 async function read(reference: string) {
   const { rows } = await pool.query(
-    'SELECT status, paid_at IS NOT NULL AS "isPaid" FROM orders WHERE reference = $1',
+    'SELECT status, paid_by IS NOT NULL AS "isPaid" FROM orders WHERE reference = $1',
     [reference],
   );
   return rows[0];

@@ -6,11 +6,11 @@ export const handleCallback = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox,
   outbox,
-  async onPayment({ payment }, { tx, stale }) {
+  async onPayment({ payment }, { tx, stale, secondPayment }) {
     const { merchantPaymentReference: reference, status } = payment;
     const { rows } = await tx.query(
       'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1 RETURNING reference',
-      [reference, status, stale],
+      [reference, status, stale || secondPayment],
     );
     if (rows.length === 0) throw new RetryLaterError('order not stored', { retryAfterSeconds: 5 });
     if (status !== 'paid') return;

@@ -1,9 +1,10 @@
-import { RequestError } from 'merchant-payments';
-import type { OutboxState } from 'merchant-payments/outbox';
 import { outbox, transaction } from './database.js';
 
-/** A click on "Pay". However often it is repeated, one reference has one payment. */
-export async function checkout(reference: string, amount: number): Promise<OutboxState> {
+/**
+ * A click on "Pay". However often it is repeated, one reference has one payment. Resolves once the order is
+ * stored, whatever becomes of the call: its page shows the payment's state.
+ */
+export async function checkout(reference: string, amount: number): Promise<void> {
   await transaction(async (tx) => {
     await tx.query('INSERT INTO orders (reference) VALUES ($1) ON CONFLICT DO NOTHING', [
       reference,
@@ -11,12 +12,9 @@ export async function checkout(reference: string, amount: number): Promise<Outbo
     const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
     await outbox.record(payment, { tx });
   });
-  try {
-    return (await outbox.send(reference, { timeoutMs: 15_000 })).state;
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    console.error(`${reference}: ${error.message}`);
-    // No payment exists. Its state is rejected, or still recorded: then `recover` sends it.
-    return (await outbox.get(reference))?.state ?? 'recorded';
-  }
+  const { error } = await outbox
+    .send(reference, { timeoutMs: 15_000 })
+    .catch((thrown: Error) => ({ error: thrown }));
+  // Not shown to the customer, who would order again: the payment may exist, or be sent later.
+  if (error) console.error(`${reference}: ${error.message}`);
 }

@@ -9,7 +9,7 @@ export const pool = new pg.Pool({
   query_timeout: 30_000,
 });
 // Without listeners, a broken connection would end the process, whether idle or in your transaction.
-pool.on('error', console.error);
+pool.on('error', ({ message }) => console.error(message));
 pool.on('connect', (connection) => connection.on('error', console.error));
 
 export const client = PaymentClient.fromEnv();

@@ -68,7 +68,7 @@ app.use(onError);
 export function onError(error: Error, _request: Request, response: Response, next: NextFunction) {
   console.error(error);
   if (response.headersSent) next(error);
-  else response.status(500).send('Something went wrong. Please try again.');
+  else response.status(500).send('Something went wrong. Please reload this page.');
 }
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {

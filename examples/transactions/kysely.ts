@@ -10,7 +10,7 @@ interface Tables {
 }
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-pool.on('error', console.error); // an idle connection that breaks
+pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks
 // One that breaks while it is used, for which Kysely does not listen: Node would end the process.
 pool.on('connect', (client) => client.on('error', console.error));
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

@@ -5,7 +5,7 @@ import { callbackHandler } from 'merchant-payments/node';
 import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-pool.on('error', console.error); // an idle connection that breaks
+pool.on('error', ({ message }) => console.error(message)); // an idle connection that breaks
 export const inbox = postgresInbox<pg.PoolClient>(pool);
 await inbox.setup();
 

@@ -88,6 +88,22 @@ async function expectToSurviveItsJobs(scene: QueueScene): Promise<void> {
     expect(warehouse.toldOf(overtaken)).not.toContain('PUT 200');
     expect(warehouse.toldOf(overtaken).slice(-2)).toEqual(['DELETE 200', 'DELETE 200']);
 
+    // A second payment is refunded: the order is paid by the first.
+    const paidTwice = `order-${randomUUID()}`;
+    await pay(paidTwice);
+    const first = findPayment(service, paidTwice);
+    await createPayment(service, paidTwice);
+    const second = service.payments
+      .list()
+      .find((one) => one.merchantPaymentReference === paidTwice && one.referenceNumber !== first);
+    await service.setStatus(second?.referenceNumber ?? '', 'paid');
+    await service.setStatus(second?.referenceNumber ?? '', 'refunded');
+    await example.printed(`${paidTwice} is shipped`);
+    await example.printed(`no change for ${paidTwice}`);
+    await service.setStatus(first, 'refunded');
+    await example.printed(`${paidTwice} is cancelled`);
+    expect(new Set(warehouse.toldOf(paidTwice).slice(0, -1))).toEqual(new Set(['PUT 200']));
+
     warehouse.answer(refused, () => 422);
     await pay(refused);
     await example.printed(`${refused} is not shipped: the warehouse answered 422`);
@@ -172,6 +188,7 @@ describe.skipIf(!DATABASE_URL)('the example for pg-boss', () => {
     expect(rows).toEqual([
       { status: 'paid', delivery: 'shipped' },
       { status: 'paid', delivery: 'shipped' },
+      { status: 'refunded', delivery: 'cancelled' },
       { status: 'refunded', delivery: 'cancelled' },
       { status: 'settled', delivery: 'shipped' },
     ]);

@@ -21,8 +21,9 @@ const RETRY_MS = 3_600_000;
 const REFERENCE = 'order-1001';
 
 interface Shop {
-  /** A click on "Pay". */
-  readonly click: () => Promise<string>;
+  readonly checkout: () => Promise<void>;
+  /** A click on "Pay". Resolves with the payment's state. */
+  readonly click: () => Promise<string | undefined>;
   readonly transaction: typeof import('../../examples/shop/database.js')['transaction'];
   readonly readLists: typeof import('../../examples/shop/lists.js')['readLists'];
   readonly outbox: typeof import('../../examples/shop/database.js')['outbox'];
@@ -44,7 +45,8 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
     );
   }
   const load = (name: string) => import(path.join(folder, `${name}.ts`));
-  const { checkout } = await load('checkout');
+  const { checkout: checkOut } = await load('checkout');
+  const checkout = () => checkOut(REFERENCE, 2500);
   const { handleCallback } = await load('callbacks');
   const { client, inbox, outbox, pool, transaction } = await load('database');
   const { readLists } = await load('lists');
@@ -60,8 +62,11 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
     await pool.end();
   });
   service.callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const click = () => checkout(REFERENCE, 2500);
-  return { click, transaction, readLists, outbox, inbox, replay: handleCallback.replay };
+  const click = async () => {
+    await checkout();
+    return (await outbox.get(REFERENCE))?.state;
+  };
+  return { checkout, click, transaction, readLists, outbox, inbox, replay: handleCallback.replay };
 }
 
 interface Scene extends Shop {
@@ -132,6 +137,23 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       await expect(click()).rejects.toThrow('ECONNREFUSED');
       expect(service.requests).toHaveLength(0);
       expect(await storedOrder(schema)).toBeUndefined();
+    });
+
+    it('leads to the order, not to an error, when the database fails during the call', async () => {
+      const { service, clock, checkout, outbox } = await openShop();
+      service.faults.add({ on: 'request', type: 'delay', delayMs: 1 });
+      const clicked = checkout();
+      await service.waitForRequest({});
+      database.isDown = true;
+      await clock.advance(1);
+      await clicked;
+      database.isDown = false;
+      expect(console.error).toHaveBeenCalledExactlyOnceWith(
+        expect.stringMatching(/^order-1001: .*it was created.*could not be stored/),
+      );
+      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'sending' });
+      await service.setStatus(paymentOf(service), 'paid');
+      expect(await outbox.get(REFERENCE)).toMatchObject({ state: 'created' });
     });
 
     it('survives a connection that breaks in the middle of its transaction', async () => {
@@ -307,6 +329,8 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await all(outbox.secondPayments())).toMatchObject([
         { merchantPaymentReference: REFERENCE, referenceNumber: second?.referenceNumber },
       ]);
+      expect(await storedOrder(schema)).toEqual(paid);
+      await service.setStatus(second?.referenceNumber ?? '', 'refunded');
       expect(await storedOrder(schema)).toEqual(paid);
     });
   });

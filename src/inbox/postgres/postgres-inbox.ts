@@ -88,7 +88,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
  *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
  * // Emitted when an idle connection breaks; without a listener, it ends the process.
- * pool.on('error', console.error);
+ * pool.on('error', ({ message }) => console.error(message));
  *
  * const inbox = postgresInbox(pool);
  * await inbox.setup();
