@@ -47,6 +47,15 @@ export class Deadline {
     return this.#endsAtMs - timers.now();
   }
 
+  /**
+   * Whether the call must end now. Reads the clock: after a stall of the event loop its timer has not run yet, and
+   * a request sent later would outlast the lease of an outbox.
+   */
+  get isOver(): boolean {
+    if (this.gaveUp === undefined && this.remainingMs <= 0) this.giveUp('timeout');
+    return this.gaveUp !== undefined;
+  }
+
   giveUp(reason: GiveUpReason): void {
     if (this.gaveUp !== undefined) return;
     this.gaveUp = reason;

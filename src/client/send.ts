@@ -90,7 +90,9 @@ export async function send(context: SendContext, first?: Exchange): Promise<Serv
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
     await deadline.wait(result.retryDelayMs);
-    if (deadline.gaveUp !== undefined) throw givenUpError(deadline.gaveUp, result.verdict, context);
+    if (deadline.isOver) {
+      throw givenUpError(deadline.gaveUp as GiveUpReason, result.verdict, context);
+    }
   }
 }
 

@@ -299,11 +299,11 @@ function isFree({ state, digest }: StoredPayment, intent: Intent | undefined): b
   return state === 'recorded' && (intent === undefined || intent.digest === digest);
 }
 
-// The other call ended by its own signal or timeout, before anything was sent.
+// The other call ended by its own signal or timeout, before the service could create anything.
 function isCallersOwn(error: unknown): boolean {
   return (
     error instanceof MerchantPaymentsError &&
-    error.requestOutcome === 'not-sent' &&
+    (error.requestOutcome === 'not-sent' || error.safeToRetry === true) &&
     (error.code === 'ABORTED' || error.code === 'TIMEOUT')
   );
 }

@@ -131,7 +131,8 @@ export interface Recovery {
   rejected?: number | undefined;
   /**
    * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
-   * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded.
+   * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Also the
+   * first 4xx without an error code, after which it tries the other payments one at a time.
    */
   error?: RequestError | undefined;
 }
@@ -158,7 +159,8 @@ export interface PaymentOutbox<Tx = unknown> {
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
    * @throws {OutboxError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
-   * was sent. `OUTBOX_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails
+   * was sent. `OUTBOX_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
+   * reference, with which another call never creates a second payment
    * @throws {RequestError} when the service did not accept the payment (stored as `rejected`), and when nothing was
    * sent or it answered 429 (stored as `recorded`: {@link recover}, `send` or another `create` sends it)
    */

@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
 import type { Recovery } from './outbox.js';
-import { isConflict, isSetupError, type Turn } from './sending.js';
+import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
 import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
@@ -85,9 +85,15 @@ class Pass {
   #count(error: unknown): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
-    if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
+    const isTooEarly = isAnswered && error.httpStatus === 429;
+    if (isAnswered && !isTooEarly && isVerdict(error)) {
       this.rejected += 1;
       this.#isAnswered = true;
+      return;
+    }
+    if (isAnswered && !isTooEarly && !isSetupError(error)) {
+      // It may be about this payment alone, which stays recorded: the next one is tried.
+      this.error ??= error;
       return;
     }
     this.#isOver = true;

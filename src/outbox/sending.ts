@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
-import { MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { ApiError, MerchantPaymentsError, type RequestOutcome } from '../errors.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
 import { wasNeverSent } from './failures.js';
 import type { OutboxFailure, OutboxPayment } from './outbox.js';
@@ -135,7 +135,12 @@ function created(finding: Finding, failure?: string): Result {
 }
 
 function toCreated({ payment }: CreatePaymentResult): Ended {
-  return { result: created(toFinding(payment)), payment };
+  return { result: created(firstRecord(toFinding(payment))), payment };
+}
+
+/** The answer is the payment's first record, so any callback is newer, whatever the clocks of the service say. */
+function firstRecord(finding: Finding): Finding {
+  return { ...finding, updatedAtUs: undefined };
 }
 
 const NOTHING_KNOWN: Finding = {
@@ -158,20 +163,28 @@ function toEnded(error: unknown, { allowsRejected }: Wanted): Ended {
   }
   const mayBeSentAgain =
     requestOutcome === 'not-sent' ||
-    statusOf(error) === TOO_MANY_REQUESTS ||
-    // Keep it until the setup is fixed: in recover(), no caller would send it again.
-    (!allowsRejected && isSetupError(error));
+    // A 429, even if the client's own retry of it was not sent.
+    (isOurs && error.safeToRetry === true) ||
+    // Keep it until the cause is fixed: in recover(), no caller would send it again.
+    (!allowsRejected && !isVerdict(error));
   const state = mayBeSentAgain ? 'recorded' : 'rejected';
   return { result: { state, failure }, thrown: error };
 }
 
 const CONFLICT = 409;
-const TOO_MANY_REQUESTS = 429;
 const SETUP_STATUSES: ReadonlySet<unknown> = new Set([401, 403, 404, 405]);
 
 /** Whether the service, or a proxy in front of it, refused the client rather than this payment. */
 export function isSetupError(error: unknown): boolean {
   return SETUP_STATUSES.has(statusOf(error));
+}
+
+/**
+ * Whether the service itself refused this payment: the answer has an error code (interface section 2.3). One
+ * without may be of a proxy, which refuses every payment.
+ */
+export function isVerdict(error: unknown): boolean {
+  return error instanceof ApiError && error.code !== 'API_ERROR' && !isSetupError(error);
 }
 
 /** Whether the service says that the reference is in use. */
@@ -225,10 +238,6 @@ async function mergeLateResult(
   key: string,
   result: Result,
 ): Promise<StoredPayment | undefined> {
-  if (result.state === 'created') {
-    // The answer is the payment's first record, so any callback is newer, even one with the same time.
-    const finding = { ...result.finding, updatedAtUs: undefined };
-    await store.settle(key, finding, undefined);
-  }
+  if (result.finding !== undefined) await store.settle(key, result.finding, undefined);
   return store.read(key);
 }

@@ -80,6 +80,10 @@ export function findCreatePaymentIssues(value: unknown): readonly Issue[] | unde
   if (typeof merchantPaymentReference !== 'string' || merchantPaymentReference.trim() === '') {
     const expected = 'a string that is not blank';
     issues.push(issue(['merchantPaymentReference'], expected, merchantPaymentReference));
+  } else if (!merchantPaymentReference.isWellFormed()) {
+    // UTF-8 has no bytes for it: the callback may have another character, and then matches no order.
+    const message = 'must be well-formed Unicode, received half of a surrogate pair; was it cut?';
+    issues.push({ path: ['merchantPaymentReference'], message });
   }
   if (typeof amount !== 'number' || !(Math.abs(amount) <= Number.MAX_SAFE_INTEGER)) {
     // JSON does not carry larger numbers exactly.

@@ -163,7 +163,7 @@ export class PaymentWork<Tx> {
       };
       // A merchant's own inbox may not return a promise.
       Promise.resolve(processing).then((outcome) => {
-        if (outcome === 'processed' && (this.#state === 'running' || this.#state === 'failed')) {
+        if (outcome === 'processed' && this.#state !== 'done') {
           const message = "inbox.process must not resolve with 'processed' unless work did";
           reject(new InboxError('CONTRACT_VIOLATION', message));
         } else {

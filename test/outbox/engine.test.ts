@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
 import { ContractService } from '../../src/outbox/contract/service.js';
@@ -381,6 +383,65 @@ describe('a night on which the service refuses every payment', () => {
     },
   );
 
+  it('keeps payments that a proxy refuses, and sends them once it lets them pass', async () => {
+    const { outbox, service } = open();
+    let isOpen = false;
+    const client = new PaymentClient({
+      baseUrl: 'https://payments.invalid',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      fetch: async () => {
+        if (isOpen) return Response.json({ referenceNumber: 'PAY-1' }, { status: 201 });
+        return new Response('<h1>400 No required SSL certificate was sent</h1>', { status: 400 });
+      },
+    });
+    const behindProxy = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+      client,
+      leaseMs: undefined,
+    });
+    for (const reference of ['order-1', 'order-2']) {
+      await behindProxy.record(order(reference), { tx: undefined });
+    }
+    const { error, ...counts } = await behindProxy.recover();
+    expect(error).toMatchObject({ httpStatus: 400, code: 'API_ERROR' });
+    expect(counts).toEqual({ resent: 2, unresolved: 0 });
+    expect(await behindProxy.get('order-1')).toMatchObject({ state: 'recorded' });
+    isOpen = true;
+    expect(await behindProxy.recover()).toEqual({ resent: 2, unresolved: 0 });
+    // What the service itself refuses is over.
+    await outbox.record(order('order-3'), { tx: undefined });
+    service.answer('order-3', 400);
+    expect(await outbox.recover()).toEqual({ resent: 1, unresolved: 0, rejected: 1 });
+    expect(await outbox.get('order-3')).toMatchObject({ state: 'rejected' });
+  });
+
+  it('keeps a payment that was too early when the service was gone at the next attempt', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const server = createServer((_request, response) => {
+      response.writeHead(429, { 'retry-after': '0', connection: 'close' }).end('{}');
+      server.close();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = new PaymentClient({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'key',
+      apiSecret: 'secret',
+      maxRetries: 1,
+    });
+    onTestFinished(() => client.close());
+    const outbox = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+      client,
+      leaseMs: undefined,
+    });
+    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+      requestOutcome: 'rejected',
+      safeToRetry: true,
+    });
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded' });
+  });
+
   it('leaves a caller a rejected payment, which it may correct', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 401);
@@ -417,6 +478,7 @@ describe('a call that waits for another of the same process', () => {
   it.each([
     ['aborted', new RequestAbortedError('aborted', notSent)],
     ['too late', new RequestTimeoutError('too late', notSent)],
+    ['aborted after a 429', new RequestAbortedError('aborted', { ...rejected, safeToRetry: true })],
   ])('sends by itself when that one was %s before it sent', async (_, error) => {
     const [first, second] = await callTwice(error);
     expect(first).toMatchObject({ status: 'rejected', reason: error });

@@ -31,8 +31,9 @@ async function recoverMany(count: number, resend: (stored: StoredPayment) => Tur
 }
 
 const details = { requestOutcome: 'rejected', safeToRetry: false } as const;
-const apiError = (httpStatus: number) =>
-  new ApiError('not accepted', { ...details, httpStatus, code: 'API_ERROR' });
+const apiError = (httpStatus: number, code = 'API_ERROR') =>
+  new ApiError('not accepted', { ...details, httpStatus, code });
+const refusal = apiError(422, 'VALIDATION_FAILED');
 const throwing = (error: Error) => () => {
   throw error;
 };
@@ -65,10 +66,23 @@ describe('a pass over recorded payments', () => {
   });
 
   it('continues after a rejected payment', async () => {
-    const { recovery, bodies } = await recoverMany(20, throwing(apiError(422)));
+    const { recovery, bodies } = await recoverMany(20, throwing(refusal));
     expect(bodies).toHaveLength(20);
     expect(recovery).toEqual({ resent: 20, unresolved: 0, rejected: 20 });
   });
+
+  // Of a proxy, which may refuse every payment: they stay recorded.
+  it.each([400, 407, 421, 422, 451])(
+    'tries each payment once, alone, when a %s has no error code',
+    async (status) => {
+      const error = apiError(status);
+      const { recovery, bodies, pages } = await recoverMany(150, throwing(error));
+      expect(recovery).toEqual({ resent: 100, unresolved: 0, error });
+      expect(bodies).toHaveLength(100);
+      expect(pages).toBe(1);
+      expect(await recoverInTurns(throwing(error))).toEqual({ most: 1, all: 20 });
+    },
+  );
 
   const created = (stored: StoredPayment): Turn => ({
     stored: { ...stored, state: 'created' },
@@ -139,7 +153,7 @@ describe('a pass over recorded payments', () => {
   }
 
   it('has eight under way as soon as the service has rejected one', async () => {
-    expect(await recoverInTurns(throwing(apiError(422)))).toEqual({ most: 8, all: 20 });
+    expect(await recoverInTurns(throwing(refusal))).toEqual({ most: 8, all: 20 });
   });
 
   it('has one under way while it meets references in use', async () => {

@@ -52,7 +52,12 @@ const currency = {
 
 const createPayment = object(
   {
-    merchantPaymentReference: string(reference).check(regex(/\S/, reference)),
+    merchantPaymentReference: string(reference).check(
+      regex(/\S/, reference),
+      regex(/^\P{Surrogate}*$/u, {
+        error: 'must be well-formed Unicode, received half of a surrogate pair; was it cut?',
+      }),
+    ),
     amount: number(amount).check(
       minimum(Number.MIN_SAFE_INTEGER, amount),
       maximum(Number.MAX_SAFE_INTEGER, amount),

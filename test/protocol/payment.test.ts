@@ -89,7 +89,10 @@ describe('findCreatePaymentIssues', () => {
   it('agrees with the schema on any input', () => {
     const almost = {
       merchantPaymentReference: fc.oneof(
-        fc.string({ maxLength: 3, unit: fc.constantFrom('a', ' ', '\t', '\u00a0', '\n') }),
+        fc.string({
+          maxLength: 3,
+          unit: fc.constantFrom('a', ' ', '\t', '\u00a0', '\n', '\ud83d', '\udcb8'),
+        }),
         fc.anything(),
       ),
       amount: fc.oneof(
@@ -120,6 +123,7 @@ describe('findCreatePaymentIssues', () => {
     ['the largest amount', { amount: Number.MAX_SAFE_INTEGER }],
     ['the smallest amount', { amount: Number.MIN_SAFE_INTEGER }],
     ['a reference with spaces around', { merchantPaymentReference: ' order ' }],
+    ['a reference with an emoji', { merchantPaymentReference: 'Tee 💸' }],
     ['an unknown currency', { currency: 'XXX' }],
   ])('finds nothing in %s', (_what, fields) => {
     expect(findCreatePaymentIssues({ ...input, ...fields })).toBeUndefined();
@@ -137,6 +141,11 @@ describe('findCreatePaymentIssues', () => {
     ['amount', undefined, `is missing, and ${amountRule}`],
     ['merchantPaymentReference', '', `${referenceRule}, received an empty string`],
     ['merchantPaymentReference', ' \t', `${referenceRule}, received a blank string`],
+    [
+      'merchantPaymentReference',
+      'Tee 💸'.slice(0, 5),
+      'must be well-formed Unicode, received half of a surrogate pair; was it cut?',
+    ],
     ['merchantPaymentReference', 1001, `${referenceRule}, received a number`],
     ['merchantPaymentReference', undefined, `is missing, and ${referenceRule}`],
     ['currency', 'eur', `${currencyRule}, received lower-case letters`],

@@ -514,8 +514,21 @@ describe('the inbox', () => {
     ['stale', stale],
     ['busy', busy],
   ] as const)('decides the reply: %s', async (outcome, reply) => {
-    const scene = createScene({ inbox: answering(async () => outcome) });
+    const inbox: CallbackInbox = {
+      async process(_event, work) {
+        const { signal } = new AbortController();
+        if (outcome === 'processed') await work({ tx: undefined, signal, stale: false });
+        return outcome;
+      },
+    };
+    const scene = createScene({ inbox });
     expect(await scene.receive(post())).toEqual(reply);
+  });
+
+  it('that says processed without running the work loses no callback', async () => {
+    const scene = createScene({ inbox: answering(async () => 'processed') });
+    expect(await scene.receive(post())).toEqual(failed);
+    expect(scene.reports).toMatchObject([{ error: { code: 'CONTRACT_VIOLATION' } }]);
   });
 
   it.each([undefined, null, 'done', true, {}])(

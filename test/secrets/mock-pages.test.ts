@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { type MockServer, startMockServer } from '../../src/mock-server/index.js';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
@@ -17,8 +17,8 @@ import { leaksIn } from './watch.js';
 vi.setConfig({ testTimeout: 60_000 });
 
 // As the sources list them, so that a new one can't be forgotten here.
-const source = ['control-interface', 'fault-routes']
-  .map((name) => readFileSync(`src/mock-server/control/${name}.ts`, 'utf8'))
+const source = readdirSync('src/mock-server/control')
+  .map((file) => readFileSync(`src/mock-server/control/${file}`, 'utf8'))
   .join('');
 const routes = Array.from(
   source.matchAll(/^ {4,6}\['([A-Z]+)', '([^']*)', /gm),

@@ -72,7 +72,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   // From here on bytes may leave this machine.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
-    if (this.#settled) throw new Error('The call was cancelled');
+    if (this.#settled || this.#deadline.isOver) throw new Error('The call was cancelled');
     // An interceptor sends it a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);
@@ -88,7 +88,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 100 Continue and 103 Early Hints precede the answer.
+    // 103 Early Hints precedes the answer. For a 100 Continue, which was not asked for, undici ends the connection.
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = headers as ResponseHeaders;

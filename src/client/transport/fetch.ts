@@ -43,7 +43,7 @@ class FetchExchange {
 
   async run(deadline: Deadline): Promise<Exchange> {
     // Only a fetch that was not called is certain to have sent nothing.
-    if (deadline.gaveUp !== undefined) return { kind: 'failure', sent: false, reason: 'given-up' };
+    if (deadline.isOver) return { kind: 'failure', sent: false, reason: 'given-up' };
     const exchange = await deadline.race(this.#exchange());
     if (exchange !== undefined) return exchange;
     this.#abort.abort();

@@ -297,6 +297,23 @@ describe('undici reports to its watchers, such as OpenTelemetry', () => {
   });
 });
 
+it('refuses to send after the deadline, although its timer has not run', async () => {
+  let refusal: unknown;
+  const dispatcher = dispatcherOf((handler) => {
+    const endsAtMs = performance.now() + 20;
+    while (performance.now() <= endsAtMs);
+    try {
+      handler.onRequestStart?.({ abort() {} } as never, {});
+    } catch (error) {
+      refusal = error;
+    }
+  });
+  const client = createClient('https://payments.invalid', { dispatcher, timeoutMs: 20 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+  expect(refusal).toMatchObject({ message: 'The call was cancelled' });
+});
+
 /** Tells each request's handler what the test likes. */
 function dispatcherOf(tell: (handler: Handler) => void): Agent {
   return {

@@ -152,7 +152,7 @@ export const pruneCases: readonly ContractCase[] = [
 export const nameCases: readonly ContractCase[] = [
   test('distinguishes payments whatever characters their references contain', async (stage) => {
     const outbox = await stage.open();
-    const references = oddNames(randomUUID()).filter((reference) => reference.trim() !== '');
+    const references = oddNames(randomUUID()).filter((reference) => reference.isWellFormed());
     for (const [index, reference] of references.entries()) {
       const input = createInput({ merchantPaymentReference: reference, amount: index });
       assertPayment(await outbox.create(input), { state: 'created', replayed: false });

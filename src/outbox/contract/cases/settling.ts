@@ -54,6 +54,11 @@ export const settleCases: readonly ContractCase[] = [
     const settle = (status: string, seconds: number) =>
       outbox.settle(recordOf(reference, { referenceNumber, status, seconds }), own);
     const statusNow = async () => (await outbox.get(reference))?.payment?.status;
+    // The answer came from a server of the service whose clock is ahead.
+    const record = recordOf(reference, { referenceNumber, status: 'authorized' });
+    const earlier = { ...record, updatedAt: '2026-03-01T11:59:59.500Z' };
+    assert.equal(await outbox.settle(earlier, own), 'known');
+    assert.equal(await statusNow(), 'authorized', 'a callback is newer than the answer to create');
     assert.equal(await settle('captured', 20), 'known');
     assert.equal(await statusNow(), 'captured');
     assert.equal(await settle('authorized', 10), 'known');

@@ -101,7 +101,7 @@ export const wrongSettling: readonly WrongOutbox[] = [
   {
     flaw: 'keeps the first record',
     caughtBy: NEWEST,
-    says: /captured/,
+    says: /a callback is newer/,
     store: answering('known', (stored, finding) => !isSecond(stored, finding)),
   },
   {
