@@ -8,9 +8,11 @@ export const handleCallback = callbackHandler({
   outbox,
   async onPayment({ payment }, { tx, stale, secondPayment }) {
     const { merchantPaymentReference: reference, status } = payment;
+    // A newer change was processed before, or it is a payment that is to be refunded.
+    const keepsStatus = stale || (secondPayment && status !== 'paid');
     const { rows } = await tx.query(
       'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1 RETURNING reference',
-      [reference, status, stale || secondPayment],
+      [reference, status, keepsStatus],
     );
     if (rows.length === 0) throw new RetryLaterError('order not stored', { retryAfterSeconds: 5 });
     if (status !== 'paid') return;

@@ -137,7 +137,8 @@ export function toCurlCommand({ url, headers, rawBody }: CallbackRequest): strin
   // curl expands brackets and braces in a URL.
   const globbing = /[[\]{}]/.test(url.href) ? ' --globoff' : '';
   const lines = [
-    `curl${globbing} ${quote(url.href)}`,
+    // -i, since answers to callbacks have no body.
+    `curl -i${globbing} ${quote(url.href)}`,
     ...Object.entries(headers).map(([name, value]) => `  -H ${quote(`${name}: ${value}`)}`),
     // Not --data-binary: it would read a file for a body that begins with @.
     `  --data-raw ${quote(body)}`,

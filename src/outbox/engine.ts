@@ -1,4 +1,5 @@
 import type { RequestOptions } from '../client/options.js';
+import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { InvalidOptionError, MerchantPaymentsError, type OutboxError } from '../errors.js';
 import {
@@ -61,6 +62,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   constructor(store: OutboxStore<Tx>, { client, leaseMs }: Resolved<typeof outboxRules>) {
     this.#store = store;
     this.#options = { client, leaseMs };
+    assertSendsOnce(client);
   }
 
   async create(input: CreatePaymentInput, options?: RequestOptions): Promise<OutboxPayment> {
@@ -171,13 +173,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
     const { client, leaseMs: longest } = this.#options;
     const prepared: Prepared = client[PREPARE_CREATION](input, options);
+    assertNoRetry(prepared);
     const { body, send, timeoutMs: asked } = prepared;
-    if (prepared.retryUnknownOutcome) {
-      throw new InvalidOptionError(
-        'client',
-        'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the outbox its own client',
-      );
-    }
     if (longest === undefined) {
       return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
     }
@@ -277,6 +274,25 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     // It was recorded when it was listed, but may have been rejected since.
     return this.#takeTurn({ ...wanted, ...this.#limits(undefined), allowsRejected: false });
   }
+}
+
+/** So that a wrong client ends a program at its start, not at its first payment. */
+function assertSendsOnce(client: PaymentClient): void {
+  let prepared: Prepared;
+  try {
+    prepared = client[PREPARE_CREATION](SAMPLE, undefined);
+  } catch {
+    return; // a variable of its environment is missing, which each call reads again
+  }
+  assertNoRetry(prepared);
+}
+
+function assertNoRetry({ retryUnknownOutcome }: Prepared): void {
+  if (!retryUnknownOutcome) return;
+  throw new InvalidOptionError(
+    'client',
+    'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the outbox its own client',
+  );
 }
 
 function nextPause(pauseMs: number): number {

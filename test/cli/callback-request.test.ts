@@ -20,7 +20,9 @@ function request(
 }
 
 test('a curl command', () => {
-  expect(toCurlCommand(request(`{"a":"it's"}`))).toBe(`curl 'http://127.0.0.1:3000/callbacks?a=b' \\
+  expect(
+    toCurlCommand(request(`{"a":"it's"}`)),
+  ).toBe(`curl -i 'http://127.0.0.1:3000/callbacks?a=b' \\
   -H 'content-type: application/json' \\
   -H 'x-timestamp: 17' \\
   -H 'x-signature: ab' \\
@@ -30,7 +32,7 @@ test('a curl command', () => {
 
 test('brackets in a URL are not expanded by curl', () => {
   expect(toCurlCommand(request('', 'http://[::1]:3000/'))).toMatch(
-    /^curl --globoff 'http:\/\/\[::1\]/,
+    /^curl -i --globoff 'http:\/\/\[::1\]/,
   );
 });
 
@@ -73,6 +75,7 @@ test.each(BODIES)('each form of %j is read back as the same bytes', (body) => {
     body: { kind: 'bytes', bytes: Buffer.from(body) },
   };
   expect(curlArguments(toCurlCommand(made))).toEqual([
+    '-i',
     made.url.href,
     ...expected.headers.flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     '--data-raw',

@@ -63,7 +63,7 @@ test('one fault is removed by the id of the list', async () => {
   expect(await mock.run('fault', 'remove', '1')).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: 'merchant-payments: There is no fault "1" in this service\n',
+    stderr: 'merchant-payments: There is no fault "1"\n',
   });
   expect(await mock.json('fault', 'list')).toMatchObject({ faults: [{ id: '2' }] });
 });

@@ -144,22 +144,34 @@ describe('the arguments of an outbox', () => {
     },
   );
 
-  it('refuses a client that resends payments that may exist', async () => {
-    const client = new PaymentClient({
+  describe('of a client that resends payments that may exist', () => {
+    const options = {
       baseUrl: 'https://payments.invalid',
       apiKey: 'key',
-      apiSecret: 'secret',
       retryUnknownOutcome: true,
+    };
+    const refusal = {
+      option: 'client',
+      message: expect.stringMatching(
+        /^client must not have retryUnknownOutcome: .+ its own client$/,
+      ),
+    };
+    const openWith = (client: PaymentClient) =>
+      new Engine(new ObservedStore(), { client, leaseMs: undefined });
+
+    it('are refused at once', () => {
+      const client = new PaymentClient({ ...options, apiSecret: 'secret' });
+      expect(() => openWith(client)).toThrow(expect.objectContaining(refusal));
     });
-    const outbox = new Engine(new ObservedStore(), { client, leaseMs: undefined });
-    for (const call of [outbox.create(order('order-1')), outbox.send('order-1')]) {
-      await expect(call).rejects.toMatchObject({
-        option: 'client',
-        message: expect.stringMatching(
-          /^client must not have retryUnknownOutcome: .+ its own client$/,
-        ),
-      });
-    }
+
+    it('are refused by each call while a variable of its environment is missing', async () => {
+      const env: Record<string, string> = {};
+      const outbox = openWith(PaymentClient.fromEnv(options, env));
+      env['MERCHANT_PAYMENTS_API_SECRET'] = 'secret';
+      for (const call of [outbox.create(order('order-1')), outbox.send('order-1')]) {
+        await expect(call).rejects.toMatchObject(refusal);
+      }
+    });
   });
 });
 
@@ -461,7 +473,7 @@ describe('a call that waits for another of the same process', () => {
   /** Two calls, of which the first one's request ends with an error. */
   async function callTwice(error: Error) {
     const { service, store } = open();
-    const errors = [error];
+    const errors: Error[] = [];
     const client = {
       [PREPARE_CREATION](...args: Parameters<PaymentClient[typeof PREPARE_CREATION]>) {
         const prepared = service.client[PREPARE_CREATION](...args);
@@ -472,6 +484,7 @@ describe('a call that waits for another of the same process', () => {
       },
     } as PaymentClient;
     const outbox = new Engine(store, { client, leaseMs: undefined });
+    errors.push(error);
     return Promise.allSettled([outbox.create(order('order-1')), outbox.create(order('order-1'))]);
   }
 

@@ -191,7 +191,7 @@ export function explainMissing(error: unknown): unknown {
   if (!isMissingTable(error)) return error;
   return new InboxError(
     'MISSING_TABLES',
-    'A table of the inbox does not exist, is not on the search_path, or has the columns of something else, such as an outbox with the same prefix; give the inbox a prefix of its own, and call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
+    'A table of the inbox, or the database itself, does not exist, is not on the search_path, or has the columns of something else, such as an outbox with the same prefix; create the database if it is missing, give the inbox a prefix of its own, and call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
     { cause: error },
   );
 }

@@ -88,7 +88,7 @@ export async function answerCall(
 
 export function notFound(what: string, id: string): ControlFailure {
   const shown = id.length <= 100 ? `"${id}"` : `of ${id.length} characters`;
-  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown} in this service`);
+  return new ControlFailure('NOT_FOUND', `There is no ${what} ${shown}`);
 }
 
 function toFailure(error: unknown): ControlFailure {

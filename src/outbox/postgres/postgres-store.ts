@@ -239,7 +239,7 @@ const POSTGRES: Server = {
   name: 'Postgres',
   poolRemedy: "set the pool's connectionTimeoutMillis",
   missingTables:
-    'A table of the outbox does not exist, is not on the search_path, or has the columns of something else, such as an inbox with the same prefix; give the outbox a prefix of its own, and call setup() of the outbox once before its first payment, or run the SQL of postgresOutboxSchema() (with the default prefix: schema.sql of this package)',
+    'A table of the outbox, or the database itself, does not exist, is not on the search_path, or has the columns of something else, such as an inbox with the same prefix; create the database if it is missing, give the outbox a prefix of its own, and call setup() of the outbox once before its first payment, or run the SQL of postgresOutboxSchema() (with the default prefix: schema.sql of this package)',
   isMissingTable,
   withoutStatement(error) {
     const found = databaseErrorOf(error);

@@ -26,12 +26,18 @@ export function indexName(table: string, suffix: string): string {
   return `${withoutSchema(table).slice(0, -1)}_${suffix}"`;
 }
 
+const UNDEFINED_DATABASE = '3D000';
 const UNDEFINED_SCHEMA = '3F000';
 const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
-const MISSING: readonly unknown[] = [UNDEFINED_SCHEMA, UNDEFINED_TABLE, UNDEFINED_COLUMN];
+const MISSING: readonly unknown[] = [
+  UNDEFINED_DATABASE,
+  UNDEFINED_SCHEMA,
+  UNDEFINED_TABLE,
+  UNDEFINED_COLUMN,
+];
 
-/** Whether a statement failed because its table does not exist, or has other columns. */
+/** Whether a step failed because the database or its table does not exist, or the table has other columns. */
 export function isMissingTable(error: unknown): boolean {
   return MISSING.includes(sqlStateOf(error));
 }

@@ -207,6 +207,9 @@ export function describeCount({ effects, status }: EffectCount): string {
 const TOO_FEW =
   'Answer 200 only after the change is stored; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks in the wrong place: call it for this payment.';
 
+const HAD_EFFECTS =
+  'The order had effects before the check, and work that is done once per order adds none: give each run new orders as merchantPaymentReference.';
+
 /** Judges a payment that must have had `expected` effects after `what` was delivered. */
 export function judgeEffectCount(
   payment: CheckedPayment,
@@ -217,9 +220,12 @@ export function judgeEffectCount(
 ): EffectJudgement {
   return async (probe) => {
     const count = await probe.ask(payment);
-    const seen = `countEffects returned ${describeCount(count)} for ${what}`;
+    const before = probe.effectsBefore(payment);
+    const beyond = before === 0 ? '' : `, beyond the ${before} from before its first callback`;
+    const seen = `countEffects returned ${describeCount(count)} for ${what}${beyond}`;
     if (count.effects === expected) return pass(seen);
     const verdict = fail(`${seen}, but ${expected} was expected`);
-    return count.effects < expected ? { ...verdict, remedy: remedyOfTooFew } : verdict;
+    if (count.effects > expected) return verdict;
+    return { ...verdict, remedy: before === 0 ? remedyOfTooFew : HAD_EFFECTS };
   };
 }

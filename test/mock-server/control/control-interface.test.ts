@@ -450,7 +450,7 @@ describe('faults', () => {
     expect(removed).toMatchObject({ status: 200, body: { faults: left } });
     expect(await control(server, 'DELETE', '/faults/2')).toMatchObject({
       status: 404,
-      body: { message: 'There is no fault "2" in this service' },
+      body: { message: 'There is no fault "2"' },
     });
     server.reset();
     server.faults.add({ on: 'request', type: 'hang' });
