@@ -420,6 +420,26 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     });
   });
 
+  it('explains that its database does not exist', async () => {
+    const url = new URL(process.env['DATABASE_URL'] ?? '');
+    url.pathname = '/mp_no_such_database';
+    const pool = openPool({ connectionString: url.href });
+    const outbox = postgresOutbox(pool, { client: unusedClient });
+    const inbox = postgresInbox(pool);
+    for (const step of [
+      () => outbox.setup(),
+      () => outbox.create(order('order-5')),
+      () => inbox.setup(),
+      () => inbox.prune(new Date()),
+    ]) {
+      await expect(step()).rejects.toMatchObject({
+        code: 'MISSING_TABLES',
+        message: expect.stringContaining('create the database if it is missing'),
+        cause: { code: '3D000' },
+      });
+    }
+  });
+
   it('lists and sends payments that were stored before the clock was set back', async () => {
     await expectToListWhatLiesAhead(
       (client) => postgresOutbox(observer, { client }),

@@ -179,6 +179,19 @@ it.concurrent('may return null as the status of an order without a callback', as
   expect(await checkWith({ countEffects: await listen(effectsOf) }, listener)).toEqual([]);
 });
 
+it.concurrent('gets the advice to use new orders when it counted effects before the first callback', async () => {
+  const { listener, orders } = new Shop();
+  const countEffects = (payment: CheckedPayment) => Math.max(1, orders.countOf(payment));
+  const failed = await checkWith({ countEffects }, listener);
+  expect(failed.length).toBeGreaterThan(0);
+  for (const { detail, remedy } of failed) {
+    expect(detail).toMatch(
+      /^countEffects returned 0 effects for .+, beyond the 1 from before its first callback, but 1 was expected/,
+    );
+    expect(remedy).toContain('give each run new orders');
+  }
+});
+
 it.concurrent('may return no status: what an older change undoes shows in the number', async () => {
   const { listener, orders } = new (class extends Shop {
     protected override isOlder(): boolean {
