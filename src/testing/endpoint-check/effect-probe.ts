@@ -208,7 +208,7 @@ const TOO_FEW =
   'Answer 200 only after the change is stored; callbackHandler answers when onPayment has returned. If it was stored, countEffects looks in the wrong place: call it for this payment.';
 
 const HAD_EFFECTS =
-  'The order had effects before the check, and work that is done once per order adds none: give each run new orders as merchantPaymentReference.';
+  'If this order was paid in an earlier run, nothing is left to do: give each run new orders as merchantPaymentReference.';
 
 /** Judges a payment that must have had `expected` effects after `what` was delivered. */
 export function judgeEffectCount(
@@ -226,6 +226,7 @@ export function judgeEffectCount(
     if (count.effects === expected) return pass(seen);
     const verdict = fail(`${seen}, but ${expected} was expected`);
     if (count.effects > expected) return verdict;
-    return { ...verdict, remedy: before === 0 ? remedyOfTooFew : HAD_EFFECTS };
+    const remedy = before === 0 ? remedyOfTooFew : `${remedyOfTooFew} ${HAD_EFFECTS}`;
+    return { ...verdict, remedy };
   };
 }
