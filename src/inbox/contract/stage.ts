@@ -63,7 +63,7 @@ export class Stage {
   }
 
   /** The failed changes that the inbox lists. */
-  async failedChanges(options: FailedChangesOptions): Promise<AsyncIterable<FailedChange>> {
+  async failedChanges(options?: FailedChangesOptions): Promise<AsyncIterable<FailedChange>> {
     return (await this.#openKeeping()).failedChanges(options);
   }
 

@@ -7,6 +7,7 @@ import {
   onlyText,
   type Transactions,
 } from '../../storage/postgres/transactions.js';
+import type { Row } from '../../storage/runner.js';
 import { toStoredName } from '../../storage/stored-name.js';
 import type { ClaimTransaction, KeptFailure, NewFailure } from '../attempt.js';
 import {
@@ -54,7 +55,8 @@ export class FailureTable implements FailedChangeStore {
     names: ChangeId,
     failure: NewFailure,
   ): Promise<KeptFailure | undefined> {
-    return toKept(await this.#ask(this.#insert(event, names, failure)));
+    const rows = await this.#run(this.#insert(event, names, failure));
+    return rows.length === 0 ? undefined : toKept(onlyText(rows));
   }
 
   /** Stores failures in the transaction that holds the event's claim. */
@@ -113,31 +115,29 @@ export class FailureTable implements FailedChangeStore {
     assertChangeId(change);
     const reference = literal(toStoredName(change.paymentReference));
     const named = { reference, key: literal(toStoredName(change.key)) };
-    const answer = await this.#ask(`${forgetFailure(this.#tables, named)} RETURNING key`);
-    return answer !== undefined;
+    return (await this.#run(`${forgetFailure(this.#tables, named)} RETURNING key`)).length > 0;
   }
 
   async #readPage(conditions: readonly string[], size: number): Promise<readonly StoredFailure[]> {
     const page = `SELECT * FROM ${this.#tables.failures} AS failure
     WHERE ${conditions.join(' AND ')}
     ORDER BY first_failed_at, payment_reference, key LIMIT ${size}`;
-    const answer = await this.#ask(`SELECT coalesce(json_agg(json_build_object(
+    const rows = await this.#run(`SELECT coalesce(json_agg(json_build_object(
     'reference', payment_reference, 'storedKey', key, 'fullNames', full_names,
     'occurredAtUs', occurred_at_us::text, 'attempts', attempts, 'parked', parked, 'error', error,
     'firstFailedAt', ${isoTime('first_failed_at')}, 'lastFailedAt', ${isoTime('last_failed_at')},
     'rawBody', encode(raw_body, 'hex')) ORDER BY first_failed_at, payment_reference, key), '[]')::text
   FROM (${page}) AS failure`);
-    return parseJson(answer ?? '[]') as readonly StoredFailure[];
+    return parseJson(onlyText(rows)) as readonly StoredFailure[];
   }
 
-  /** Resolves with the only text that the statement returns; undefined if it returns no row. */
-  #ask(statement: string): Promise<string | undefined> {
-    const asking = this.#transactions.run<string | undefined>(async (transaction) => {
+  #run(statement: string): Promise<readonly Row[]> {
+    const running = this.#transactions.run<readonly Row[]>(async (transaction) => {
       const statements = [maintenanceSettings(LOCK_TIMEOUT_MS), statement];
       const rows = await transaction.begin(statements, this.#timeouts.commandTimeoutMs);
-      return { end: 'commit', result: rows.length === 0 ? undefined : onlyText(rows) };
+      return { end: 'commit', result: rows };
     });
-    return asStep(asking);
+    return asStep(running);
   }
 }
 
@@ -146,8 +146,7 @@ function isAfter({ firstFailedAt, reference, storedKey }: StoredFailure): string
   return `(first_failed_at, payment_reference, key) > (${cursor.join(', ')})`;
 }
 
-function toKept(answer: string | undefined): KeptFailure | undefined {
-  if (answer === undefined) return undefined;
+function toKept(answer: string): KeptFailure {
   const [attempts, parked] = parseJson(answer) as [number, boolean];
   return { attempts, parked };
 }

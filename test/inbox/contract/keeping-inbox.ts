@@ -47,7 +47,7 @@ export class KeepingInbox extends RightInbox {
 
   protected list({ limit, paymentReference }: FailedChangesOptions): Kept[] {
     return [...this.store.failures.values()]
-      .filter((kept) => kept.paymentReference === paymentReference)
+      .filter((kept) => [undefined, kept.paymentReference].includes(paymentReference))
       .slice(0, limit);
   }
 

@@ -6,7 +6,11 @@ import type { FailedChange } from '../../../src/inbox/failed-changes.js';
 import { FailureTable } from '../../../src/inbox/postgres/failure-table.js';
 import { quoteTables } from '../../../src/inbox/postgres/options.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { pgliteTransactions } from '../../../src/storage/postgres/transactions.js';
+import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import {
+  pgliteTransactions,
+  type Transactions,
+} from '../../../src/storage/postgres/transactions.js';
 import { openPglite } from './open-pglite.js';
 import { change, nothing } from './payment-change.js';
 
@@ -184,6 +188,23 @@ it('asks for setup() where the table is missing', async () => {
   const missing = { code: 'MISSING_TABLES' };
   await expect(inbox.discard({ key: 'k', paymentReference: 'p' })).rejects.toMatchObject(missing);
   await expect(inbox.failedChanges()[Symbol.asyncIterator]().next()).rejects.toMatchObject(missing);
+});
+
+it('does not take an answer without its row for an empty list', async () => {
+  // Of a pool that changes what queries return.
+  const transactions: Transactions<Queryable> = {
+    async run(body) {
+      const begin = async () => [];
+      return (await body({ begin } as never)).result;
+    },
+  };
+  const options = { commandTimeoutMs: 500, keepBodies: false };
+  const table = new FailureTable(transactions, quoteTables('payment_inbox_'), options);
+  const listed = table.failedChanges()[Symbol.asyncIterator]().next();
+  await expect(listed).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('did not return the text'),
+  });
 });
 
 describe('kept failures without the functions', () => {

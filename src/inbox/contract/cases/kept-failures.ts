@@ -213,6 +213,14 @@ export const keptFailureCases = needing('keepsFailures', [
     assert.deepEqual(seen, new Set(events.map(({ key }) => key)));
     await assertForgotten(stage, events[0] as InboxEvent, 'after all were discarded');
   }),
+  test('lists the failed changes of every payment', async (stage) => {
+    const events = [createPayment()(), createPayment()()];
+    for (const event of events) await failTimes(stage, event, 1);
+    const keys = new Set<string>();
+    for await (const { key } of await stage.failedChanges()) keys.add(key);
+    for (const { key } of events)
+      assert.ok(keys.has(key), 'a payment is missing in failedChanges()');
+  }),
   test('lists and discards failed changes whatever characters their names and errors contain', async (stage) => {
     for (const name of oddNames(randomUUID())) {
       const event = createPayment(name)({ key: `${name}-key` });

@@ -153,6 +153,16 @@ export const wrongKeepers: readonly WrongInbox[] = [
     },
   },
   {
+    flaw: 'lists nothing unless a payment is named',
+    caughtBy: 'lists the failed changes of every payment',
+    says: /a payment is missing in failedChanges\(\)/,
+    inbox: class extends KeepingInbox {
+      protected override list(options: FailedChangesOptions): Kept[] {
+        return options.paymentReference === undefined ? [] : super.list(options);
+      }
+    },
+  },
+  {
     flaw: 'keeps a message as it is',
     caughtBy:
       'lists and discards failed changes whatever characters their names and errors contain',
