@@ -244,6 +244,29 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
     expect(await open().process(change(`tables-${form}`), nothing)).toBe('duplicate');
   });
 
+  it('lists more failed changes than fit on a page, each once, in order', async () => {
+    const failures = 'payment_inbox_failures';
+    await query(`DELETE FROM ${failures}`);
+    await query(`INSERT INTO ${failures} (payment_reference, event_key, occurred_at_us, attempts,
+        first_failed_at_us, last_failed_at_us, parked, error)
+      SELECT IF(lock_number % 2, 'pages', 'other'), CONCAT('key-', lock_number), 0, 1,
+        1600000000000000 + lock_number % 7, 1600000000000007, 0, '{"name":"Error","message":""}'
+      FROM payment_inbox_locks WHERE lock_number < 500`);
+    const inOrder = 'ORDER BY first_failed_at_us, payment_reference, event_key';
+    for (const [options, condition, count] of [
+      [{}, 'TRUE', 500],
+      [{ paymentReference: 'pages' }, "payment_reference = 'pages'", 250],
+    ] as const) {
+      const listed: string[] = [];
+      for await (const { key } of mysqlInbox(pool).failedChanges(options)) listed.push(key);
+      expect(listed).toHaveLength(count);
+      const rows = await query<{ event_key: string }>(
+        `SELECT event_key FROM ${failures} WHERE ${condition} ${inOrder}`,
+      );
+      expect(listed).toEqual(rows.map(({ event_key }) => event_key));
+    }
+  });
+
   describe('a table that is not there', () => {
     it.each([
       ['nowhere_', 1146],
