@@ -85,7 +85,7 @@ export class EventRecord {
       onQueued();
       // Cached only now that the tables were found: a session may have another database, set by earlier work.
       this.#statements = statements;
-      const seen = rows.length === 0 ? stateOfFirst(event) : parseState(event, rows);
+      const seen = parseState(event, rows);
       if (typeof seen === 'string') return { found: seen };
       const { stale, held, failures } = seen;
       const ending = isCalled
@@ -144,12 +144,6 @@ interface Seen {
   readonly stale: boolean;
   readonly held: HeldClaim;
   readonly failures: SeenFailures;
-}
-
-/** The state of a payment without rows. */
-function stateOfFirst({ occurredAtUs }: StoredEvent): Seen {
-  const held = { latestUs: occurredAtUs, hasFailed: false };
-  return { stale: false, held, failures: NOTHING_SEEN };
 }
 
 /** @param rows of {@link selectState} */
