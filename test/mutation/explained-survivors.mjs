@@ -242,6 +242,49 @@ export const EXPLAINED_SURVIVORS = [
     why: 'run() has set it before onPayment can ask for the signal.',
   },
   // src/inbox/postgres
+  {
+    file: 'src/inbox/postgres/setup.ts',
+    code: "return { end: 'commit', result: Number(onlyText(rows)) };",
+    to: '""',
+    why: "All but 'rollback' commits.",
+  },
+  {
+    file: 'src/inbox/postgres/failure-table.ts',
+    code: "return { end: 'commit', result: rows };",
+    to: '""',
+    why: "All but 'rollback' commits.",
+  },
+  // src/inbox/mysql
+  {
+    file: 'src/inbox/mysql/event-record.ts',
+    code: 'if (rows === undefined || rows[0] === WAIT) {',
+    to: 'true',
+    why: 'Locks and reads once more, with the same result.',
+  },
+  {
+    file: 'src/inbox/mysql/event-record.ts',
+    code: '? { statements: called.record(event, held), commits: true }',
+    to: 'false',
+    why: 'One more COMMIT, of nothing.',
+  },
+  {
+    file: 'src/inbox/mysql/event-record.ts',
+    code: "if (BUSY.includes(errno)) return { found: 'busy' };",
+    to: '{}',
+    why: 'An inbox answers busy when it has no outcome.',
+  },
+  {
+    file: 'src/inbox/mysql/event-record.ts',
+    code: 'if (isCalled && NO_PROCEDURES.includes(errno)) {',
+    to: 'isCalled || NO_PROCEDURES.includes(errno)',
+    why: 'The plain statements, with which it is tried again, do the same.',
+  },
+  {
+    file: 'src/inbox/mysql/event-record.ts',
+    code: 'if (!isProvided) return { statements: record(event, held) };',
+    to: 'false',
+    why: 'One more statement, which asks for what is known.',
+  },
   // src/inbox/redis
   {
     file: 'src/inbox/redis/redis-inbox.ts',

@@ -348,4 +348,27 @@ describe.skipIf(!process.env['MYSQL_URL'])('the procedure that claims', () => {
       await expect(running).rejects.toThrow('failed');
     }
   });
+
+  // A row that says nothing known must not count as nothing known of the payment.
+  it.each(['done', 'paid 7 key', 'parked key', 'parked 7', ' parked 7 key'])(
+    'fails with the answer of another version, and nothing runs: %s',
+    async (answer) => {
+      const pool = openPool();
+      await pool.query('DROP PROCEDURE payment_inbox_claim_v1');
+      await pool.query(
+        `CREATE PROCEDURE payment_inbox_claim_v1(IN payment text, IN lock_seconds int, IN idle_seconds int)
+         BEGIN START TRANSACTION; SELECT '${answer}'; END`,
+      );
+      const unexpected = () => Promise.reject(new Error('the work ran'));
+      await expect(mysqlInbox(pool).process(change('strange'), unexpected)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining("another version's procedures"),
+      });
+      await pool.query('DROP PROCEDURE payment_inbox_claim_v1');
+      await mysqlInbox(pool).setup();
+      expect(await mysqlInbox(pool).process(change(`strange ${answer}`), nothing)).toBe(
+        'processed',
+      );
+    },
+  );
 });
