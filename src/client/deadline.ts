@@ -52,7 +52,7 @@ export class Deadline {
    * a request sent later would outlast the lease of an outbox.
    */
   get isOver(): boolean {
-    if (this.gaveUp === undefined && this.remainingMs <= 0) this.giveUp('timeout');
+    if (this.remainingMs <= 0) this.giveUp('timeout');
     return this.gaveUp !== undefined;
   }
 

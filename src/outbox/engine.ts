@@ -319,7 +319,7 @@ function isFree({ state, digest }: StoredPayment, intent: Intent | undefined): b
 function isCallersOwn(error: unknown): boolean {
   return (
     error instanceof MerchantPaymentsError &&
-    (error.requestOutcome === 'not-sent' || error.safeToRetry === true) &&
+    error.safeToRetry === true &&
     (error.code === 'ABORTED' || error.code === 'TIMEOUT')
   );
 }

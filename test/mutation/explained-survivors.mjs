@@ -354,6 +354,13 @@ export const EXPLAINED_SURVIVORS = [
     to: 'endedBy(given)',
     why: 'A dialect that asks can read the answer.',
   },
+  // src/outbox/contract
+  {
+    file: 'src/outbox/contract/cases/settling.ts',
+    code: "const earlier = { ...record, updatedAt: '2026-03-01T11:59:59.500Z' };",
+    to: '""',
+    why: 'No time is as early as an early one.',
+  },
   // src/outbox/postgres
   {
     file: 'src/outbox/postgres/postgres-store.ts',
@@ -478,6 +485,18 @@ export const EXPLAINED_SURVIVORS = [
     why: 'A fourth round only gives the deliveries more time; how many are enough is a choice.',
   },
   // src/client
+  {
+    file: 'src/client/deadline.ts',
+    code: "if (this.remainingMs <= 0) this.giveUp('timeout');",
+    to: '""',
+    why: "Every reason but 'aborted' is a timeout.",
+  },
+  {
+    file: 'src/client/deadline.ts',
+    code: "if (this.remainingMs <= 0) this.giveUp('timeout');",
+    to: 'this.remainingMs < 0',
+    why: 'No clock stops exactly there.',
+  },
   {
     file: 'src/client/credentials.ts',
     code: "const isFixed = typeof apiKey === 'string' && typeof apiSecret === 'string';",
