@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { JSX } from 'typedoc';
+import { JSX, ReflectionKind } from 'typedoc';
 
 const { description } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -86,9 +86,23 @@ export function finishPage(page) {
     .replaceAll(SECTION_HEAD, (head) =>
       head.replaceAll(PERMALINK, '').replaceAll(/<\/?a\b[^>]*>/g, ''),
     )
+    .replace(SUMMARY_LINK, (link) => (isInHierarchy(page.model) ? link : ''))
     .replaceAll(HIDDEN_PICTURE, '<p><img src="$2" alt="$1"/></p>')
     .replaceAll(INLINE_CODE, (code) => code.replaceAll(WORD_END, '$&<wbr/>'));
   page.contents = withoutLeaps(page.contents);
+}
+
+// TypeDoc links every page with a hierarchy, but leaves out of the summary what extends only unnamed types.
+const SUMMARY_LINK = / \(<a href="[^"]*hierarchy\.html#[^"]*">View Summary<\/a>\)/;
+
+function isInHierarchy({
+  extendedBy = [],
+  implementedBy = [],
+  extendedTypes = [],
+  implementedTypes = [],
+}) {
+  const related = [...extendedBy, ...implementedBy, ...extendedTypes, ...implementedTypes];
+  return related.some(({ reflection }) => reflection?.kindOf(ReflectionKind.ClassOrInterface));
 }
 
 // What opens and closes a section has links in it, which assistive technology can't reach there.
