@@ -105,7 +105,8 @@ export default defineConfig({
           include: ['test/{package,release}/**/*.test.ts'],
           globalSetup: ['test/package/global-setup.ts'],
           testTimeout: 180_000,
-          hookTimeout: 180_000,
+          // They install the tarball several times, beside the two other lanes of CI.
+          hookTimeout: 600_000,
         },
       },
     ],
