@@ -8,7 +8,7 @@ export const handleCallback = callbackHandler({
   outbox,
   async onPayment({ payment }, { tx, stale, secondPayment }) {
     const { merchantPaymentReference: reference, status } = payment;
-    // A newer change was processed before, or it is a payment that is to be refunded.
+    // The order keeps its status if a newer change was processed, or if a second payment is anything but paid.
     const keepsStatus = stale || (secondPayment && status !== 'paid');
     const { rows } = await tx.query(
       'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1 RETURNING reference',

@@ -48,12 +48,12 @@ export class Deadline {
   }
 
   /**
-   * Whether the call must end now. Reads the clock: after a stall of the event loop its timer has not run yet, and
-   * a request sent later would outlast the lease of an outbox.
+   * Ends the call if its time is over, and returns why it has ended; undefined if it may go on. Reads the clock: after
+   * a stall of the event loop the timer has not run yet, and a request sent then would outlast the lease of an outbox.
    */
-  get isOver(): boolean {
+  check(): GiveUpReason | undefined {
     if (this.remainingMs <= 0) this.giveUp('timeout');
-    return this.gaveUp !== undefined;
+    return this.gaveUp;
   }
 
   giveUp(reason: GiveUpReason): void {

@@ -90,9 +90,8 @@ export async function send(context: SendContext, first?: Exchange): Promise<Serv
     if (result.retryDelayMs === undefined) throw result.error;
     known = result.verdict.requestOutcome;
     await deadline.wait(result.retryDelayMs);
-    if (deadline.isOver) {
-      throw givenUpError(deadline.gaveUp as GiveUpReason, result.verdict, context);
-    }
+    const reason = deadline.check();
+    if (reason !== undefined) throw givenUpError(reason, result.verdict, context);
   }
 }
 

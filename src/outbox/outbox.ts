@@ -131,8 +131,9 @@ export interface Recovery {
   rejected?: number | undefined;
   /**
    * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
-   * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Also the
-   * first 4xx without an error code, after which it tries the other payments one at a time.
+   * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Or the
+   * first 4xx without an error code, which may be a proxy's: its payment stays recorded, and the others are tried one
+   * at a time.
    */
   error?: RequestError | undefined;
 }

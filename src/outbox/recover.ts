@@ -85,15 +85,14 @@ class Pass {
   #count(error: unknown): void {
     const isAnswered = error instanceof ApiError && error.httpStatus !== 401;
     if (isAnswered) this.resent += 1;
-    const isTooEarly = isAnswered && error.httpStatus === 429;
-    if (isAnswered && !isTooEarly && isVerdict(error)) {
-      this.rejected += 1;
-      this.#isAnswered = true;
-      return;
-    }
-    if (isAnswered && !isTooEarly && !isSetupError(error)) {
-      // It may be about this payment alone, which stays recorded: the next one is tried.
-      this.error ??= error;
+    if (isAnswered && error.httpStatus !== 429 && !isSetupError(error)) {
+      if (isVerdict(error)) {
+        this.rejected += 1;
+        this.#isAnswered = true;
+      } else {
+        // It may concern this payment alone, which stays recorded: the next one is tried.
+        this.error ??= error;
+      }
       return;
     }
     this.#isOver = true;

@@ -135,12 +135,8 @@ function created(finding: Finding, failure?: string): Result {
 }
 
 function toCreated({ payment }: CreatePaymentResult): Ended {
-  return { result: created(firstRecord(toFinding(payment))), payment };
-}
-
-/** The answer is the payment's first record, so any callback is newer, whatever the clocks of the service say. */
-function firstRecord(finding: Finding): Finding {
-  return { ...finding, updatedAtUs: undefined };
+  // The payment's first record: any callback is newer, whatever the clocks of the service say.
+  return { result: created({ ...toFinding(payment), updatedAtUs: undefined }), payment };
 }
 
 const NOTHING_KNOWN: Finding = {

@@ -72,7 +72,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   // From here on bytes may leave this machine.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Cancelled while it waited for a connection. Thrown, since an abort would cost the connection.
-    if (this.#settled || this.#deadline.isOver) throw new Error('The call was cancelled');
+    if (this.#settled || this.#deadline.check() !== undefined)
+      throw new Error('The call was cancelled');
     // An interceptor sends it a second time, which only the retry policy may do.
     if (this.#controller !== undefined && !(isRepeatable(this.#method) && this.#status === 0)) {
       this.#fail('connection', undefined);

@@ -43,7 +43,9 @@ class FetchExchange {
 
   async run(deadline: Deadline): Promise<Exchange> {
     // Only a fetch that was not called is certain to have sent nothing.
-    if (deadline.isOver) return { kind: 'failure', sent: false, reason: 'given-up' };
+    if (deadline.check() !== undefined) {
+      return { kind: 'failure', sent: false, reason: 'given-up' };
+    }
     const exchange = await deadline.race(this.#exchange());
     if (exchange !== undefined) return exchange;
     this.#abort.abort();

@@ -40,7 +40,7 @@ export function createOwnTransport(
     // Continues in the async context of this call, not of the call that gave the connection back.
     const connection = await queue.borrow(deadline);
     if (connection === undefined) return GIVEN_UP;
-    if (!deadline.isOver) return exchange(request, deadline, connection);
+    if (deadline.check() === undefined) return exchange(request, deadline, connection);
     queue.giveBack(connection);
     return GIVEN_UP;
   };
@@ -158,5 +158,5 @@ function refuseQueued({ method, path }: PreparedRequest): Failure {
 /** A call may be cancelled before its transport is loaded. */
 function unlessGivenUp(send: Transport['send']): Transport['send'] {
   return (request, deadline) =>
-    deadline.isOver ? Promise.resolve(GIVEN_UP) : send(request, deadline);
+    deadline.check() === undefined ? send(request, deadline) : Promise.resolve(GIVEN_UP);
 }

@@ -6,6 +6,7 @@ import {
   indexExists,
   indexName,
   isMissingTable,
+  missingTables,
   type SchemaPart,
   tableExists,
 } from '../../storage/postgres/schema-parts.js';
@@ -189,11 +190,13 @@ function qualifiedName(table: string): string {
 /** Replaces the error of a statement on the inbox's tables with `MISSING_TABLES`, if that is its cause. */
 export function explainMissing(error: unknown): unknown {
   if (!isMissingTable(error)) return error;
-  return new InboxError(
-    'MISSING_TABLES',
-    'A table of the inbox, or the database itself, does not exist, is not on the search_path, or has the columns of something else, such as an outbox with the same prefix; create the database if it is missing, give the inbox a prefix of its own, and call setup() of the inbox once before its first callback, or run the SQL of postgresInboxSchema() (with the default prefix: schema.sql of this package)',
-    { cause: error },
-  );
+  const message = missingTables({
+    owner: 'inbox',
+    other: 'an outbox',
+    use: 'callback',
+    schema: 'postgresInboxSchema()',
+  });
+  return new InboxError('MISSING_TABLES', message, { cause: error });
 }
 
 /** Wraps the failure of a step. */

@@ -1,7 +1,7 @@
 import { InvalidOptionError, type OutboxError } from '../../errors.js';
 import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
 import type { PostgresRunner } from '../../storage/postgres/runner.js';
-import { isMissingTable } from '../../storage/postgres/schema-parts.js';
+import { isMissingTable, missingTables } from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/runner.js';
 import {
   explainFailure,
@@ -238,8 +238,12 @@ function onlyText(rows: readonly Row[]): string | undefined {
 const POSTGRES: Server = {
   name: 'Postgres',
   poolRemedy: "set the pool's connectionTimeoutMillis",
-  missingTables:
-    'A table of the outbox, or the database itself, does not exist, is not on the search_path, or has the columns of something else, such as an inbox with the same prefix; create the database if it is missing, give the outbox a prefix of its own, and call setup() of the outbox once before its first payment, or run the SQL of postgresOutboxSchema() (with the default prefix: schema.sql of this package)',
+  missingTables: missingTables({
+    owner: 'outbox',
+    other: 'an inbox',
+    use: 'payment',
+    schema: 'postgresOutboxSchema()',
+  }),
   isMissingTable,
   withoutStatement(error) {
     const found = databaseErrorOf(error);

@@ -41,3 +41,18 @@ const MISSING: readonly unknown[] = [
 export function isMissingTable(error: unknown): boolean {
   return MISSING.includes(sqlStateOf(error));
 }
+
+interface TableNames {
+  readonly owner: 'inbox' | 'outbox';
+  /** What may have made tables of the same names. */
+  readonly other: string;
+  /** Before the first of which the tables must exist. */
+  readonly use: string;
+  /** The function that returns the SQL. */
+  readonly schema: string;
+}
+
+/** The message for a step that failed by {@link isMissingTable}. */
+export function missingTables({ owner, other, use, schema }: TableNames): string {
+  return `The database does not exist, or a table of the ${owner} is missing, is not on the search_path or has other columns, such as those of ${other} with the same prefix; create the database if it is missing, give the ${owner} a prefix of its own, and call setup() of the ${owner} once before its first ${use}, or run the SQL of ${schema} (with the default prefix: schema.sql of this package)`;
+}

@@ -54,7 +54,7 @@ export const settleCases: readonly ContractCase[] = [
     const settle = (status: string, seconds: number) =>
       outbox.settle(recordOf(reference, { referenceNumber, status, seconds }), own);
     const statusNow = async () => (await outbox.get(reference))?.payment?.status;
-    // The answer came from a server of the service whose clock is ahead.
+    // The server that answered has a clock that is ahead.
     const record = recordOf(reference, { referenceNumber, status: 'authorized' });
     const earlier = { ...record, updatedAt: '2026-03-01T11:59:59.500Z' };
     assert.equal(await outbox.settle(earlier, own), 'known');
