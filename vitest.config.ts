@@ -39,9 +39,10 @@ export default defineConfig({
     ],
   },
   test: {
-    // A guard against hanging, not a measure: other suites may run on the same machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A guard against hanging, not a measure: other suites may run on the same machine. Only files that take longer set
+    // another.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Many tests wait, for a process or a socket, rather than compute.
     maxWorkers: Math.max(6, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },

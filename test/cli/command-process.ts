@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.js';
 
 /** The command line of the sources, or the one that the suite of the packed package installed. */
@@ -18,9 +17,6 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-// A process takes a tenth of a second to start, and a loaded machine many times that.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A command that runs. */
 export interface RunningCommand extends AsyncDisposable {

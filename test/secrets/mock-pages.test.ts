@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type MockServer, startMockServer } from '../../src/mock-server/index.js';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
 import type { Deliberate } from './deliberate.js';
@@ -13,8 +13,6 @@ import {
   mockSigningSecret,
 } from './planted.js';
 import { leaksIn } from './watch.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 // As the sources list them, so that a new one can't be forgotten here.
 const source = readdirSync('src/mock-server/control')

@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { apiKey, apiSecret, customer, signingText } from './planted.js';
 import { leaksIn } from './watch.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const program = path.join(process.env['TEST_PROGRAMS'] ?? '', 'merchant.js');
 const scenes = Array.from(

@@ -8,14 +8,11 @@ import http, {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, vi } from 'vitest';
+import { afterAll } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
 
 export const SECRET = 'endpoint-secret-7c19d2';
-
-// A run waits for the next second three times at most; the rest is for machines that are busy.
-vi.setConfig({ testTimeout: 30_000 });
 
 const servers: Server[] = [];
 
