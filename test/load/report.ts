@@ -30,9 +30,12 @@ const TOLERANCE = 0.05;
 const MIB = 2 ** 20;
 
 export function createReport(findings: Findings): Report {
-  const { accounts, alarms } = findings;
+  const { accounts, alarms, snapshots } = findings;
+  const last = snapshots.at(-1);
+  const stallMs = Math.max(last?.client.longestStallMs ?? 0, last?.service.longestStallMs ?? 0);
   const mistakes = [
     ...accounts.mistakes,
+    ...accounts.judgeLostRequests(stallMs),
     ...accounts.listUnreached(),
     ...alarms,
     ...findLeaks(findings),

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { inDatabase } from '../../services/mysql-url.js';
 
@@ -32,8 +32,24 @@ export function useDatabase(database: string) {
     await mysqlInbox(observer).setup();
   });
 
+  /** What a failed test left open has locks, for which the rest would wait. */
+  const endSessions = async (): Promise<void> => {
+    const [rows] = await admin.query('SELECT id FROM information_schema.processlist WHERE db = ?', [
+      database,
+    ]);
+    for (const { id } of rows as { id: number }[]) {
+      // It may have ended since.
+      await admin.query(`KILL ${id}`).catch(() => undefined);
+    }
+  };
+
+  let hasFailed = false;
+  afterEach(({ task }) => {
+    hasFailed ||= task.result?.state === 'fail';
+  });
   afterAll(async () => {
-    await Promise.all(pools.map((pool) => pool.end()));
+    if (hasFailed) await endSessions();
+    else await Promise.all(pools.map((pool) => pool.end()));
     await admin.query(`DROP DATABASE ${database}`);
     await admin.end();
   });

@@ -1,35 +1,17 @@
-import pg from 'pg';
-import { afterAll, beforeAll } from 'vitest';
+import type pg from 'pg';
+import { beforeAll } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-
-const connectionString = process.env['DATABASE_URL'] ?? '';
+import { useEmptySchema } from '../../services/postgres-schema.js';
 
 /** A schema of the server for one test file, with the inbox's tables and `orders`; dropped after it. */
 export function useSchema(schema: string) {
-  const pools: pg.Pool[] = [];
-
-  /** A pool whose connections are in the schema. No listener for errors: none may reach it. */
-  const openPool = (config: pg.PoolConfig = {}): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString,
-      application_name: schema,
-      ...config,
-      options: `-c search_path=${schema} -c lock_timeout=1234ms ${config.options ?? ''}`,
-    });
-    pools.push(pool);
-    return pool;
-  };
-  const observer = openPool();
+  const { openPool, observer } = useEmptySchema(schema, '-c lock_timeout=1234ms');
 
   beforeAll(async () => {
-    await observer.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema};
-      CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)`);
+    await observer.query(
+      'CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)',
+    );
     await postgresInbox(observer).setup();
-  });
-
-  afterAll(async () => {
-    await observer.query(`DROP SCHEMA ${schema} CASCADE`);
-    await Promise.all(pools.map((pool) => pool.end()));
   });
 
   /** Settles when so many connections of the file wait for a lock. */
