@@ -20,7 +20,7 @@ app.all(
 
 app.use(express.json());
 app.post('/orders', async (request, response) => {
-  response.json(await checkout(request.body));
+  response.json(await checkout(request.body.reference));
 });
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

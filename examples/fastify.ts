@@ -3,7 +3,6 @@
 //   MERCHANT_PAYMENTS_SIGNING_SECRET=… npx tsx examples/fastify.ts
 
 import fastify from 'fastify';
-import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { checkout, settle } from './memory-shop.js';
 
@@ -16,7 +15,7 @@ app.register(callbackPlugin, {
   onPayment: settle,
 });
 
-app.post<{ Body: CreatePaymentInput }>('/orders', ({ body }) => checkout(body));
+app.post<{ Body: { reference: string } }>('/orders', ({ body }) => checkout(body.reference));
 
 const address = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) });
 console.log(`Waiting for callbacks at ${address}/callbacks/payments`);

@@ -14,7 +14,10 @@ const handleCallback = callbackHandler({
 
 const app = new Hono();
 app.all('/callbacks/payments', (context) => handleCallback(context.req.raw));
-app.post('/orders', async (context) => context.json(await checkout(await context.req.json())));
+app.post('/orders', async (context) => {
+  const { reference } = await context.req.json();
+  return context.json(await checkout(reference));
+});
 
 const options = {
   fetch: app.fetch,

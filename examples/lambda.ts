@@ -15,9 +15,9 @@ export const handler = callbackHandler({
     const reference = payment.merchantPaymentReference;
     const order = `order:${reference}`; // a hash, stored before the payment was created
     if ((await redis.exists(order)) === 0) throw new RetryLaterError('order not stored yet');
-    // Sets the field once, however many instances run.
-    if (payment.status === 'paid' && (await redis.hsetnx(order, 'shippedAt', Date.now()))) {
-      console.log(`${reference} is shipped`);
+    // Written once, on any number of instances; a worker ships what has the field.
+    if (payment.status === 'paid' && (await redis.hsetnx(order, 'paidAt', payment.updatedAt))) {
+      console.log(`${reference} is to be shipped`);
     }
     if (!stale) {
       await redis.hset(order, 'status', payment.status);

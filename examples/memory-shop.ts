@@ -1,14 +1,12 @@
 // The shop of the framework examples, with orders in memory. examples/shop has them in Postgres, and passes
 // the outbox to the callback handler.
 
-import {
-  type CreatePaymentInput,
-  PaymentClient,
-  RetryLaterError,
-  type VerifiedCallback,
-} from 'merchant-payments';
+import { PaymentClient, RetryLaterError, type VerifiedCallback } from 'merchant-payments';
 import { memoryOutbox, type PaymentOutbox } from 'merchant-payments/outbox';
 import type { PaymentContext } from 'merchant-payments/receiver';
+
+/** The shop's own: an amount that the browser sends could be anything. */
+const PRICE = 2500;
 
 interface Order {
   status: string;
@@ -19,12 +17,11 @@ const orders = new Map<string, Order>();
 let outbox: PaymentOutbox | undefined;
 
 /** A click on "Pay". However often it is repeated, one reference has one payment. */
-export async function checkout(input: CreatePaymentInput): Promise<Order> {
-  const reference = input.merchantPaymentReference;
+export async function checkout(reference: string): Promise<Order> {
   const order = orders.get(reference) ?? { status: 'waiting for payment' };
   orders.set(reference, order); // before the payment: its callback may arrive before the answer
   outbox ??= memoryOutbox({ client: PaymentClient.fromEnv() });
-  await outbox.create(input);
+  await outbox.create({ merchantPaymentReference: reference, amount: PRICE, currency: 'EUR' });
   return order;
 }
 

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { All, Body, Controller, Inject, Injectable, Module, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { CreatePaymentInput } from 'merchant-payments';
 import { callbackHandler } from 'merchant-payments/node';
 import { checkout, settle } from './memory-shop.js';
 
@@ -36,8 +35,8 @@ class PaymentsController {
   }
 
   @Post('orders')
-  order(@Body() body: CreatePaymentInput): Promise<unknown> {
-    return this.#orders.checkout(body);
+  order(@Body('reference') reference: string): Promise<unknown> {
+    return this.#orders.checkout(reference);
   }
 }
 

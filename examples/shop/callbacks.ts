@@ -6,13 +6,14 @@ export const handleCallback = callbackHandler({
   signingSecret: process.env.MERCHANT_PAYMENTS_SIGNING_SECRET ?? '',
   inbox,
   outbox,
-  async onPayment({ payment }, { tx, stale, secondPayment }) {
-    const { merchantPaymentReference: reference, status } = payment;
-    // The order keeps its status if a newer change was processed, or if a second payment is anything but paid.
-    const keepsStatus = stale || (secondPayment && status !== 'paid');
+  async onPayment({ payment }, { tx, stale }) {
+    const { merchantPaymentReference: reference, referenceNumber, status } = payment;
+    // Once one payment is paid, another payment of the order changes nothing, nor does an older change.
     const { rows } = await tx.query(
-      'UPDATE orders SET status = CASE WHEN $3 THEN status ELSE $2 END WHERE reference = $1 RETURNING reference',
-      [reference, status, keepsStatus],
+      `UPDATE orders SET status = CASE WHEN $3 OR paid_by <> $4 THEN status ELSE $2 END,
+         paid_by = CASE WHEN $2 = 'paid' THEN coalesce(paid_by, $4) ELSE paid_by END
+       WHERE reference = $1 RETURNING reference`,
+      [reference, status, stale, referenceNumber],
     );
     if (rows.length === 0) throw new RetryLaterError('order not stored', { retryAfterSeconds: 5 });
     if (status !== 'paid') return;

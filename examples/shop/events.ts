@@ -23,14 +23,14 @@ export async function readOrder(reference: string) {
  */
 export async function streamOrder(request: Request<{ reference: string }>, response: Response) {
   const { reference } = request.params;
+  const stream = new AbortController();
+  response.on('close', () => stream.abort()); // before anything is awaited: the customer may leave
   let order = await readOrder(reference);
   if (order === undefined) {
     response.sendStatus(404);
     return;
   }
-  const stream = new AbortController();
   streams.add(stream);
-  response.on('close', () => stream.abort());
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   try {
     for (let sent = ''; ; order = await readOrder(reference)) {

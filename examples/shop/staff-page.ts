@@ -57,7 +57,7 @@ export async function staffPage(problem = ''): Promise<string> {
     <h1>Payments for staff</h1>
     ${problem && html`<p class="error" role="alert">${problem}</p>`}
     ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
-    ${list('Second payments', 'The customer may have paid twice: refund one at the service.', second)}
+    ${list('Second payments', 'Look both payments up at the service. If both are paid, refund the one that is not the order’s paid_by.', second)}
     ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
     ${list('Waiting for more than a day', 'Not paid, or the callback is lost. Mostly they were not paid.', waiting)}
   </main>

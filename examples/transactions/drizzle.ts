@@ -12,6 +12,7 @@ const orders = pgTable('orders', {
 const shipments = pgTable('shipments', { reference: text().primaryKey() });
 
 const db = drizzle(process.env.DATABASE_URL ?? '');
+db.$client.on('error', ({ message }) => console.error(message));
 type Transaction = Parameters<Parameters<typeof db.transaction>[0]>[0];
 
 export const inbox = postgresInbox(fromDrizzle(db));

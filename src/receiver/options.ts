@@ -53,8 +53,8 @@ export interface PaymentContext<Tx> {
    */
   stale: boolean;
   /**
-   * Whether the outbox has another payment for this `merchantPaymentReference`: refund one of the two. False
-   * without an `outbox`.
+   * Whether the outbox has another payment for this `merchantPaymentReference`: look both up at the service,
+   * and refund one if both are paid. False without an `outbox`.
    */
   secondPayment: boolean;
 }
@@ -74,8 +74,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   /**
    * Your function, called once for each status change. When it returns, the change is recorded as processed
    * and the service gets a 200; when it throws, the service gets a 500 and retries. A {@link RetryLaterError}
-   * asks the service to retry (503) and is not reported. If your work is asynchronous, return its promise, so
-   * that it is awaited before the 200.
+   * asks the service to retry (503); it is reported to `onError` only if the change is older than ten minutes.
+   * If your work is asynchronous, return its promise, so that it is awaited before the 200.
    */
   onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
@@ -98,8 +98,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   outbox?: PaymentOutbox | undefined;
   /**
    * Called for every change of a second payment for a `merchantPaymentReference`, before `onPayment` and in
-   * the same transaction: record that it must be refunded. If it throws, the service gets a 500 and retries.
-   * Needs `outbox`.
+   * the same transaction: record that a person must look at it. If it throws, the service gets a 500 and
+   * retries. Needs `outbox`.
    * @default calls `onError` with an `OutboxError` `SECOND_PAYMENT`
    */
   onSecondPayment?(

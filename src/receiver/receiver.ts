@@ -47,6 +47,8 @@ import { Settlement } from './settlement.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
 
+const OVERDUE_AFTER_MS = 600_000;
+
 /** A request, as an adapter provides it. */
 export interface IncomingCallback extends Caller {
   readonly method: string;
@@ -295,7 +297,10 @@ async function reportFailure<Tx>(
 ): Promise<CallbackReply | undefined> {
   const retryLater = findRetryLater(error);
   describeError(trace, retryLater ?? error);
-  if (retryLater !== undefined) return askToRetry(retryLater.retryAfterSeconds);
+  if (retryLater !== undefined) {
+    if (isOverdue(accepted)) await report(options.onError, retryLater, accepted.callback);
+    return askToRetry(retryLater.retryAfterSeconds);
+  }
   const refusal = work.hasBegun ? undefined : refusalCode(error);
   // A parked change was reported when it was parked.
   if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
@@ -340,6 +345,14 @@ async function reportParked<Tx>(
   if (failures?.parkedAfter === undefined) return false;
   await report(onError, changeParked(failures.parkedAfter, inbox.keepsBodies), callback);
   return true;
+}
+
+/**
+ * Whether a change still waits long after it happened, by the service's clock: what it waits for may never come, and
+ * one day the service stops retrying.
+ */
+function isOverdue({ callback, event }: AcceptedCallback): boolean {
+  return callback.timestamp.getTime() - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
 }
 
 /** An ORM or an inbox may have wrapped what `onPayment` threw. */

@@ -71,6 +71,6 @@ export class Settlement<Tx> {
 function secondPayment(): OutboxError {
   return new OutboxError(
     'SECOND_PAYMENT',
-    'The service has a second payment for the merchantPaymentReference of this callback: refund one of the two. outbox.secondPayments() lists it, and onPayment gets it with secondPayment: true',
+    'The service has a second payment for the merchantPaymentReference of this callback: look both up at the service, and refund one if both are paid. outbox.secondPayments() lists it, and onPayment gets it with secondPayment: true',
   );
 }

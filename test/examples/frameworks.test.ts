@@ -3,12 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
-import {
-  environmentFor,
-  expectToHandlePayments,
-  orderInput,
-  startService,
-} from './payment-scene.js';
+import { environmentFor, expectToHandlePayments, startService } from './payment-scene.js';
 
 describe.each(['express', 'fastify', 'nestjs', 'hono'])('the example for %s', (name) => {
   it('handles payments beside routes with parsed bodies', { timeout: 60_000 }, async () => {
@@ -18,11 +13,12 @@ describe.each(['express', 'fastify', 'nestjs', 'hono'])('the example for %s', (n
       const answer = await fetch(new URL('/orders', example.url), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(orderInput(reference)),
+        body: JSON.stringify({ reference, amount: 1 }), // the shop has its own price
       });
       expect(await answer.json()).toEqual({ status: 'waiting for payment' });
     };
     await expectToHandlePayments(example, { service, checkout });
+    expect(service.payments.list().map(({ amount }) => amount)).toEqual([2500, 2500, 2500]);
     expect((await fetch(example.url)).status).toBe(405);
   });
 });
@@ -49,7 +45,7 @@ describe('the example for Next.js', () => {
         stop: async () => undefined,
         [Symbol.asyncDispose]: async () => undefined,
       },
-      { service, checkout: (reference) => checkout(orderInput(reference)) },
+      { service, checkout },
     );
   });
 });
@@ -62,9 +58,9 @@ describe('the shop of the examples', () => {
     const { checkout } = await import('../../examples/memory-shop.js');
     for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
     service.faults.add({ on: 'request', type: 'lost-answer' });
-    const clicks = [1, 2, 3].map(() => checkout(orderInput('order-lost')));
+    const clicks = [1, 2, 3].map(() => checkout('order-lost'));
     expect(await Promise.all(clicks)).toEqual(Array(3).fill({ status: 'waiting for payment' }));
-    await checkout(orderInput('order-lost'));
+    await checkout('order-lost');
     expect(service.requests).toHaveLength(1);
     expect(service.payments.list()).toHaveLength(1);
   });

@@ -51,7 +51,11 @@ describe.skipIf(!REDIS_URL)('the example for Lambda', () => {
         stop: async () => undefined,
         [Symbol.asyncDispose]: async () => undefined,
       },
-      { service, checkout: storeInRedis(service) },
+      {
+        service,
+        checkout: storeInRedis(service),
+        shipped: (reference) => `${reference} is to be shipped`,
+      },
     );
   });
 });

@@ -333,6 +333,21 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       await service.setStatus(second?.referenceNumber ?? '', 'refunded');
       expect(await storedOrder(schema)).toEqual(paid);
     });
+
+    it('of the first payment changes nothing once a second one was paid', async () => {
+      const { service, click, schema } = await openShop();
+      await click();
+      const first = paymentOf(service);
+      await createPayment(service, REFERENCE); // by hand, at the service
+      const second = service.payments
+        .list()
+        .find(({ referenceNumber }) => referenceNumber !== first);
+      await service.setStatus(second?.referenceNumber ?? '', 'paid');
+      await service.setStatus(first, 'expired');
+      expect(await storedOrder(schema)).toEqual(paid);
+      await service.setStatus(second?.referenceNumber ?? '', 'refunded');
+      expect(await storedOrder(schema)).toMatchObject({ status: 'refunded' });
+    });
   });
 
   describe('a process of the shop', () => {

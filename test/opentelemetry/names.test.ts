@@ -96,6 +96,7 @@ test('there is an alert for each thing that needs a person', () => {
     'PaymentChangesParked',
     'PaymentChangesFailing',
     'SecondPayment',
+    'PaymentWithoutOrder',
     'CallbacksRefused',
     'PaymentListsUnread',
   ]);

@@ -860,6 +860,16 @@ describe('RetryLaterError', () => {
     expect(scene.handled).toHaveLength(2);
   });
 
+  it.each([
+    ['not yet', '2026-01-31T11:50:05Z', []],
+    ['then', '2026-01-31T11:50:04.999Z', [{ error: later, callback: { key: expect.any(String) } }]],
+  ])('is reported once its change is older than ten minutes: %s', async (_, updatedAt, reports) => {
+    const scene = createScene({ onPayment: () => Promise.reject(later) });
+    expect(await scene.receive(post({ updatedAt }))).toEqual(retry);
+    expect(scene.reports).toMatchObject(reports);
+    expect(scene.reports).toHaveLength(reports.length);
+  });
+
   it('of another copy of the package is one too', async () => {
     vi.resetModules();
     const copy = await import('../../src/errors.js');

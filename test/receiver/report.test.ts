@@ -29,7 +29,7 @@ describe('the default of onError', () => {
 
   it('says only of a second payment that a person is needed', () => {
     const shown = listen();
-    reportToConsole(new OutboxError('SECOND_PAYMENT', 'refund one of the two'));
+    reportToConsole(new OutboxError('SECOND_PAYMENT', 'look both up'));
     expect(shown()).toContain('a payment callback needs a person: [SECOND_PAYMENT]');
     reportToConsole(new OutboxError('STORE_FAILED', 'no database'));
     reportToConsole(Object.assign(new Error('not ours'), { code: 'SECOND_PAYMENT' }));

@@ -247,7 +247,7 @@ describe.each([true, false])('a second payment, with one database: %s', (isShare
         error: {
           code: 'SECOND_PAYMENT',
           message: expect.stringMatching(
-            /^The service has a second payment .+ refund one of the two/,
+            /^The service has a second payment .+ refund one if both are paid/,
           ),
         },
         callback: scene.handled[0],

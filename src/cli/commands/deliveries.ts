@@ -94,6 +94,8 @@ export const resend = defineCommand({
   details: [
     "Given the id of a delivery or of an attempt, or the beginning of an attempt's id, it sends the callback of exactly that change, even if the change is not the newest. Given a payment, named as for payments set-status, it sends the callback of the current status.",
     '',
+    'The exit code is 0 if the callback was sent, whatever the endpoint answered.',
+    '',
     'Faults and their fields:',
     ...describeFaults('callback'),
   ],

@@ -154,7 +154,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (!isJsonType(headers['content-type'])) return errorAnswer(requestId, UNSUPPORTED_MEDIA_TYPE);
     if (body === undefined) return errorAnswer(requestId, PAYLOAD_TOO_LARGE);
     if (json === undefined || !isUtf8(body)) {
-      return errorAnswer(requestId, invalidRequest('The body must be JSON in UTF-8.'));
+      return errorAnswer(
+        requestId,
+        invalidRequest('The body must be JSON in UTF-8, of at most 500 levels.'),
+      );
     }
     const refusal = profiled?.toInvalid(invalidCaseOf(json), recorded);
     if (refusal !== undefined) return refusal;

@@ -70,14 +70,22 @@ export function isJsonType(contentType: string | null | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** `undefined` when the text is not JSON. */
+const MAX_DEPTH = 500;
+
+/** `undefined` when the text is not JSON, or is nested so deeply that writing it again might exhaust the stack. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }
 }
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1)));
 
 /** The part of the path at `:id`, empty for a pattern without one; `undefined` when the path does not match. */
 export function matchPath(pattern: string, path: string): string | undefined {

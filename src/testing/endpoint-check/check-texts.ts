@@ -234,9 +234,9 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     fix: ONCE,
   },
   'second-change-effect': {
-    title: 'Acts on a second change of a payment',
-    why: 'A handler that recognises duplicates by the payment alone drops what follows its first callback: the order stays unpaid.',
-    fix: 'Recognise duplicates by payment, status and updatedAt together: callbackKey is made of these. callbackHandler uses it.',
+    title: 'Acts on a second change of a payment, with the same updatedAt',
+    why: 'A handler that recognises duplicates by the payment alone, or by payment and updatedAt, drops a change that it has not seen: the order stays unpaid.',
+    fix: 'Recognise duplicates by payment, status and updatedAt together: callbackKey is made of these. callbackHandler uses it. Of two changes with the same updatedAt neither is older: drop neither.',
   },
   'older-change-effect': {
     title: 'Does not let an older change undo a newer one',

@@ -161,8 +161,9 @@ const secondChange: Scenario = {
     const payment = await stage.createPayment();
     const findings = await deliverInTurn(stage, {
       ids: ['second-change', 'second-change-effect'],
+      // At one instant, since nothing rules that out: neither is older then, and they are two changes all the same.
       first: stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 10 }),
-      second: stage.sign(payment, { afterSeconds: 20 }),
+      second: stage.sign(payment, { afterSeconds: 10 }),
       names: ['the first change', 'the second change'],
       look: (probe) => probe.askAfterPause(payment),
       judge: (earlier) => async (probe) => {

@@ -167,6 +167,11 @@ describe('a request that is not in order', () => {
 
   test.each([
     ['broken JSON', '{"amount":', 'The body must be JSON'],
+    [
+      'JSON that is nested too deeply',
+      `{"x":${'['.repeat(500)}${']'.repeat(500)}}`,
+      'The body must be JSON',
+    ],
     ['an empty body', '', 'The body must be JSON'],
     ['a list', '[]', 'merchantPaymentReference'],
     ['null', 'null', 'merchantPaymentReference'],

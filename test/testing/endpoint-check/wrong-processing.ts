@@ -102,6 +102,16 @@ export const repeated: readonly WrongHandler[] = [
       })(),
   },
   {
+    flaw: 'knows duplicates by their payment and its updatedAt',
+    fails: ['second-change-effect'],
+    create: () =>
+      new (class extends Shop {
+        protected override changeOf({ referenceNumber, updatedAt }: PaymentStatusRecord): string {
+          return `${referenceNumber} ${updatedAt}`;
+        }
+      })(),
+  },
+  {
     flaw: 'knows duplicates by their payment, and acts a moment after the answer',
     fails: ['second-change-effect'],
     create: () =>
