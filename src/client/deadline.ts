@@ -12,6 +12,8 @@ export const timers = {
   queueMicrotask: globalThis.queueMicrotask,
   /** Milliseconds on a monotonic clock. */
   now: performance.now.bind(performance),
+  /** Milliseconds since 1970, by the system's clock. */
+  systemNow: Date.now,
 };
 
 /** Why a call was cancelled before it ended. */
@@ -31,12 +33,14 @@ export class Deadline {
 
   readonly timeoutMs: number;
   readonly #endsAtMs: number;
+  readonly #endsAtSystemMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: (() => void) | undefined;
 
   constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     this.timeoutMs = timeoutMs;
     this.#endsAtMs = timers.now() + timeoutMs;
+    this.#endsAtSystemMs = timers.systemNow() + timeoutMs;
     if (signal?.aborted) this.giveUp('aborted');
     else if (signal) this.#stopListening = onAbort(signal, () => this.giveUp('aborted'));
     // Last: a signal that throws must not leave a timer behind.
@@ -48,11 +52,13 @@ export class Deadline {
   }
 
   /**
-   * Ends the call if its time is over, and returns why it has ended; undefined if it may go on. Reads the clock: after
-   * a stall of the event loop the timer has not run yet, and a request sent then would outlast the lease of an outbox.
+   * Ends the call if its time is over, and returns why it has ended; undefined if it may go on. Reads the clocks: after
+   * a stall of the event loop the timer has not run yet, while a machine is suspended its monotonic clock may stand
+   * still, and a request sent then would outlast the lease of an outbox.
    */
   check(): GiveUpReason | undefined {
-    if (this.remainingMs <= 0) this.giveUp('timeout');
+    const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;
+    if (isOver) this.giveUp('timeout');
     return this.gaveUp;
   }
 

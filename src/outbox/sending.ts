@@ -3,6 +3,7 @@ import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { startStopwatch } from '../protocol/stopwatch.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
 import { wasNeverSent } from './failures.js';
 import type { OutboxFailure, OutboxPayment } from './outbox.js';
@@ -62,11 +63,11 @@ export async function sendIfGranted(
   try {
     for (let count = 0; count < MAX_CLAIMS; count += 1) {
       const owner = randomUUID();
-      const askedAtMs = performance.now();
+      const elapsed = startStopwatch();
       const { granted, stored } = await claim(store, wanted, owner);
       if (!granted || stored === undefined) return { stored, replayed: true };
       // If this process was suspended meanwhile, the lease may not last for the call.
-      const isLongEnough = performance.now() - askedAtMs + timeoutMs <= leaseMs;
+      const isLongEnough = elapsed() + timeoutMs <= leaseMs;
       if (isLongEnough) return await send(sender, wanted, { owner, stored });
       await store.finish(key, owner, NOT_SENT, stored);
     }
@@ -96,8 +97,9 @@ interface Grant {
 }
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
-  const ended = await call(sender.client, wanted, stored).then(toCreated, (error) =>
-    toEnded(error, wanted),
+  const ended = await call(sender.client, wanted, stored).then(
+    ({ payment }) => toCreated(payment, stored),
+    (error) => toEnded(error, wanted),
   );
   const after = await storeResult(sender.store, wanted, { owner, stored, ended });
   // A callback was faster, and its record is worth more than the error.
@@ -134,7 +136,12 @@ function created(finding: Finding, failure?: string): Result {
   return { state: 'created', finding, failure };
 }
 
-function toCreated({ payment }: CreatePaymentResult): Ended {
+function toCreated(payment: CreatePaymentResult['payment'], { body }: StoredPayment): Ended {
+  const { merchantPaymentReference: reference } = readBody(body).input;
+  // The answer to another request, for example through a proxy at fault. Its number would make ours a second payment.
+  if (![undefined, reference].includes(payment.merchantPaymentReference)) {
+    return { result: created(NOTHING_KNOWN) };
+  }
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
   return { result: created({ ...toFinding(payment), updatedAtUs: undefined }), payment };
 }

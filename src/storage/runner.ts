@@ -13,7 +13,7 @@ export interface Runner<Tx> {
    * @throws the driver's error, or that of a deadline; whether the statement was run is then unknown
    */
   run(statement: string): Promise<readonly Row[]>;
-  /** Runs several statements in one transaction. Resolves with the rows of the last. */
+  /** Runs several statements in one transaction, in time or not at all. Resolves with the rows of the last. */
   runAll(statements: readonly string[]): Promise<readonly Row[]>;
   /** Runs one statement in the given transaction. */
   runIn(tx: Tx, statement: string): Promise<readonly Row[]>;
@@ -45,8 +45,7 @@ export function runnerOfProvider<Tx>(
   runTogether<Value>(body: (ask: Ask) => Promise<Value>): Promise<Value>;
 } {
   const timeoutMs = Math.min(acquireTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
-  const inTime = async <Value>(running: Promise<Value>): Promise<Value> => {
-    const loss = new Loss();
+  const inTime = async <Value>(running: Promise<Value>, loss = new Loss()): Promise<Value> => {
     const timer = setTimeout(() => loss.report(createTimeout(timeoutMs)), timeoutMs);
     return loss.orSettled(running).finally(() => clearTimeout(timer));
   };
@@ -55,11 +54,18 @@ export function runnerOfProvider<Tx>(
   };
   const runTogether = async <Value>(body: (ask: Ask) => Promise<Value>): Promise<Value> => {
     let value: Value | undefined;
+    const loss = new Loss();
+    // The ORM may begin long after the caller has given up, and has released what would be claimed now.
+    const assertInTime = (): void => {
+      if (loss.reason !== undefined) throw loss.reason;
+    };
     const inTransaction = async (tx: Tx): Promise<void> => {
+      assertInTime();
       value = await body((statement) => provider.query(tx, statement));
+      assertInTime();
     };
     const limits = { acquireTimeoutMs, transactionTimeoutMs: commandTimeoutMs };
-    await inTime(provider.transaction(inTransaction, limits)).catch(explained);
+    await inTime(provider.transaction(inTransaction, limits), loss).catch(explained);
     return value as Value;
   };
   return {

@@ -83,3 +83,16 @@ it('says that the store is slow when another call has not yet stored the payment
   answer();
   expect(await first).toMatchObject({ state: 'created', replayed: false });
 });
+
+it('compares a call with what is stored, not with another call beside it', async () => {
+  const { client } = new ContractService();
+  const outbox = new Engine(new MemoryStore({ now: Date.now, maxEntries: 10 }), {
+    client,
+    leaseMs: undefined,
+  });
+  await outbox.record(order('order-1'), { tx: undefined });
+  const wrong = outbox.create({ ...order('order-1'), amount: 1 });
+  const right = outbox.create(order('order-1'));
+  await expect(wrong).rejects.toMatchObject({ code: 'REFERENCE_CONFLICT' });
+  expect(await right).toMatchObject({ state: 'created' });
+});

@@ -107,23 +107,46 @@ describe('what is known when the answer arrives', () => {
   });
 });
 
-describe('a process that was stopped while it claimed', () => {
-  it('claims again, and gives up after five times', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    const { service, store, outbox } = open();
-    // The lease is ten seconds longer than the call.
-    store.claimMs = 10_001;
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
-      message: expect.stringContaining('took longer than the lease. It stays recorded.'),
+describe('an answer that names another reference', () => {
+  it('says nothing of the payment: the number of the callback is its own', async () => {
+    const other = { ...order('order-2'), referenceNumber: 'of order-2', status: 'pending' };
+    const client = new PaymentClient({
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: 'key',
+      apiSecret: 'secret',
+      fetch: async () => Response.json(other, { status: 201 }),
     });
-    expect(new Set(store.claims.map(({ owner }) => owner)).size).toBe(5);
-    expect(store.ends).toHaveLength(5);
-    expect(service.requestsFor('order-1')).toEqual([]);
-    expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded', attempts: 5 });
-    store.claimMs = 10_000;
-    expect(await outbox.send('order-1')).toMatchObject({ state: 'created', attempts: 6 });
+    const outbox = new Engine(new FailingStore(), { client, leaseMs: undefined });
+    const created = await outbox.create(order('order-1'));
+    expect(created).toMatchObject({ state: 'created', merchantPaymentReference: 'order-1' });
+    expect(created.payment).toBeUndefined();
+    const paid = { ...order('order-1'), referenceNumber: 'its own', status: 'paid' };
+    expect(await outbox.settle(paid as never, { tx: undefined })).not.toBe('second-payment');
+    expect(await outbox.get('order-1')).toMatchObject({ payment: paid });
   });
+});
+
+describe('a process that was stopped while it claimed', () => {
+  // While a machine is suspended, its monotonic clock may stand still.
+  it.each(['performance', 'Date'] as const)(
+    'claims again, and gives up after five times, by %s',
+    async (clock) => {
+      vi.useFakeTimers({ toFake: [clock] });
+      const { service, store, outbox } = open();
+      // The lease is ten seconds longer than the call.
+      store.claimMs = 10_001;
+      await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
+        code: 'OUTBOX_TIMEOUT',
+        message: expect.stringContaining('took longer than the lease. It stays recorded.'),
+      });
+      expect(new Set(store.claims.map(({ owner }) => owner)).size).toBe(5);
+      expect(store.ends).toHaveLength(5);
+      expect(service.requestsFor('order-1')).toEqual([]);
+      expect(await outbox.get('order-1')).toMatchObject({ state: 'recorded', attempts: 5 });
+      store.claimMs = 10_000;
+      expect(await outbox.send('order-1')).toMatchObject({ state: 'created', attempts: 6 });
+    },
+  );
 });
 
 describe("an outcome that can't be stored", () => {

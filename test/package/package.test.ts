@@ -247,7 +247,7 @@ describe('the installed package', () => {
 
       const { checkout, handleCallback, pool } = await import('./readme-1.mjs');
       await pool.exec(
-        'CREATE TABLE orders (reference text PRIMARY KEY, status text);' +
+        'CREATE TABLE orders (reference text PRIMARY KEY, status text, paid_by text);' +
           'CREATE TABLE shipments (reference text PRIMARY KEY)',
       );
       await postgresInbox(pool).setup();
@@ -261,7 +261,7 @@ describe('the installed package', () => {
       service.faults.add({ on: 'callback', type: 'duplicate', mode: 'in-turn' });
       await service.setStatus(referenceNumber, 'paid');
       console.log(service.deliveries.map(({ response }) => response.status).join());
-      const { rows } = await pool.query('SELECT * FROM orders JOIN shipments USING (reference)');
+      const { rows } = await pool.query('SELECT reference, status FROM orders JOIN shipments USING (reference)');
       console.log(JSON.stringify(rows));
       server.closeAllConnections();
       server.close();

@@ -93,15 +93,26 @@ function toAnswer(head: AnswerHead, bodyFailure: BodyFailure): Answer {
   return { kind: 'answer', ...head, body: new Uint8Array(0), bodyFailure };
 }
 
+/** Of Bun: older ones send even a POST again. */
+const FIRST_SOUND_VERSION = '1.4.5';
+
 /**
- * When a kept connection breaks, Deno's fetch sends a request again by itself, even a POST: a payment could be
- * created twice. It can't send a stream again. On other runtimes the body stays text, which goes out with its
- * length.
+ * When a kept connection breaks, some runtimes' fetch sends a request again by itself: Deno even a POST, Bun a PUT or
+ * DELETE. A payment could be created twice. Deno can't send a stream again; Bun does, but not on a connection that it
+ * does not keep. Elsewhere the body stays text, which goes out with its length.
  */
 function toBodyInit(method: string, body: string | undefined): RequestInit {
-  const repeats = 'Deno' in globalThis && method !== 'GET' && method !== 'HEAD';
-  if (repeats) return { body: new Blob([body ?? '']).stream(), duplex: 'half' };
-  return body === undefined ? {} : { body };
+  const init: RequestInit = body === undefined ? {} : { body };
+  if (method === 'GET' || method === 'HEAD') return init;
+  if ('Deno' in globalThis) return { body: new Blob([body ?? '']).stream(), duplex: 'half' };
+  return sendsAgainInBun(method) ? { ...init, keepalive: false } : init;
+}
+
+function sendsAgainInBun(method: string): boolean {
+  const { Bun: bun } = globalThis as { Bun?: { version: string } };
+  if (bun === undefined) return false;
+  const isOld = bun.version.localeCompare(FIRST_SOUND_VERSION, 'en', { numeric: true }) < 0;
+  return isOld || method === 'PUT' || method === 'DELETE';
 }
 
 function toPairs(headers: readonly string[]): [string, string][] {

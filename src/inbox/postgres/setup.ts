@@ -1,6 +1,7 @@
 import { InboxError } from '../../errors.js';
 import { date } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
+import { TABLE_LOCK_TIMEOUT_MS } from '../../storage/postgres/schema-parts.js';
 import {
   maintenanceSettings,
   type OpenTransaction,
@@ -14,8 +15,6 @@ import { isUnprocessed } from './statements.js';
 // An arbitrary number that the application is unlikely to lock.
 const SETUP_LOCK = 7_161_998_226_001;
 const SETUP_LOCK_TIMEOUT_MS = 60_000;
-// Callbacks queue behind a statement that waits for a table lock.
-const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**

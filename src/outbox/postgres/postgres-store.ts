@@ -1,7 +1,11 @@
 import { InvalidOptionError, type OutboxError } from '../../errors.js';
 import { databaseErrorOf, sqlStateOf } from '../../storage/postgres/failures.js';
 import type { PostgresRunner } from '../../storage/postgres/runner.js';
-import { isMissingTable, missingTables } from '../../storage/postgres/schema-parts.js';
+import {
+  isMissingTable,
+  missingTables,
+  TABLE_LOCK_TIMEOUT_MS,
+} from '../../storage/postgres/schema-parts.js';
 import type { Row } from '../../storage/runner.js';
 import {
   explainFailure,
@@ -61,6 +65,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
     const statements = [
       // Two concurrent CREATE TABLE IF NOT EXISTS can fail.
       `SELECT pg_advisory_xact_lock(${SETUP_LOCK})::text`,
+      `SELECT set_config('lock_timeout', '${TABLE_LOCK_TIMEOUT_MS}', true)`,
       ...parts.map(({ create }) => create),
     ];
     await this.#runner.runAll(statements).catch(explained);
@@ -94,7 +99,9 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   async #claimStored(claim: Claim): Promise<Claimed> {
-    const json = await this.#ask(this.#statements.claim(claim));
+    const json = await this.#ask(this.#statements.claim(claim), (statement) =>
+      this.#runner.runAll([statement]),
+    );
     if (json === undefined) return { granted: false, stored: await this.read(claim.key) };
     const { stored } = parseRow(json);
     return { granted: stored.state === 'sending', stored };
@@ -191,12 +198,11 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
       );
   }
 
-  #ask(statement: string, triesLeft = TRIES): Promise<string | undefined> {
-    return this.#runner
-      .run(statement)
+  #ask(statement: string, run = this.#runner.run, triesLeft = TRIES): Promise<string | undefined> {
+    return run(statement)
       .then(onlyText)
       .catch((error) =>
-        mayRetry(error, triesLeft) ? this.#ask(statement, triesLeft - 1) : explained(error),
+        mayRetry(error, triesLeft) ? this.#ask(statement, run, triesLeft - 1) : explained(error),
       );
   }
 

@@ -1,5 +1,5 @@
 import { Loss, toError } from '../loss.js';
-import type { Row } from '../runner.js';
+import { type Row, TransactionOpen } from '../runner.js';
 import type { TransactionTimeouts } from '../transaction-timeouts.js';
 import {
   connectionLost,
@@ -12,7 +12,13 @@ import {
   sqlStateOf,
   transactionAborted,
 } from './failures.js';
-import { assertClient, type PgClientLike, type PgPoolLike, type Queryable } from './pool.js';
+import {
+  assertClient,
+  hasOpenTransaction,
+  type PgClientLike,
+  type PgPoolLike,
+  type Queryable,
+} from './pool.js';
 import type { OpenTransaction, Transactions } from './transactions.js';
 
 /** Transactions on connections of a pool. */
@@ -78,6 +84,12 @@ class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
   }
 
   async begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]> {
+    // BEGIN would only warn, and COMMIT would store what other code had meant to roll back.
+    if (hasOpenTransaction(this.tx)) {
+      const failure = new TransactionOpen();
+      this.#loss.report(failure);
+      throw failure;
+    }
     return (await this.#ask(inOneText([BEGIN, ...statements]), timeoutMs, noAnswerInTime)).rows;
   }
 

@@ -107,6 +107,18 @@ export function assertPool(pool: unknown): void {
   throw invalidPool(describeValue(pool));
 }
 
+/** Whether other code released the client without ending its transaction. */
+export function hasOpenTransaction(client: object): boolean {
+  const status = statusOf(client);
+  return status === 'T' || status === 'E';
+}
+
+/** The state of the client's transaction. Undefined for an older pg, and for PGlite. */
+export function statusOf(client: object): unknown {
+  const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
+  return getTransactionStatus?.call(client);
+}
+
 /** @throws {InvalidOptionError} when the result of `connect()` is not a pool's client */
 export function assertClient(client: unknown): void {
   if (hasMethods(client, ['query', 'release', 'on', 'removeListener'])) return;

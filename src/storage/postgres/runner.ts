@@ -11,7 +11,14 @@ import {
 } from '../runner.js';
 import { databaseErrorOf, spoilsConnection, sqlStateOf } from './failures.js';
 import { release, takeConnection } from './pg-transactions.js';
-import type { PgClientLike, PgliteLike, PgPoolLike, Queryable } from './pool.js';
+import {
+  hasOpenTransaction,
+  type PgClientLike,
+  type PgliteLike,
+  type PgPoolLike,
+  type Queryable,
+  statusOf,
+} from './pool.js';
 
 interface Answer {
   readonly rows: readonly Row[];
@@ -69,7 +76,7 @@ export function pgRunner<Tx extends Queryable>(
       const ask = (taken: Tx & PgClientLike): Promise<void> | void => {
         client = taken;
         if (lost !== undefined) return end();
-        assertNoTransaction(taken);
+        if (hasOpenTransaction(taken)) throw new TransactionOpen();
         timer = setTimeout(() => lose(createTimeout(commandTimeoutMs)), commandTimeoutMs);
         return taken.query<Row>(sql).then((results) => {
           end();
@@ -114,7 +121,7 @@ export function providedRunner<Tx>(
   const runner = runnerOfProvider(provider, options, databaseErrorOf);
   // An ORM returns only rows.
   const change = async (statement: string) =>
-    (await runner.run(`${statement} RETURNING 'changed'`)).length > 0;
+    (await runner.runAll([`${statement} RETURNING 'changed'`])).length > 0;
   return { ...runner, change };
 }
 
@@ -128,17 +135,6 @@ async function send(on: Queryable, statement: string): Promise<readonly Row[]> {
 }
 
 /** In a transaction that other code forgot to end, the statement could be rolled back with it. */
-function assertNoTransaction(client: object): void {
-  const status = statusOf(client);
-  if (status === 'T' || status === 'E') throw new TransactionOpen();
-}
-
-/** Undefined for an older pg, and for PGlite. */
-function statusOf(client: object): unknown {
-  const { getTransactionStatus } = client as { getTransactionStatus?(): unknown };
-  return getTransactionStatus?.call(client);
-}
-
 function rowsOf(results: Results): readonly Row[] {
   // For several statements, pg returns a list.
   const last = Array.isArray(results) ? results.at(-1) : results;

@@ -1,6 +1,9 @@
 import { sqlStateOf } from './failures.js';
 import { withoutSchema } from './names.js';
 
+/** How long the creation of a part may wait for the lock of a table: everything else queues behind it. */
+export const TABLE_LOCK_TIMEOUT_MS = 2_000;
+
 /** A table, an index or a function. */
 export interface SchemaPart {
   /** An SQL condition that is true if it exists, or is not needed. */

@@ -157,3 +157,23 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
     });
   });
 });
+
+describe.skipIf(!process.env['DATABASE_URL'])(
+  'a connection that other code released with its transaction open',
+  () => {
+    it('is closed, and nothing of it is committed', async () => {
+      const pool = openPool({ max: 1 });
+      const inbox = postgresInbox(pool);
+      const client = await pool.connect();
+      await client.query("BEGIN; INSERT INTO orders VALUES ('forgotten', 'new')");
+      client.release();
+      await expect(inbox.process(change('after it'), nothing)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { message: expect.stringContaining('an open transaction') },
+      });
+      expect(await inbox.process(change('after it'), nothing)).toBe('processed');
+      const { rows } = await observer.query(`SELECT FROM orders WHERE reference = 'forgotten'`);
+      expect(rows).toEqual([]);
+    });
+  },
+);

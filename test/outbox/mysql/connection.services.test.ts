@@ -1,5 +1,7 @@
+import { drizzle } from 'drizzle-orm/mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
+import { fromDrizzle } from '../../../src/inbox/mysql/index.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { ContractService } from '../../../src/outbox/contract/service.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
@@ -35,6 +37,21 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(await query('SELECT * FROM orders')).toEqual([]);
     expect(await outbox.create(order('order-1'))).toMatchObject({ state: 'created' });
     expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('on an ORM, claims nothing for a call that has given up before it got a connection', async () => {
+    const pool = openPool({ connectionLimit: 1 });
+    const provider = fromDrizzle(drizzle({ client: pool }));
+    const limits = { acquireTimeoutMs: 50, commandTimeoutMs: 50 };
+    const outbox = mysqlOutbox(provider, { client: unusedClient, ...limits });
+    const held = await pool.getConnection();
+    await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+    });
+    held.release();
+    // The pool serves it after what has waited before.
+    const [rows] = await pool.query('SELECT reference FROM payment_outbox_payments');
+    expect(rows).not.toContainEqual({ reference: 'too-late' });
   });
 
   it('reads nothing on such a connection, whose snapshot may be old', async () => {

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { fromDrizzle } from '../../../src/inbox/postgres/index.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { ContractService } from '../../../src/outbox/contract/service.js';
 import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
@@ -52,6 +54,38 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await outbox.create(order('order-1'))).toMatchObject({ state: 'created' });
     expect(service.requestsFor('order-1')).toHaveLength(1);
+  });
+
+  it('on an ORM, claims nothing for a call that has given up before it got a connection', async () => {
+    const pool = openPool({ max: 1 });
+    const provider = fromDrizzle(drizzle({ client: pool }));
+    const limits = { acquireTimeoutMs: 50, commandTimeoutMs: 50 };
+    const outbox = postgresOutbox(provider, { client: unusedClient, ...limits });
+    const held = await pool.connect();
+    await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
+      code: 'OUTBOX_TIMEOUT',
+    });
+    held.release();
+    // The pool serves it after what has waited before.
+    const { rows } = await pool.query('SELECT reference FROM payment_outbox_payments');
+    expect(rows).not.toContainEqual({ reference: 'too-late' });
+  });
+
+  it('setup gives up a lock for which other transactions would wait in turn', async () => {
+    const prefix = 'in_use_';
+    const outbox = postgresOutbox(openPool(), { client: unusedClient, prefix });
+    await outbox.setup();
+    const { rows } = await observer.query(
+      `SELECT indexname AS name FROM pg_indexes WHERE tablename = $1 AND indexname NOT LIKE '%pkey' LIMIT 1`,
+      [`${prefix}payments`],
+    );
+    await observer.query(`DROP INDEX ${rows[0].name}`);
+    await transaction(async (tx) => {
+      await tx.query(`LOCK TABLE ${prefix}payments IN ROW EXCLUSIVE MODE`);
+      await expect(outbox.setup()).rejects.toMatchObject({ cause: { code: '55P03' } });
+      expect(await waiting()).toBe(0);
+    });
+    await outbox.setup();
   });
 
   it.each([

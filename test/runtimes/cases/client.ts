@@ -265,6 +265,31 @@ function transportCases(
         isTrue(sockets[0] === sockets[1], 'one connection for both');
       },
     })),
+    ...(['PUT', 'DELETE'] as const).map((method) => ({
+      name: `sends a ${method} once when the connection that a request before it used is closed`,
+      async run() {
+        let requests = 0;
+        const server = await listen((request, response) => {
+          request.resume().on('end', () => {
+            requests += 1;
+            if (requests === 2) request.socket.destroy();
+            else response.writeHead(200).end('{}');
+          });
+        });
+        const service = { url: urlOf(server), apiKey: 'key', apiSecret: 'secret' };
+        try {
+          await withClient(service, { ...transport, maxRetries: 0 }, async (client) => {
+            await client.payments.create(order).catch(() => undefined);
+            for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+            const call = () => client.request({ method, path: '/own' });
+            await failsWith(call, 'CONNECTION_FAILED', 'unknown');
+          });
+        } finally {
+          await close(server);
+        }
+        equal(requests, 2, 'requests that the server saw');
+      },
+    })),
     {
       name: 'knows that a 2xx whose body is lost was accepted: accepted',
       run: () =>
