@@ -139,7 +139,7 @@ export interface OutboxStore<Tx = unknown> {
   /**
    * Stores an intent as `recorded` if nothing or a `rejected` payment is stored.
    *
-   * @returns undefined if it was stored; otherwise the stored payment, which is not changed
+   * @returns the payment that is stored now; may be undefined if it is the intent
    */
   record(key: string, intent: Intent, tx: Tx | undefined): Promise<StoredPayment | undefined>;
   /**

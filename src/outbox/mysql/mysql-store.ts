@@ -106,9 +106,7 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
     return this.#step(tx, async (ask) => {
       await ask(this.#statements.insert(key, intent));
       const found = (await this.#lock(ask, key)) as OwnedRow;
-      const stored = await this.#change(ask, found, steps.record(found.row, intent));
-      const isStored = stored.state === 'recorded' && stored.digest === intent.digest;
-      return isStored ? undefined : stored;
+      return this.#change(ask, found, steps.record(found.row, intent));
     });
   }
 
