@@ -487,14 +487,20 @@ export const EXPLAINED_SURVIVORS = [
   // src/client
   {
     file: 'src/client/deadline.ts',
-    code: "if (this.remainingMs <= 0) this.giveUp('timeout');",
+    code: "if (isOver) this.giveUp('timeout');",
     to: '""',
     why: "Every reason but 'aborted' is a timeout.",
   },
   {
     file: 'src/client/deadline.ts',
-    code: "if (this.remainingMs <= 0) this.giveUp('timeout');",
+    code: 'const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;',
     to: 'this.remainingMs < 0',
+    why: 'No clock stops exactly there.',
+  },
+  {
+    file: 'src/client/deadline.ts',
+    code: 'const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;',
+    to: 'timers.systemNow() > this.#endsAtSystemMs',
     why: 'No clock stops exactly there.',
   },
   {
