@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApiError } from '../../../src/errors.js';
-import { createClient, created, failureOf, order, record, startRawServer } from '../raw-server.js';
+import {
+  createClient,
+  created,
+  failureOf,
+  holdDeadline,
+  order,
+  record,
+  startRawServer,
+} from '../raw-server.js';
 
 type Fetch = typeof globalThis.fetch;
 const clientOf = (fetch: unknown, options = {}) =>
@@ -54,20 +62,22 @@ describe('a fetch that was given to the client', () => {
   });
 
   it('that ignores its signal does not keep the call from ending', async () => {
+    const { timeoutMs, expire } = holdDeadline();
     let signal: AbortSignal | undefined;
     const client = clientOf((_url: string, init: RequestInit) => {
       signal = init.signal ?? undefined;
-      return new Promise(() => {});
+      return new Promise(() => setImmediate(expire));
     });
-    const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
+    const error = await failureOf(client.payments.create(order, { timeoutMs }));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
     expect(signal?.aborted).toBe(true);
   });
 
   it('whose body ignores its signal does not keep the call from ending', async () => {
-    const stalled = () => new Response(new ReadableStream({}), { status: 201 });
-    const client = clientOf(async () => stalled());
-    const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
+    const { timeoutMs, expire } = holdDeadline();
+    const body = () => new ReadableStream({ pull: () => new Promise(() => setImmediate(expire)) });
+    const client = clientOf(async () => new Response(body(), { status: 201 }));
+    const error = await failureOf(client.payments.create(order, { timeoutMs }));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
   });
 
@@ -183,11 +193,13 @@ describe('a fetch that was given to the client', () => {
   });
 
   it('whose answer is read by a method that never ends does not outlast the deadline', async () => {
-    const stub = { status: 201, headers: new Headers(), text: () => new Promise(() => {}) };
-    const call = clientOf(async () => stub).payments.create(order, { timeoutMs: 50 });
+    const { timeoutMs, expire } = holdDeadline();
+    const text = () => new Promise(() => setImmediate(expire));
+    const stub = { status: 201, headers: new Headers(), text };
+    const call = clientOf(async () => stub).payments.create(order, { timeoutMs });
     const error = await failureOf(call);
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'accepted' });
-    expect(error.message).toMatch(/^POST \/api\/payments did not end within 50 ms\./);
+    expect(error.message).toMatch(/^POST \/api\/payments did not end within 54321 ms\./);
   });
 
   it('whose answer to a GET stalls until the caller leaves: the call may be made again', async () => {

@@ -93,13 +93,15 @@ it('a dispatcher that follows redirects cannot carry the request elsewhere', asy
 
 describe('of a dispatcher that calls its handlers too often,', () => {
   it('what follows the cancellation of the call changes nothing', async () => {
+    const { timeoutMs, expire } = holdDeadline();
     let handler: Handler | undefined;
     const dispatcher = dispatcherOf((given) => {
       handler = given;
       given.onRequestStart(controller, {});
+      setImmediate(expire);
     });
     const client = createClient('https://payments.invalid', { dispatcher });
-    const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
+    const error = await failureOf(client.payments.create(order, { timeoutMs }));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
     handler?.onResponseStart(controller, 201, {});
     handler?.onResponseData(controller, Buffer.from('{}'));
@@ -108,12 +110,14 @@ describe('of a dispatcher that calls its handlers too often,', () => {
   });
 
   it('an abort that throws leaves the outcome, and the process, alone', async () => {
+    const { timeoutMs, expire } = holdDeadline();
     const throwing = { ...controller, abort: () => expect.fail('not caught') };
     const dispatcher = dispatcherOf((handler) => {
       handler.onRequestStart(throwing as unknown as Dispatcher.DispatchController, {});
+      setImmediate(expire);
     });
     const client = createClient('https://payments.invalid', { dispatcher });
-    const error = await failureOf(client.payments.create(order, { timeoutMs: 50 }));
+    const error = await failureOf(client.payments.create(order, { timeoutMs }));
     expect(error).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'unknown' });
   });
 

@@ -184,14 +184,14 @@ describe.concurrent('the option overtaking', () => {
     ],
     [
       () => new Promise<void>(() => undefined),
-      'not tried: overtaking did not settle within 2000 ms',
+      'not tried: overtaking did not settle within 5000 ms',
     ],
   ])('fails one check when it stores no order: %s', async (overtaking, detail) => {
     const { listener, options } = new StrictShop();
     const { found, outcomes } = await check(await listen(listener), {
       ...options,
       overtaking,
-      timeoutMs: 2_000,
+      timeoutMs: 5_000,
     });
     expect(outcomes.slice(0, 2)).toEqual(['passed', 'failed']);
     expect(found[1]?.detail).toBe(detail);

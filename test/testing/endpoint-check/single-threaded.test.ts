@@ -52,7 +52,6 @@ it('finds nothing wrong with a single-threaded endpoint over TLS', async () => {
   const shop = new Shop();
   const report = await checkCallbackEndpoint(await listenOneByOne(shop), {
     signingSecret: SECRET,
-    timeoutMs: 2_000,
     countEffects: (payment) => shop.orders.countOf(payment),
   });
   expect(report.checks.filter(({ outcome }) => outcome === 'failed')).toEqual([]);

@@ -119,7 +119,7 @@ it.concurrent('skips when the endpoint takes longer each time', async () => {
   };
   const { future } = await checkTimestamps(createShop({ holdSeconds, isFresh: () => true }));
   expect(future).toMatchObject({ outcome: 'skipped' });
-  expect(future?.detail).toMatch(/^not known: each answer took longer, up to 3 s/);
+  expect(future?.detail).toMatch(/^not known: each answer took longer, up to \d+ s, so/);
   expect(future?.referenceNumbers).toHaveLength(3);
 });
 
