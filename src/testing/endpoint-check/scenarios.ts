@@ -159,11 +159,12 @@ const secondChange: Scenario = {
   ids: ['second-change', 'second-change-effect'],
   async run(stage) {
     const payment = await stage.createPayment();
+    // At one instant, since nothing rules that out: neither is older then, and they are two changes all the same.
+    const paid = createRecord(payment);
     const findings = await deliverInTurn(stage, {
       ids: ['second-change', 'second-change-effect'],
-      // At one instant, since nothing rules that out: neither is older then, and they are two changes all the same.
-      first: stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 10 }),
-      second: stage.sign(payment, { afterSeconds: 10 }),
+      first: stage.signer.sign({ ...paid, status: UNKNOWN_STATUS }),
+      second: stage.signer.sign(paid),
       names: ['the first change', 'the second change'],
       look: (probe) => probe.askAfterPause(payment),
       judge: (earlier) => async (probe) => {
