@@ -239,8 +239,8 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     { key, intent, options }: Wanted,
     endsAtMs: number,
   ): Promise<Turn | undefined> {
-    const isSame = other === undefined || intent === undefined || other.digest === intent.digest;
-    if (!isSame) {
+    const isTheSame = isSame(other, intent);
+    if (!isTheSame) {
       // What is stored decides which of the two is wrong.
       const stored = await this.#store.read(key);
       if (stored !== undefined && !isFree(stored, intent)) assertSame(stored, intent);
@@ -251,7 +251,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
       // Without the error, which belongs to the other call.
       return { stored: (await turn).stored, replayed: true };
     } catch (error) {
-      if (isCallersOwn(error) || !isSame) return undefined;
+      if (isCallersOwn(error) || !isTheSame) return undefined;
       throw error;
     }
   }
@@ -310,14 +310,19 @@ function notThere(intent: Intent | undefined): OutboxError {
 
 /** @throws {OutboxError} when both are known and differ */
 export function assertSame(stored: Intent | undefined, intent: Intent | undefined): void {
-  if (stored === undefined || intent === undefined || stored.digest === intent.digest) return;
+  if (stored === undefined || intent === undefined || isSame(stored, intent)) return;
   throw referenceConflict(findDifferences(stored.body, intent.body));
 }
 
+/** Whether they are the same payment, or one of them is not known. */
+function isSame(one: Intent | undefined, other: Intent | undefined): boolean {
+  return one === undefined || other === undefined || one.digest === other.digest;
+}
+
 /** Whether the payment may be claimed. */
-function isFree({ state, digest }: StoredPayment, intent: Intent | undefined): boolean {
-  if (state === 'rejected') return true;
-  return state === 'recorded' && (intent === undefined || intent.digest === digest);
+function isFree(stored: StoredPayment, intent: Intent | undefined): boolean {
+  if (stored.state === 'rejected') return true;
+  return stored.state === 'recorded' && isSame(stored, intent);
 }
 
 // The other call ended by its own signal or timeout, before the service could create anything.

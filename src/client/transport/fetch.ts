@@ -93,8 +93,8 @@ function toAnswer(head: AnswerHead, bodyFailure: BodyFailure): Answer {
   return { kind: 'answer', ...head, body: new Uint8Array(0), bodyFailure };
 }
 
-/** Of Bun: older ones send even a POST again. */
-const FIRST_SOUND_VERSION = '1.4.5';
+/** The oldest Bun that was tested and does not send a POST again; 1.3.11 does. */
+const FIRST_SOUND_BUN = '1.4.5';
 
 /**
  * When a kept connection breaks, some runtimes' fetch sends a request again by itself: Deno even a POST, Bun a PUT or
@@ -111,7 +111,7 @@ function toBodyInit(method: string, body: string | undefined): RequestInit {
 function sendsAgainInBun(method: string): boolean {
   const { Bun: bun } = globalThis as { Bun?: { version: string } };
   if (bun === undefined) return false;
-  const isOld = bun.version.localeCompare(FIRST_SOUND_VERSION, 'en', { numeric: true }) < 0;
+  const isOld = bun.version.localeCompare(FIRST_SOUND_BUN, 'en', { numeric: true }) < 0;
   return isOld || method === 'PUT' || method === 'DELETE';
 }
 

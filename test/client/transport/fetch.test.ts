@@ -73,6 +73,28 @@ describe('a fetch that was given to the client', () => {
     expect(signal?.aborted).toBe(true);
   });
 
+  it.each([
+    ['1.3.11', 'POST', false],
+    ['1.4.5', 'POST', undefined],
+    ['1.10.0', 'POST', undefined],
+    ['1.4.5', 'PUT', false],
+    ['1.4.5', 'DELETE', false],
+    ['1.3.11', 'GET', undefined],
+  ])(
+    'of Bun %s, which may send a request again, keeps the connection of a %s: %s',
+    async (version, method, keepalive) => {
+      vi.stubGlobal('Bun', { version });
+      onTestFinished(() => void vi.unstubAllGlobals());
+      let init: RequestInit | undefined;
+      const client = clientOf(async (_url: string, given: RequestInit) => {
+        init = given;
+        return new Response('{}');
+      });
+      await client.request({ method, path: '/own' } as never);
+      expect(init?.keepalive).toBe(keepalive);
+    },
+  );
+
   it('whose body ignores its signal does not keep the call from ending', async () => {
     const { timeoutMs, expire } = holdDeadline();
     const body = () => new ReadableStream({ pull: () => new Promise(() => setImmediate(expire)) });
