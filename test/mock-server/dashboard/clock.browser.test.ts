@@ -65,6 +65,33 @@ describeInBrowser('the clock in the dashboard', () => {
     await page.getByText('May 6, 2031, 07:08:10').waitFor();
   });
 
+  test('a clock that stands still is shown as such when the first answer is slow', async () => {
+    const clock = createManualClock({ now: new Date(2031, 4, 6, 7, 8, 9).getTime() });
+    await using scene = await openDashboard({
+      server: { clock },
+      hash: '#/service',
+      hasOwnClock: true,
+    });
+    const { page } = scene;
+    let looks = 0;
+    await page.route('**/_mock/state', async (route) => {
+      looks += 1;
+      if (looks === 1) {
+        await page.getByText('Live', { exact: true }).waitFor();
+        await page.clock.fastForward(1_000);
+      }
+      await route.continue();
+    });
+    await page.reload();
+    await eventually(() => looks).toBe(2);
+    // Once the page has read a later answer, it has read this one.
+    await page.evaluate("fetch('state').then((answer) => answer.text())");
+    await eventually(async () => {
+      await page.clock.fastForward(5_000);
+      return page.locator('.big-time').textContent();
+    }).toContain('07:08:09');
+  });
+
   test('a clock that runs is shown running', async () => {
     await using scene = await openDashboard({ hash: '#/service', hasOwnClock: true });
     const { page } = scene;

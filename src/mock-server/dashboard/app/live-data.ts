@@ -119,6 +119,8 @@ class LiveData {
   #frame: number | undefined;
   #isHeld = false;
   #hasMissedEvents = false;
+  /** Whether the service's time is to be read once more after the next answer. */
+  #looksTwice = false;
   /** Payments that changed while the list is held. They may not be among the newest, which are fetched. */
   readonly #changedPayments = new Map<string, ControlPayment>();
   /** The total when the list was last not held: payments beyond it are new. */
@@ -137,7 +139,7 @@ class LiveData {
         this.#update({ connection: 'live' });
         this.refresh();
         void this.#startFeed();
-        window.setTimeout(() => this.#markStale('service'), SECOND_LOOK_MS);
+        this.#looksTwice = true;
       },
       onLost: () => this.#update({ connection: 'reconnecting' }),
       onEvent: (event) => this.#take(event),
@@ -302,6 +304,8 @@ class LiveData {
       const service = await control.getState();
       serviceClock.read(service.now);
       this.#receive({ service });
+      if (this.#looksTwice) window.setTimeout(() => this.#markStale('service'), SECOND_LOOK_MS);
+      this.#looksTwice = false;
     }
     if (part === 'payments') await this.#loadPayments();
     if (part === 'detail') await this.#loadDetail();
