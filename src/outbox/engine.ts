@@ -310,8 +310,8 @@ function notThere(intent: Intent | undefined): OutboxError {
 
 /** @throws {OutboxError} when both are known and differ */
 export function assertSame(stored: Intent | undefined, intent: Intent | undefined): void {
-  if (stored === undefined || intent === undefined || isSame(stored, intent)) return;
-  throw referenceConflict(findDifferences(stored.body, intent.body));
+  if (isSame(stored, intent)) return;
+  throw referenceConflict(findDifferences((stored as Intent).body, (intent as Intent).body));
 }
 
 /** Whether they are the same payment, or one of them is not known. */

@@ -998,6 +998,12 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/outbox/engine.ts',
+    code: 'if (!isTheSame) {',
+    to: 'true',
+    why: 'One more read: what is the same as stored passes.',
+  },
+  {
+    file: 'src/outbox/engine.ts',
     code: "const isOver = stored.state !== 'sending' || performance.now() >= endsAtMs;",
     to: 'performance.now() > endsAtMs',
     why: 'At the very moment of the deadline it waits for no time, and looks again.',
