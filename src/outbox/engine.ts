@@ -122,7 +122,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     if (finding.referenceNumber === undefined) {
       throw invalidOption('payment.referenceNumber', 'a string that is not empty', undefined);
     }
-    return this.#store.settle(toStoredName(reference), finding, context?.tx);
+    return this.#store.settle(toStoredName(reference), finding, context?.tx ?? undefined);
   }
 
   async get(merchantPaymentReference: string): Promise<OutboxPayment | undefined> {

@@ -250,7 +250,7 @@ export class MysqlStore<Tx> implements OutboxStore<Tx> {
 
   #step<Value>(tx: Tx | undefined, step: Step<Value>): Promise<Value> {
     return explained(async () => {
-      if (tx !== undefined && tx !== null) return this.#runner.runIn(tx, step);
+      if (tx !== undefined) return this.#runner.runIn(tx, step);
       for (let count = 1; ; count += 1) {
         try {
           return await this.#runner.runTogether(step);

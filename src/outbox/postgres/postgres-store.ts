@@ -207,7 +207,7 @@ export class PostgresStore<Tx> implements OutboxStore<Tx> {
   }
 
   async #askIn(tx: Tx | undefined, statement: string): Promise<string | undefined> {
-    if (tx === undefined || tx === null) return this.#ask(statement);
+    if (tx === undefined) return this.#ask(statement);
     return this.#runner.runIn(tx, statement).then(onlyText).catch(explained);
   }
 }

@@ -174,6 +174,46 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     expect(service.requestsFor('order-5')).toHaveLength(1);
   });
 
+  it('begins a step anew up to ten times while deadlocks roll it back', async () => {
+    const service = new ContractService();
+    const pool = openPool({ connectionLimit: 1 });
+    const outbox = mysqlOutbox(pool, { client: service.client });
+    const createAfter = async (deadlocks: number): Promise<unknown> => {
+      await pool.query(`SET @deadlocks = ${deadlocks}`);
+      return outbox.create(order('order-13'));
+    };
+    await query(`CREATE TRIGGER deadlocks BEFORE INSERT ON payment_outbox_payments FOR EACH ROW
+      IF @deadlocks > 0 THEN
+        SET @deadlocks = @deadlocks - 1;
+        SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'deadlock';
+      END IF`);
+    try {
+      // The first one is that of the statement which claims without a transaction.
+      await expect(createAfter(11)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { errno: 1213 },
+      });
+      expect((await pool.query('SELECT @deadlocks AS rest'))[0]).toEqual([{ rest: 0 }]);
+      expect(service.requestsFor('order-13')).toEqual([]);
+      expect(await createAfter(10)).toMatchObject({ state: 'created', attempts: 1 });
+      expect(service.requestsFor('order-13')).toHaveLength(1);
+    } finally {
+      await query('DROP TRIGGER deadlocks');
+    }
+  });
+
+  it('prunes more payments than it deletes at once, and no other', async () => {
+    const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'pruned_' });
+    await outbox.setup();
+    await query(`INSERT INTO pruned_payments
+        (reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+      SELECT CONCAT('old-', lock_number), '{}', '', IF(lock_number % 2, 'created', 'rejected'), 1, 0,
+        IF(lock_number < 450, 1000, 2000)
+      FROM payment_inbox_locks WHERE lock_number < 460`);
+    expect(await outbox.prune(new Date(2_000))).toBe(450);
+    expect(await query('SELECT COUNT(*) AS rest FROM pruned_payments')).toEqual([{ rest: 10 }]);
+  });
+
   it('reports missing tables, and shows nothing of the request', async () => {
     const outbox = mysqlOutbox(observer, { client: unusedClient, prefix: 'other_' });
     await expect(outbox.create(order('order-6'))).rejects.toMatchObject({
@@ -202,6 +242,43 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     await proxy.close();
   });
 
+  it('sets up nothing for a user who may not create tables, if they exist', async () => {
+    const account = "'mp_outbox_setup_app'@'%'";
+    const url = new URL(inDatabase(process.env['MYSQL_URL'] ?? '', database));
+    url.username = 'mp_outbox_setup_app';
+    url.password = 'app';
+    await query(`DROP USER IF EXISTS ${account}`);
+    await query(`CREATE USER ${account} IDENTIFIED BY 'app'`);
+    try {
+      for (const table of ['payments', 'second_payments']) {
+        await query(`GRANT SELECT ON ${database}.payment_outbox_${table} TO ${account}`);
+      }
+      const pool = openPool({ uri: url.href });
+      await mysqlOutbox(pool, { client: unusedClient }).setup();
+      const elsewhere = mysqlOutbox(pool, { client: unusedClient, prefix: 'not_migrated_' });
+      await expect(elsewhere.setup()).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { errno: 1142 },
+      });
+    } finally {
+      await query(`DROP USER ${account}`);
+    }
+  });
+
+  it('leaves a payment as it is when it is created or recorded again', async () => {
+    const service = new ContractService();
+    const outbox = mysqlOutbox<PoolConnection>(observer, { client: service.client });
+    await outbox.create(order('order-14'));
+    const times = () =>
+      query("SELECT changed_at_ms FROM payment_outbox_payments WHERE reference = 'order-14'");
+    await query(
+      "UPDATE payment_outbox_payments SET changed_at_ms = 1000 WHERE reference = 'order-14'",
+    );
+    await outbox.create(order('order-14'));
+    await transaction((tx) => outbox.record(order('order-14'), { tx }));
+    expect(await times()).toEqual([{ changed_at_ms: 1000 }]);
+  });
+
   it('does not reuse a connection whose server has become read-only', async () => {
     const service = new ContractService();
     const pool = openPool({ connectionLimit: 1 });
@@ -214,7 +291,12 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
       const outbox = mysqlOutbox(pool, { client: service.client });
       await expect(outbox.create(order('order-10'))).rejects.toMatchObject({
         code: 'STORE_FAILED',
-        cause: { errno: 1290 },
+        cause: {
+          errno: 1290,
+          sqlState: 'HY000',
+          code: 'ER_OPTION_PREVENTS_STATEMENT',
+          message: 'the server refused with 1290 (ER_OPTION_PREVENTS_STATEMENT)',
+        },
       });
       expect(await outbox.create(order('order-10'))).toMatchObject({ state: 'created' });
     } finally {
@@ -266,11 +348,18 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const inbox = mysqlInbox(pool, { prefix: 'oracle_' });
     const refused = {
       code: 'STORE_FAILED',
-      message: expect.stringContaining('Remove ORACLE from sql_mode'),
       cause: expect.objectContaining({ errno: 1064 }),
     };
-    for (const step of [() => outbox.create(order('order-9')), () => inbox.setup()]) {
-      await expect(step()).rejects.toMatchObject(refused);
+    for (const [owner, step] of [
+      ['outbox', () => outbox.create(order('order-9'))],
+      ['inbox', () => inbox.setup()],
+    ] as const) {
+      await expect(step()).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringMatching(
+          new RegExp(`the SQL of the ${owner}, .* Remove ORACLE from sql_mode`),
+        ),
+      });
     }
     expect(await mysqlOutbox(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
   });
