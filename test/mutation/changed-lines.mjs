@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * The lines that HEAD changed since `base`, per part, as Stryker takes them (`file:from-to`), and
- * how many they are; at most `limit` lines in all.
+ * The lines that changed between `base` and HEAD, per part, in Stryker's notation (`file:from-to`), at most
+ * `limit` in all; and how many were taken and how many changed.
  *
  * @param {string} base a commit
  * @param {Record<string, { mutate: string[] }>} parts
@@ -43,7 +43,7 @@ export function partOf(file, parts) {
   );
 }
 
-/** Of the patterns that the parts use: `*` within a folder, `**` in those below it too. */
+/** Converts a pattern of a part: `*` matches within a folder, `**` also in the folders below it. */
 function toRegExp(pattern) {
   const source = pattern
     .replaceAll('.', '\\.')

@@ -1,8 +1,8 @@
 // Mutation testing: npm run test:mutation [-- part…] [-- --changed [commit]]
 //
-// Every mutant is a copy of the code with one thing wrong; a test must notice. At least 95% of them
-// are noticed in each part, and each that is not is explained in explained-survivors.mjs. The command
-// fails otherwise. With --changed, only the lines that differ from a commit (HEAD^ by default) are
+// Every mutant is a copy of the code with one change, which a test should detect. The command fails if the
+// tests detect less than 95% of a part's mutants, or if a mutant that they miss is not explained in
+// explained-survivors.mjs. With --changed, only the lines that differ from a commit (HEAD^ by default) are
 // mutated, at most CHANGED_LINES of them.
 
 import { spawnSync } from 'node:child_process';
@@ -25,10 +25,11 @@ process.exitCode = values.changed ? runChanged(positionals[0] ?? 'HEAD^') : runP
 
 function runParts(names) {
   const unknown = names.find((name) => !PARTS[name]);
-  if (unknown) throw new Error(`No part "${unknown}": choose of ${Object.keys(PARTS).join(', ')}`);
+  if (unknown)
+    throw new Error(`No part "${unknown}": choose from ${Object.keys(PARTS).join(', ')}`);
   const results = (names.length > 0 ? names : Object.keys(PARTS)).map((name) => mutate(name));
   print(results);
-  // A part without mutants is one whose patterns match nothing.
+  // If a part has no mutants, its patterns match nothing.
   const good = results.every(
     ({ mutants, score, survivors }) =>
       mutants > 0 && score >= LEAST_SCORE && survivors.every(({ why }) => why),
@@ -38,13 +39,15 @@ function runParts(names) {
 
 function runChanged(base) {
   if (spawnSync('git', ['rev-parse', '--verify', '--quiet', `${base}^{commit}`]).status !== 0) {
-    console.log(`Mutants of changed lines: skipped, since there is no commit ${base} here.`);
+    console.log(`Mutants of changed lines: skipped, because there is no commit ${base} here.`);
     return 0;
   }
   const { ranges, taken, all } = changedLines(base, PARTS, CHANGED_LINES);
   console.log(
-    `Mutants of changed lines: ${all} lines since ${base} are in the parts that are mutated` +
-      (taken < all ? `; the first ${taken} are tried here, all by npm run test:mutation.` : '.'),
+    `Mutants of changed lines: of the lines changed since ${base}, ${all} are in parts that are mutated` +
+      (taken < all
+        ? `; only the first ${taken} are tried here, all of them by npm run test:mutation.`
+        : '.'),
   );
   const results = [...ranges].map(([name, lines]) => mutate(name, lines));
   print(results);
@@ -70,7 +73,7 @@ function mutate(name, lines = []) {
     },
   );
   if (status !== 0) {
-    // The other parts are tried all the same.
+    // The other parts are still tried.
     console.error(`Stryker could not mutate ${name}: exit code ${status}`);
     return { name, mutants: 0, detected: 0, survivors: [], score: 0 };
   }
@@ -98,7 +101,7 @@ function print(results) {
     results.map(({ name, mutants, detected, survivors, score }) => ({
       part: name,
       mutants,
-      noticed: detected,
+      detected,
       score: `${score.toFixed(1)}%`,
       explained: survivors.filter(({ why }) => why).length,
       'not explained': survivors.filter(({ why }) => !why).length,

@@ -1,6 +1,6 @@
 /**
- * What is mutated together, and the tests that judge it: the part's own and those of what stands
- * on it. All others only cost time.
+ * The files that are mutated together, and the tests that judge them: the part's own, and those of the code
+ * that is built on it. Other tests would only cost time.
  *
  * @type {Record<string, { mutate: string[]; tests: string[]; concurrency: number; testTimeoutMs?: number }>}
  */
@@ -17,7 +17,7 @@ export const PARTS = {
   },
   client: {
     mutate: ['src/client/**/*.ts'],
-    // An outbox prepares its creations.
+    // The outbox uses the client's preparation of a creation.
     tests: ['test/client/**/*.test.ts', 'test/outbox/{engine,sending}.test.ts'],
     concurrency: 2,
   },
@@ -27,9 +27,9 @@ export const PARTS = {
     concurrency: 2,
   },
   outbox: {
-    // What only databases use is mutated with theirs.
+    // Files that only databases use are mutated with those.
     mutate: ['src/outbox/*.ts', '!src/outbox/rows.ts', '!src/outbox/failures.ts'],
-    // Without the model, which takes longer than all the rest.
+    // Without the model, which takes longer than all other tests.
     tests: ['test/outbox/!(model).test.ts'],
     concurrency: 2,
   },
@@ -39,9 +39,9 @@ export const PARTS = {
     concurrency: 2,
   },
   inbox: {
-    // What only databases use is mutated with theirs.
+    // Files that only databases use are mutated with those.
     mutate: ['src/inbox/*.ts', '!src/inbox/store-failure.ts', '!src/inbox/stored-event.ts'],
-    // Without the warning, whose tests load the modules anew.
+    // Without the warning, whose tests load the modules again.
     tests: ['test/inbox/!(memory-warning).test.ts'],
     concurrency: 2,
   },
@@ -50,7 +50,7 @@ export const PARTS = {
     tests: ['test/inbox/contract/{contract,wrong-inboxes}.test.ts'],
     concurrency: 2,
   },
-  // The rest of it is mutated with the inbox of its database.
+  // The rest of src/storage is mutated with the inbox of its database.
   storage: {
     mutate: ['src/storage/*.ts'],
     tests: [

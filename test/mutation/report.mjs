@@ -2,8 +2,8 @@ const DETECTED = new Set(['Killed', 'Timeout']);
 const UNDETECTED = new Set(['Survived', 'NoCoverage']);
 
 /**
- * What a report of Stryker says of one part: counts, and every mutant that no test noticed, with
- * the explanation where there is one.
+ * Reads Stryker's report on one part: counts, and every mutant that no test detected, with its explanation if
+ * there is one.
  *
  * @param {import('mutation-testing-report-schema').MutationTestResult} report
  * @param {readonly { file: string; code: string; to: string; why: string }[]} explanations
@@ -14,7 +14,7 @@ export function readReport(report, explanations) {
   for (const [file, { source, mutants }] of Object.entries(report.files)) {
     const lines = source.split('\n');
     for (const { status, replacement = '', location, static: runsAtImport } of mutants) {
-      // Left out by stryker.config.mjs, but for what a test that loads its module anew happens to run.
+      // Left out by stryker.config.mjs, unless a test that loads the module again happens to run it.
       if (runsAtImport) continue;
       if (DETECTED.has(status)) detected += 1;
       if (!UNDETECTED.has(status)) continue;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 
-// A mutant is judged a few thousand times over: a property gets long enough to notice what is plain,
-// and the examples beside it have to notice the rest.
+// Properties run for thousands of mutants, so each gets only enough time to detect obvious errors. The example
+// tests beside it must detect the rest.
 fc.configureGlobal({ interruptAfterTimeLimit: 200 });

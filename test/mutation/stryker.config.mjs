@@ -13,8 +13,8 @@ export default {
   vitest: { configFile: 'test/mutation/vitest.config.mjs', related: false },
   mutate: lines ? lines.split(',') : part.mutate,
   coverageAnalysis: 'perTest',
-  // What runs once, at import, can only be judged by a whole run of all tests: one mutant in twenty
-  // would take four fifths of the time.
+  // A mutant that runs only at import needs a whole run of all tests: one mutant in twenty would take four
+  // fifths of the time.
   ignoreStatic: true,
   concurrency: part.concurrency,
   timeoutMS: 5_000,
@@ -22,10 +22,10 @@ export default {
   // Vitest does not check types.
   disableTypeChecks: false,
   ignorePatterns: ['dist', 'site', 'bench', 'coverage', 'reports'],
-  // Not below node_modules, whose modules Vitest would not watch.
+  // Not below node_modules, because Vitest would not watch modules there.
   tempDirName: `.stryker-tmp/${name}`,
   cleanTempDir: 'always',
-  // A second run tries again only what has changed since.
+  // A second run only tries mutants of what has changed since.
   incremental: !lines,
   incrementalFile: `reports/mutation/${name}.incremental.json`,
   reporters: ['json', 'progress-append-only'],

@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import { PARTS } from './parts.mjs';
 
-/** The cheap files first: a mutant is done with at the first test that notices it. */
+/** Runs cheap files first: the first test that detects a mutant ends its run. */
 class CheapestFirst extends BaseSequencer {
-  // Of the first run, in which each file runs whole. For a mutant it runs in part, or until it fails.
+  // From the first run, in which each file runs completely. For a mutant it runs only in part, or until it fails.
   static #durations;
 
   async sort(files) {
@@ -25,12 +25,12 @@ class CheapestFirst extends BaseSequencer {
 
 const part = PARTS[process.env.MUTATION_PART ?? ''];
 
-// The tests that judge the mutants of one part, those on real databases with them.
+// The tests that judge the mutants of one part, including those on real databases.
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     include: part?.tests ?? [],
-    // What is built, and the examples that use it, are not mutated.
+    // The build, and the examples that use it, are not mutated.
     exclude: [
       '**/node_modules/**',
       'test/callback/module-graph.test.ts',
@@ -39,13 +39,13 @@ export default defineConfig({
     ],
     globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
     setupFiles: ['test/mutation/short-properties.ts'],
-    // A mutant is chosen by a global, so the modules need not be loaded anew for each file.
+    // A global selects the mutant, so the modules need not be loaded again for each file.
     isolate: false,
     runner: 'test/mutation/runner.mjs',
     sequence: { sequencer: CheapestFirst },
     restoreMocks: true,
     unstubEnvs: true,
-    // A mutant that hangs fails here, which takes less time than Stryker's own limit and a new process.
+    // A mutant that hangs fails at this limit, sooner than at Stryker's own, which also costs a new process.
     testTimeout: part?.testTimeoutMs ?? 5_000,
     hookTimeout: 20_000,
   },
