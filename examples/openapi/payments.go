@@ -1,4 +1,4 @@
-// Package payments has payments and callbacks of the Merchant Payment Service, by openapi.json alone.
+// Package payments creates payments and verifies callbacks, as openapi.json alone describes them.
 package payments
 
 import (

@@ -1,4 +1,4 @@
-"""Payments and callbacks of the Merchant Payment Service, by openapi.json alone."""
+"""Creates payments and verifies callbacks, as openapi.json alone describes them."""
 
 import base64
 import hashlib

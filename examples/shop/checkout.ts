@@ -2,7 +2,7 @@ import { outbox, transaction } from './database.js';
 
 /**
  * A click on "Pay". However often it is repeated, one reference has one payment. Resolves once the order is
- * stored, whatever becomes of the call: its page shows the payment's state.
+ * stored, even if the call fails: its page shows the payment's state.
  */
 export async function checkout(reference: string, amount: number): Promise<void> {
   await transaction(async (tx) => {

@@ -4,7 +4,7 @@ import type { InboxContext } from 'merchant-payments/inbox';
 import { fromPrisma, mysqlInbox } from 'merchant-payments/inbox/mysql';
 import { type Prisma, PrismaClient } from '@/generated/prisma/client'; // your generated client
 
-// MySQL takes savepoints by the text protocol alone.
+// MySQL accepts savepoints only in the text protocol.
 const adapter = new PrismaMariaDb(process.env.MYSQL_URL ?? '', { useTextProtocol: true });
 export const prisma = new PrismaClient({ adapter });
 
