@@ -50,7 +50,7 @@ export function runRecordSchema(
 }
 
 /**
- * Accepts any thenable. One of another realm or library, taken for a result, would pass as a result without
+ * Accepts any thenable: a promise of another realm or library, treated as a result, would look like one without
  * issues.
  */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

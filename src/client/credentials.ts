@@ -111,7 +111,7 @@ function checkCredential(value: unknown, option: CredentialOption): string {
   secretText(value, option);
   // HTTP Basic forbids control characters (RFC 7617, section 2).
   if (/\p{Cc}/u.test(value)) {
-    throw refuse(option, 'control characters; copy it whole and alone');
+    throw refuse(option, 'control characters; copy the whole value and nothing else');
   }
   if (option === 'apiKey' && value.includes(':')) {
     throw refuse(

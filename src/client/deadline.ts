@@ -2,8 +2,8 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { onAbort } from '../protocol/abort-relay.js';
 
 /**
- * Node's own timers, captured when the package is loaded. With a test's fake timers a call could wait for
- * ever, as its deadline would never pass.
+ * Node's own timers, captured when the package is loaded. With a test's fake timers a call could wait
+ * forever, because its deadline would never pass.
  */
 export const timers = {
   clearTimeout,
@@ -52,9 +52,9 @@ export class Deadline {
   }
 
   /**
-   * Ends the call if its time is over, and returns why it has ended; undefined if it may go on. Reads the clocks: after
-   * a stall of the event loop the timer has not run yet, while a machine is suspended its monotonic clock may stand
-   * still, and a request sent then would outlast the lease of an outbox.
+   * Ends the call if its time is over. Returns why the call has ended; undefined if it may continue. Reads both clocks:
+   * after a stall of the event loop the timer has not run yet, and while a machine is suspended its monotonic clock may
+   * stand still. A request sent then would outlast the lease of an outbox.
    */
   check(): GiveUpReason | undefined {
     const isOver = this.remainingMs <= 0 || timers.systemNow() >= this.#endsAtSystemMs;

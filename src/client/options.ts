@@ -69,7 +69,7 @@ export interface PaymentClientOptions {
    * How many requests may wait while 256 are in flight. One more fails at once, with a
    * `ConnectionError` that is safe to retry. From 0: no request waits. Can't be combined with
    * `dispatcher` or `fetch`, which have their own limits.
-   * @default without a limit: what waits is bounded by its deadline
+   * @default no limit: a waiting request is limited by its deadline
    */
   maxQueuedRequests?: number | undefined;
   /**

@@ -37,7 +37,7 @@ export interface Payments {
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was sent
    * @throws {SecretUnavailableError} when a function that returns a credential fails; nothing was sent
    * @throws {InvalidCredentialsError} for a 401
-   * @throws {ApiError} for any other status than 2xx
+   * @throws {ApiError} for any other status outside 2xx
    * @throws {ConnectionError} when connecting fails, or the connection breaks before an answer
    * @throws {RequestTimeoutError} after `timeoutMs`
    * @throws {RequestAbortedError} when `signal` is aborted
@@ -208,8 +208,8 @@ export class PaymentClient {
     return this.#settings;
   }
 
-  // Not async. Of a call that succeeds at once only #perform is: two more async functions took about 4% of its
-  // CPU.
+  // Not async: of a call that succeeds at once only #perform is, since two more async functions took about 4% of
+  // its CPU.
   #call<Result>(asked: Asked<Result>): Promise<Result> {
     try {
       const settings = this.#ready();

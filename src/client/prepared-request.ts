@@ -198,7 +198,7 @@ function createNumberCheck(name: string) {
   const path: string[] = [];
   const around: unknown[] = [];
   return function (this: unknown, key: string, value: unknown): unknown {
-    // JSON.stringify passes no path. Everything deeper than the value's holder is done.
+    // JSON.stringify passes no path: drop what lies deeper than the value's holder, which has been visited.
     const depth = around.lastIndexOf(this) + 1;
     around.splice(depth, around.length, value);
     path.splice(depth, path.length, depth === 0 ? name : key);

@@ -25,7 +25,7 @@ export interface CreatePaymentResult<Body = unknown, Fields = unknown> {
   response: ServiceResponse<Body>;
 }
 
-/** Parses a body that is JSON; gives the text of any other. Never throws: a 2xx stays a success whatever its body. */
+/** Parses a JSON body; returns any other as text. Never throws: a 2xx stays a success whatever its body. */
 export function parseBody(bytes: Uint8Array, headers: ResponseHeaders): unknown {
   const text = decodeText(bytes);
   let value: unknown;

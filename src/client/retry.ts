@@ -124,7 +124,7 @@ export function parseRetryAfter(
 
 /** Seconds from now; negative for a value that is neither a number of seconds nor a date. */
 function parseWait(text: string, nowMs: number): number {
-  // Anything longer is for ever; infinity would become null in JSON.
+  // Anything longer counts as forever; infinity would become null in JSON.
   if (SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
   if (!/^[A-Z][a-z]{2}/.test(text)) return -1;

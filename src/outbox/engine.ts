@@ -281,7 +281,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
   }
 }
 
-/** So that a wrong client ends a program at its start, not at its first payment. */
+/** Lets a program with an unsuitable client fail at startup, not at its first payment. */
 function assertSendsOnce(client: PaymentClient): void {
   let prepared: Prepared;
   try {

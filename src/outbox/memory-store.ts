@@ -24,7 +24,7 @@ interface SecondRow extends StoredSecondPayment {
 
 const warnInProduction = /* @__PURE__ */ createMemoryWarning(
   'MERCHANT_PAYMENTS_MEMORY_OUTBOX',
-  'memoryOutbox keeps payments in this process alone: after a restart, and on a second instance, an order can get a second payment. In production use postgresOutbox, mysqlOutbox or sqliteOutbox.',
+  'memoryOutbox keeps payments only in this process: after a restart, and on a second instance, an order can get a second payment. In production use postgresOutbox, mysqlOutbox or sqliteOutbox.',
 );
 
 /** A store in this process's memory. Each method is atomic, because it does everything before its first await. */

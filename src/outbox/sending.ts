@@ -138,7 +138,8 @@ function created(finding: Finding, failure?: string): Result {
 
 function toCreated(payment: CreatePaymentResult['payment'], { body }: StoredPayment): Ended {
   const { merchantPaymentReference: reference } = readBody(body).input;
-  // The answer to another request, for example through a proxy at fault. Its number would make ours a second payment.
+  // The answer to another request, for example because of a faulty proxy. With its number, ours would become a second
+  // payment.
   if (![undefined, reference].includes(payment.merchantPaymentReference)) {
     return { result: created(NOTHING_KNOWN) };
   }
@@ -183,8 +184,8 @@ export function isSetupError(error: unknown): boolean {
 }
 
 /**
- * Whether the service itself refused this payment: the answer has an error code (interface section 2.3). One
- * without may be of a proxy, which refuses every payment.
+ * Whether the service itself refused this payment: the answer has an error code (interface section 2.3). An
+ * answer without one may come from a proxy, which refuses every payment.
  */
 export function isVerdict(error: unknown): boolean {
   return error instanceof ApiError && error.code !== 'API_ERROR' && !isSetupError(error);

@@ -21,7 +21,7 @@ export interface Instant {
   readonly finer: string;
 }
 
-// The usual spelling, which Date.parse reads correctly, in a tenth of the time. Without the last days of a
+// The usual spelling, which Date.parse reads correctly in a tenth of the time. Excludes the last days of a
 // month: not every runtime reads the 30th of February as the 2nd of March.
 const PLAIN = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -51,7 +51,7 @@ function twoDigits(text: string, at: number): number {
 }
 
 /**
- * Reads `updatedAt` (interface section 2.2). Date.parse alone does not do: it knows neither every spelling of
+ * Reads `updatedAt` (interface section 2.2). Date.parse is not enough: it knows neither every spelling of
  * ISO 8601 (a comma before the fraction, `+05`, a leap second) nor microseconds.
  *
  * @param text a date-time that the record's own check has accepted

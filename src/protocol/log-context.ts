@@ -25,7 +25,7 @@ export const logContext: Rule<LogContext> = (value, option) => {
   }
   if (!fields.every(([, field]) => isLoggable(field))) {
     throw refuse(
-      `hold texts of at most ${MAX_LENGTH} characters, finite numbers and booleans alone; shorten or leave out the rest`,
+      `contain only texts of at most ${MAX_LENGTH} characters, finite numbers and booleans; shorten or leave out the rest`,
     );
   }
   return Object.freeze(Object.fromEntries(fields)) as LogContext;

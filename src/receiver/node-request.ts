@@ -51,7 +51,7 @@ function mayBeComplete(source: Readable): boolean {
   return source.readableFlowing === null && lengthOf(source) !== undefined;
 }
 
-/** Reads a body that arrived with the head without a deadline or listeners for its chunks. */
+/** If the body arrived with the head, reads it without a deadline and without listeners for its chunks. */
 async function readIfComplete(source: Readable, limits: BodyLimits): Promise<Uint8Array> {
   let collecting: Promise<Uint8Array> | undefined;
   const stopWatching = (): void => {

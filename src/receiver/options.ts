@@ -242,7 +242,7 @@ export function resolveReceiverOptions<Tx>(
       options,
     ) as CallbackReceiverOptions<Tx>['onSecondPayment'],
     processStale: onStale === 'process',
-    // Bound to the options, of which the user wrote them as methods.
+    // Bound to the options, since users may write them as methods that use `this`.
     onPayment: onPayment.bind(options) as CallbackReceiverOptions<Tx>['onPayment'],
     onError: onError.bind(options),
     onRejected: (onRejected ?? (rest.logger ? () => {} : createRejectionLog())).bind(options),

@@ -154,7 +154,7 @@ export class PaymentWork<Tx> {
    * @throws {InboxError} `WORK_TIMEOUT`
    */
   inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
-    // The work, which alone has a deadline here, is already done.
+    // Only the work has a deadline here, and it is already done.
     if (this.#state === 'done' && processing instanceof Promise) return processing;
     return new Promise((resolve, reject) => {
       this.#expire = (error) => {

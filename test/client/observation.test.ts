@@ -305,7 +305,7 @@ describe('references and the context of the caller', () => {
     ['an empty name', { '': 1 }, /names of at most 64/],
     ['a long text', { tenant: 't'.repeat(257) }, /texts of at most 256 characters/],
     ['NaN', { tenant: Number.NaN }, /finite numbers/],
-    ['an object', { tenant: {} }, /finite numbers and booleans alone/],
+    ['an object', { tenant: {} }, /finite numbers and booleans/],
   ])('are refused when they are %s', async (_what, wrong, message) => {
     const client = createClient('http://127.0.0.1:80');
     const error = await failureOf(client.payments.create(order, { logContext: wrong as never }));

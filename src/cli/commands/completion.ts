@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.js';
 import { parseOneOf } from '../option-values.js';
 
-// Each script asks the command line for completions, so that it stays right when the package is updated,
+// Each script asks the command line for completions, so that it stays correct when the package is updated,
 // and falls back to files.
 const scripts = {
   bash: `_merchant_payments() {

@@ -7,7 +7,7 @@ export function isEncoded(headers: ResponseHeaders): boolean {
 }
 
 /**
- * Decompresses the body of an answer: read as it is, it would pass for text and hide its payment. Never throws.
+ * Decompresses the body of an answer, which would otherwise count as text and hide its payment. Never throws.
  */
 export function decodeAnswer(answer: Answer, maxBytes: number): Answer {
   const named = String(answer.headers['content-encoding']);

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Deadline } from '../deadline.js';
 
-/** What sends one request at a time. */
+/** Sends one request at a time. */
 export interface Connection {
   /** Opens the connection when a request needs it, and opens it again after it was closed. */
   readonly dispatcher: Dispatcher;

@@ -3,7 +3,7 @@ import type { buildConnector, Client } from 'undici';
 import { type Connection, ConnectionQueue } from './connection-queue.js';
 import type { OwnRoute } from './undici.js';
 
-/** What is used of undici. */
+/** The parts of undici that are used. */
 export interface Undici {
   readonly Client: typeof Client;
   readonly buildConnector: typeof buildConnector;
@@ -11,7 +11,7 @@ export interface Undici {
 
 export type Connector = buildConnector.connector;
 
-// Enough for a thousand calls a second of 250 ms each, and no flood of sockets when the service stalls: further
+// Enough for a thousand calls of 250 ms each per second, without a flood of sockets if the service stalls: further
 // calls wait in the queue, within their deadline, and are not sent after it.
 export const MAX_CONNECTIONS = 256;
 
@@ -69,12 +69,12 @@ async function loadUndici(): Promise<Undici> {
   return { Client, buildConnector };
 }
 
-/** undici's way to connect, which keeps the sockets in the set. */
+/** Creates undici's connector, whose sockets are kept in the set. */
 export function createConnector({ buildConnector }: Undici, sockets: Set<Socket>): Connector {
   return keepSockets(buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false }), sockets);
 }
 
-/** The same connector, which keeps the sockets that are not closed yet in the set. */
+/** Wraps a connector, so that the set has its sockets until they are closed. */
 export function keepSockets(connect: Connector, sockets: Set<Socket>): Connector {
   return (options, callback) => {
     // Returned at once by undici's own connectors, though their type does not say so.

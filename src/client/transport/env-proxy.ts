@@ -15,7 +15,7 @@ import {
 } from './connections.js';
 import type { OwnDispatchOptions, OwnRoute } from './undici.js';
 
-/** Sends through the proxies that the environment names, by undici's agent for them. */
+/** Sends through the proxies that the environment names, by undici's agent for proxies. */
 export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRoute> {
   // The agent needs all of undici.
   const undici = await import('undici');
@@ -70,14 +70,14 @@ function createCuttableClient(undici: Undici, url: URL, options: object): Client
   return dispatcher;
 }
 
-/** Whether a proxy dropped the CONNECT, or answered with another status than 200. */
+/** Whether a proxy dropped the CONNECT, or answered with a status other than 200. */
 function isTunnelError({ code }: Error & { code?: unknown }): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED';
 }
 
 /**
- * Replaces undici's error of a proxy. After its code for a broken socket undici would reconnect at once, without
- * end; its code for a refusal reads as if the caller had aborted.
+ * Replaces undici's error for a proxy. On its code for a broken socket, undici would reconnect at once, endlessly;
+ * its code for a refusal suggests that the caller aborted.
  */
 function tunnelFailed(cause: Error): Error {
   return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
@@ -87,7 +87,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Checks the proxies as undici reads them. undici's error for a URL that it can't parse would quote it, password
- * included. It would send through a SOCKS proxy by its own dispatchers, which keep none of the rules above.
+ * included. For a SOCKS proxy it would use dispatchers of its own, which follow none of the rules above.
  *
  * @throws {InvalidOptionError} which does not show the value
  */
@@ -118,8 +118,8 @@ function isHttpProxy(text: string): boolean {
 const FLAG = /^--(?:no-)?use[-_]env[-_]proxy$/;
 
 /**
- * Whether Node was told to use the proxies of the environment: by `--use-env-proxy` in NODE_OPTIONS or on
- * the command line, of which the last one holds, else by `NODE_USE_ENV_PROXY=1`. As Node 24 has it.
+ * Whether Node should use the proxies of the environment, by the rules of Node 24: the last `--use-env-proxy` or
+ * `--no-use-env-proxy` in NODE_OPTIONS or on the command line decides, otherwise `NODE_USE_ENV_PROXY=1`.
  */
 export function usesEnvProxy({
   env,

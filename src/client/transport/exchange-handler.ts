@@ -124,8 +124,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     // must be seen before the next request goes out on it. This runs before undici's own immediate, which then
     // finds that request in its queue and need not set the connection aside.
     if (!this.#rules.isPooled) timers.setImmediate(handOn, this);
-    // A pool would open another connection for that request: calls in turn would need two. So this runs after
-    // undici's immediate. One immediate for all answers of a turn would run after that of the first alone.
+    // With a pool, that request would open another connection: sequential calls would need two. So this runs after
+    // undici's immediate. A single immediate for all answers of a turn would only run after that of the first answer.
     else timers.queueMicrotask(() => timers.setImmediate(handOn, this));
   }
 

@@ -93,13 +93,13 @@ function toAnswer(head: AnswerHead, bodyFailure: BodyFailure): Answer {
   return { kind: 'answer', ...head, body: new Uint8Array(0), bodyFailure };
 }
 
-/** The oldest Bun that was tested and does not send a POST again; 1.3.11 does. */
+/** The oldest tested Bun that does not send a POST again; 1.3.11 does. */
 const FIRST_SOUND_BUN = '1.4.5';
 
 /**
  * When a kept connection breaks, some runtimes' fetch sends a request again by itself: Deno even a POST, Bun a PUT or
- * DELETE. A payment could be created twice. Deno can't send a stream again; Bun does, but not on a connection that it
- * does not keep. Elsewhere the body stays text, which goes out with its length.
+ * DELETE. A payment could be created twice. Deno can't send a stream again; Bun can, but not on a connection that it
+ * does not keep. Elsewhere the body stays text, which is sent with its length.
  */
 function toBodyInit(method: string, body: string | undefined): RequestInit {
   const init: RequestInit = body === undefined ? {} : { body };

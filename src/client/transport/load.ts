@@ -6,7 +6,7 @@ import type { Transport } from './transport.js';
 import { createDispatcherTransport, createOwnTransport } from './undici.js';
 
 /**
- * Chooses the way to send. undici is loaded at the client's first call, since it takes several times as long as
+ * Chooses the transport. undici is loaded at the client's first call, since it takes several times as long as
  * the rest of the package, and a process that only verifies callbacks does not need it.
  */
 export async function loadTransport(options: ResolvedClientOptions): Promise<Transport> {

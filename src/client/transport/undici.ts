@@ -5,7 +5,7 @@ import type { Connection, ConnectionQueue } from './connection-queue.js';
 import { ExchangeHandler, isRepeatable } from './exchange-handler.js';
 import type { Exchange, Failure, PreparedRequest, Transport } from './transport.js';
 
-/** The client's own way to the service. */
+/** The client's own connections to the service, direct or through a proxy. */
 export interface OwnRoute {
   readonly queue: ConnectionQueue;
   /** Whether undici keeps the connections in a pool, which gets each back one turn after its answer. */
@@ -14,7 +14,7 @@ export interface OwnRoute {
   readonly destroy: () => Promise<void>;
 }
 
-/** What the client's own dispatchers get. */
+/** The options that the client's own dispatchers receive. */
 export interface OwnDispatchOptions extends Dispatcher.DispatchOptions {
   readonly handler: ExchangeHandler;
 }
@@ -56,7 +56,7 @@ export function createOwnTransport(
   };
 }
 
-/** Sends by a user's dispatcher, which may have its own queue. It stays the user's to close. */
+/** Sends by a user's dispatcher, which may have its own queue. The user closes it. */
 export function createDispatcherTransport(
   dispatcher: Dispatcher,
   maxResponseBytes: number,
@@ -134,7 +134,7 @@ function toHeaderObject(headers: readonly string[]): Record<string, string> {
 }
 
 /**
- * A body that undici's interceptors take for a stream that was already read, and so never send again. undici's
+ * A body that undici's interceptors treat as a stream that was already read, and so never send again. undici's
  * RetryHandler would repeat a POST whose answer broke off after a 2xx, and hide that from the handler.
  */
 function createOneTimeBody(text: string): Buffer {

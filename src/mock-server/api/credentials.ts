@@ -6,7 +6,7 @@ export interface ExpectedCredentials<Part = string> {
   readonly apiSecret: Part | undefined;
 }
 
-/** Makes the check of an Authorization header for the account's credentials (interface section 5.1). */
+/** Creates the check of an Authorization header for the account's credentials (interface section 5.1). */
 export function createCredentialCheck({
   apiKey,
   apiSecret,
@@ -18,7 +18,7 @@ export function createCredentialCheck({
   if (apiKey === undefined || apiSecret === undefined) {
     return (header) => isAuthorized(header, expected);
   }
-  // As clients write it: one digest instead of two, and nothing to decode.
+  // The header as clients usually write it is compared first: that needs one digest instead of two, and no decoding.
   const usual = digest(`Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`);
   return (header = '') => timingSafeEqual(digest(header), usual) || isAuthorized(header, expected);
 }

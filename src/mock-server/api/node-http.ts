@@ -70,7 +70,7 @@ function createLeaveSignal({ socket }: IncomingMessage, outgoing: ServerResponse
     socket.off('close', leave);
     if (!outgoing.writableFinished) left.abort();
   };
-  // Each pipelined request adds a listener; that is no leak.
+  // Each pipelined request adds a listener, which is not a leak.
   socket.setMaxListeners(0);
   socket.once('close', leave);
   outgoing.once('close', leave);

@@ -104,7 +104,7 @@ function toFailure(error: unknown): ControlFailure {
   return new ControlFailure('UNAVAILABLE', message);
 }
 
-/** @throws {ControlFailure} when the body is too large or no JSON object */
+/** @throws {ControlFailure} when the body is too large or not a JSON object */
 async function readControlCall(request: PlainRequest): Promise<ControlCall> {
   const { method, pathname, search, signal } = request;
   return {

@@ -100,7 +100,7 @@ function describeLost(value: unknown): string {
   return value === undefined ? 'undefined' : describeValue(value);
 }
 
-/** Returns an empty text for anything that JSON can't represent: a cycle, a BigInt, what is no object. */
+/** Returns an empty text for anything that JSON can't represent: a cycle, a BigInt, anything but an object. */
 function writeObject(value: unknown): string {
   try {
     return typeof value === 'object' && value !== null ? (JSON.stringify(value) ?? '') : '';
@@ -191,7 +191,7 @@ const jsonWriters: readonly (readonly [name: string, write: (value: unknown) => 
 // A status record has one level. Indented, thousands of levels would exhaust the memory.
 const MAX_DEPTH = 16;
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Marks a number that is a string meanwhile: JSON.parse would lose its spelling. */
+/** Marks a number that is temporarily a string: JSON.parse would lose its spelling. */
 const NUMBER_MARK = '\0number ';
 const MARKED_NUMBERS = /"\\u0000number ([^"]*)"/g;
 /** Marks a sorted key: objects put numeric keys first. */

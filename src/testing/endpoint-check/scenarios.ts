@@ -159,7 +159,7 @@ const secondChange: Scenario = {
   ids: ['second-change', 'second-change-effect'],
   async run(stage) {
     const payment = await stage.createPayment();
-    // At one instant, since nothing rules that out: neither is older then, and they are two changes all the same.
+    // Both at one instant, which nothing rules out: neither is older, and they are still two changes.
     const paid = createRecord(payment);
     const findings = await deliverInTurn(stage, {
       ids: ['second-change', 'second-change-effect'],

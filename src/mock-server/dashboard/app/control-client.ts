@@ -143,7 +143,7 @@ export function followEvents(
     const opened = new EventSource(`${CONTROL_BASE}events`);
     source = opened;
     opened.addEventListener('open', onOpen);
-    // EventSource itself stops reconnecting after an answer that is no stream, such as a proxy's.
+    // EventSource itself stops reconnecting after an answer that is not a stream, such as a proxy's.
     opened.addEventListener('error', () => {
       close();
       onLost();

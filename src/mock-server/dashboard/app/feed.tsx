@@ -73,7 +73,7 @@ export function entryOfRequest(request: ControlRequest): FeedEntry | undefined {
   };
 }
 
-/** More than anybody reads. */
+/** More than anyone reads. */
 const MAX_ENTRIES = 60;
 
 /** Returns the newest entries, each once. */

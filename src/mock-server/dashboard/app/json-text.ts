@@ -10,7 +10,7 @@ const MAX_LENGTH = 32_768;
 const MAX_INDENT = 40;
 
 /**
- * Lays out JSON with line breaks and indents; returns `undefined` for a text that is no JSON or too long.
+ * Lays out JSON with line breaks and indents; returns `undefined` for a text that is not JSON or too long.
  * Numbers and strings stay as written: parsing and serialising `1.10` or a long number would change it.
  */
 export function layOutJson(text: string): readonly JsonToken[] | undefined {
