@@ -31,8 +31,8 @@ const mockFromItsSubpath = {
   },
 };
 
-// Written as plain assignments a module's exports take a fifth of the text: no module exports what it assigns
-// again, so nobody needs the getters.
+// Exports written as plain assignments take a fifth of the text. No module assigns again what it exports, so no
+// getters are needed.
 const plainExports = {
   name: 'plain-exports',
   renderChunk: (code) => code.replaceAll(EXPORTED_GETTER, 'exports.$1 = $2;'),

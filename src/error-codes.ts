@@ -103,7 +103,7 @@ export type InboxErrorCode = CodeOf<'InboxError'>;
  * - `OUTBOX_TIMEOUT`: the store did not answer in time.
  * - `TRANSACTION_LOST`: the connection was lost, or the transaction had ended.
  * - `MISSING_TABLES`: the database lacks the outbox's tables; call `setup()` or run the migration.
- * - `STORE_FAILED`: the store gave no usable answer; `cause` has its error.
+ * - `STORE_FAILED`: the store returned no usable answer; `cause` has its error.
  */
 export type OutboxErrorCode = CodeOf<'OutboxError'>;
 

@@ -187,7 +187,7 @@ export class ControlClient {
 
   #timeout(timeoutMs: number): Error {
     return new Error(
-      `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was asked anyway`,
+      `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was requested anyway`,
     );
   }
 }

@@ -93,7 +93,7 @@ function assertPayment({ body, record }: CallbackInput): void {
   if (body === undefined && others.length === 0) return;
   const received = body === undefined ? others.join(', ') : 'a whole body';
   throw new UsageError(
-    `--fault goes only with --reference and --status, received ${received}: leave it out, or the fault`,
+    `with --fault, only --reference and --status of the record can be given; received ${received}: leave that out, or --fault`,
   );
 }
 

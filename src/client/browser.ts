@@ -13,7 +13,7 @@ export function assertNoBrowser(): void {
   if (document === undefined && !isWorker) return;
   throw new InvalidOptionError(
     'apiSecret',
-    'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; make the client on your server, and let the page call that',
+    'apiSecret must not be used in a browser: everyone who opens the page could read it and create payments; create the client on your server, and let the page call your server',
   );
 }
 

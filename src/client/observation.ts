@@ -143,8 +143,8 @@ function subjectOf(call: CallTrace): CallSubject {
 }
 
 /**
- * Runs some work and publishes it. Subscribers get the scrubbed error but not the result, which `done` takes
- * past them.
+ * Runs some work and publishes it. Subscribers get the scrubbed error, but not the result, which the work passes to
+ * `done` instead.
  */
 async function publish<Trace extends object, Result>(
   channel: ReturnType<typeof openChannel<Trace>>,

@@ -196,13 +196,13 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   if (dispatcher !== undefined && fetch !== undefined) {
     throw new InvalidOptionError(
       'fetch',
-      'fetch must not be given together with dispatcher; choose one way to send',
+      'fetch must not be combined with dispatcher; pass only one of them',
     );
   }
   if (maxQueuedRequests !== undefined && (dispatcher ?? fetch) !== undefined) {
     throw new InvalidOptionError(
       'maxQueuedRequests',
-      "maxQueuedRequests must be left out with dispatcher or fetch: it bounds the client's own queue",
+      "maxQueuedRequests must be left out with dispatcher or fetch: it limits the client's own queue",
     );
   }
   return Object.freeze({

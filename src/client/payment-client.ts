@@ -288,7 +288,7 @@ export class PaymentClient {
       this.#loading = undefined;
       if (cause instanceof InvalidOptionError) throw asNotSent(cause);
       throw new ConnectionError(
-        `${method} ${path} could not be sent: undici can't be loaded; install the package's dependencies, or give the client a fetch`,
+        `${method} ${path} could not be sent: undici can't be loaded; install the package's dependencies, or pass the client a fetch`,
         { requestOutcome: 'not-sent', cause },
       );
     }
@@ -297,7 +297,7 @@ export class PaymentClient {
   #assertOpen({ method, path }: RequestDraft): void {
     if (this.#closing === undefined) return;
     throw new ConnectionError(
-      `${method} ${path} was not sent: the client was closed; make one client and close it at the end of the process`,
+      `${method} ${path} was not sent: the client was closed; create one client and close it at the end of the process`,
       { requestOutcome: 'not-sent' },
     );
   }

@@ -43,7 +43,7 @@ export const requestHeaders: Rule<Headers> = (value, option) => {
 function readName(given: string, option: string): string {
   // As a key of an object the latter would set its prototype.
   if (!NAME.test(given) || given.toLowerCase() === '__proto__') {
-    throw new InvalidOptionError(option, `${option} has a name that is not a header's; check it`);
+    throw new InvalidOptionError(option, `${option} has an invalid header name; check it`);
   }
   const name = given.toLowerCase();
   const isOwn = OWN.includes(name);

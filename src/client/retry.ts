@@ -8,7 +8,7 @@ export interface AttemptOutcome {
   readonly safe: boolean;
   /** Status of the answer, if there was one. */
   readonly httpStatus?: number | undefined;
-  /** A 2xx whose body did not arrive whole. */
+  /** Whether it is a 2xx whose body did not arrive completely. */
   readonly bodyLost?: boolean;
 }
 
@@ -71,8 +71,8 @@ function mayRetry(failed: FailedAttempt, situation: RetrySituation): boolean {
  */
 export function isSafeToRetry(failed: AttemptOutcome, known: RequestOutcome): boolean {
   if (!canSucceedLater(failed)) return false;
-  // Regardless of `retryUnknownOutcome`: that the service recognises duplicates is the user's knowledge, and
-  // this is what the client knows.
+  // Regardless of `retryUnknownOutcome`: the user may know that the service recognises duplicates, but this says
+  // what the client knows.
   return failed.safe || known === 'not-sent' || known === 'rejected';
 }
 

@@ -132,8 +132,8 @@ export interface Recovery {
   /**
    * Why it ended early: the service could not be reached, did not answer, or answered with 5xx, 429, or with 403, 404
    * or 405, which a wrong address or a firewall returns for every payment. The other payments stay recorded. Or the
-   * first 4xx without an error code, which may be a proxy's: its payment stays recorded, and the others are tried one
-   * at a time.
+   * first 4xx without an error code, which a proxy may have sent: its payment stays recorded, and the others are tried
+   * one at a time.
    */
   error?: RequestError | undefined;
 }
@@ -151,7 +151,7 @@ export interface PaymentOutbox<Tx = unknown> {
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`). While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
    * with `sending`. If that caller gives up without having sent it, this call sends it with a new
-   * `timeoutMs`, because a short rest would risk an unknown outcome. A rejected payment is
+   * `timeoutMs`, because with the little time left the outcome could stay unknown. A rejected payment is
    * sent again, and may be corrected.
    *
    * If the outcome is unknown, it resolves with `unresolved` and the `error`: the payment may exist, and

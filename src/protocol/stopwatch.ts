@@ -1,6 +1,6 @@
 /**
- * Starts to measure; the function returns the milliseconds since. The monotonic clock may stand still while the
- * machine is suspended, and the other one may be set back: what counts is the larger difference.
+ * Starts measuring. The returned function returns the milliseconds since then, by the clock that shows more: the
+ * monotonic clock may stand still while the machine is suspended, and the system's clock may be set back.
  */
 export function startStopwatch(): () => number {
   const monotonicMs = performance.now();

@@ -212,7 +212,7 @@ async function checkRecordSchema(
 function schemaTimeout(): InvalidOptionError {
   return new InvalidOptionError(
     'recordSchema',
-    `recordSchema gave no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
+    `recordSchema returned no result within ${USER_CODE_TIMEOUT_MS} ms, so the service got a 500 and retries; set a deadline on everything it waits for`,
   );
 }
 

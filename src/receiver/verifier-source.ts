@@ -46,7 +46,7 @@ async function readSecret<Value>(read: () => Promise<Value>): Promise<Value> {
     throw unavailable(`signingSecret failed${nameFailure(error)}`);
   });
   return withUserCodeTimeout(reading, () =>
-    unavailable(`signingSecret gave no secret within ${USER_CODE_TIMEOUT_MS} ms`),
+    unavailable(`signingSecret returned no secret within ${USER_CODE_TIMEOUT_MS} ms`),
   );
 }
 

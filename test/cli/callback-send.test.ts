@@ -197,7 +197,7 @@ describe('callback send', () => {
     [['http://127.0.0.1:1/', '--fault=drop', '--body=x'], /received a whole body/],
     [
       ['http://127.0.0.1:1/', '--fault=drop', '--field=a=1'],
-      /only with --reference and --status, received a:/,
+      /only --reference and --status of the record can be given; received a:/,
     ],
     [['http://127.0.0.1:1/', '--fault=drop', '--reference= '], /did not accept --reference/],
     [['http://127.0.0.1:1/', '--times=0'], /--times must be a whole number from 1/],

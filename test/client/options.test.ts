@@ -141,9 +141,7 @@ describe('a client', () => {
     onTestFinished(() => dispatcher.close());
     const error = refusalOf({ ...required, dispatcher, fetch: globalThis.fetch });
     expect(error.option).toBe('fetch');
-    expect(error.message).toBe(
-      'fetch must not be given together with dispatcher; choose one way to send',
-    );
+    expect(error.message).toBe('fetch must not be combined with dispatcher; pass only one of them');
   });
 
   it('refuses http: to another machine unless dangerouslyAllowHttp is true', () => {

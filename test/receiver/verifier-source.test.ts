@@ -44,7 +44,7 @@ describe('the verifier of a secret that is asked for', () => {
     const { getVerifier } = sourceOf(() => new Promise<string>(() => {}));
     const refusal = expect(getVerifier()).rejects.toMatchObject({
       option: 'signingSecret',
-      message: expect.stringContaining('gave no secret within 10000 ms'),
+      message: expect.stringContaining('returned no secret within 10000 ms'),
     });
     await vi.advanceTimersByTimeAsync(10_000);
     await refusal;

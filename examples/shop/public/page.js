@@ -30,7 +30,7 @@ function listen() {
     if (order.isPaid) events.close();
   };
   events.onerror = () => {
-    // The browser connects again by itself, but for an answer that is an error.
+    // The browser reconnects by itself, except after an error response.
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5_000);
   };
 }

@@ -152,7 +152,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
       refuse: ({ requestOutcome }) =>
         new InvalidOptionError(
           'dispatcher',
-          "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and make the dispatcher with it",
+          "dispatcher must be of undici 7, but it calls the handlers of undici 6, as Node's own did before Node 24; install undici 7 and create the dispatcher with it",
           { requestOutcome },
         ),
     });

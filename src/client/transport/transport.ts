@@ -33,7 +33,7 @@ export interface Answer {
   readonly bodyFailure: BodyFailure | undefined;
 }
 
-/** Why the body of an answer could not be read whole. */
+/** Why the body of an answer could not be read completely. */
 export interface BodyFailure {
   readonly reason: 'lost' | 'too-large' | 'used' | 'unreadable' | 'given-up';
   readonly cause?: unknown;

@@ -27,7 +27,7 @@ interface Pack<Event> {
   dropped: number;
 }
 
-/** Collecting 10,000 long-lived objects takes a fifth of the CPU time of the requests they record. */
+/** Garbage-collecting 10,000 long-lived objects takes a fifth of the CPU time of the requests they record. */
 const PACKED_AT_ONCE = 50;
 
 /** Events, oldest first, and the calls that wait for one. */

@@ -31,7 +31,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
     });
     const { page } = scene;
     await page.getByRole('button', { name: 'Run the check' }).click();
-    await page.getByText('Your endpoint has faults.').waitFor({ timeout: 50_000 });
+    await page.getByText('Some checks failed.').waitFor({ timeout: 50_000 });
     await page.locator('.finding').first().getByText('look here first').waitFor();
   });
 
@@ -53,7 +53,7 @@ describeInBrowser('the endpoint in the dashboard', () => {
       countEffects: endpoint.url,
       effectCounts: 'paid',
     });
-    await page.getByText('Your endpoint has faults.').waitFor({ timeout: 50_000 });
+    await page.getByText('Some checks failed.').waitFor({ timeout: 50_000 });
   });
 
   test('has its check cancelled', async () => {

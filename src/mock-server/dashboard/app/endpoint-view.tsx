@@ -149,7 +149,7 @@ function CheckResult({ check }: { check: ControlCheck | undefined }) {
 function describeCheck({ isRunning, checks, report }: ControlCheck): string {
   if (isRunning) return `Checking… ${checks.length} done.`;
   if (report === undefined) return '';
-  const verdict = report.passed ? 'No check failed' : 'Your endpoint has faults';
+  const verdict = report.passed ? 'No check failed' : 'Some checks failed';
   return `${verdict}. The check took ${writeDuration(report.durationMs)}.`;
 }
 
