@@ -119,7 +119,7 @@ function toClaimAnswer(answer: string): ClaimAnswer {
   if (isClaimAnswer(answer)) return answer;
   throw new InvalidOptionError(
     'client',
-    `client must answer EVALSHA with what the script returns, but something else was received: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
+    `client must answer EVALSHA with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
   );
 }
 
