@@ -99,7 +99,8 @@ export type InboxErrorCode = CodeOf<'InboxError'>;
  * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
  * - `UNKNOWN_REFERENCE`: the outbox has no payment with this `merchantPaymentReference`.
  * - `OUTBOX_STATE`: the payment's state does not allow the operation.
- * - `SECOND_PAYMENT`: the service has a second payment for one reference; refund it.
+ * - `SECOND_PAYMENT`: the service has a second payment for one reference; look both up, and
+ *   refund one if both are paid.
  * - `OUTBOX_TIMEOUT`: the store did not answer in time.
  * - `TRANSACTION_LOST`: the connection was lost, or the transaction had ended.
  * - `MISSING_TABLES`: the database lacks the outbox's tables; call `setup()` or run the migration.

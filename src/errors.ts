@@ -192,8 +192,8 @@ export interface RetryLaterOptions {
 
 /**
  * Throw this from `onPayment` when the callback can't be processed yet, for example because its order is not
- * stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is recorded, and
- * `onError` is not called.
+ * stored: `RETRY_LATER`. The service gets a 503 with `Retry-After` and retries; nothing is recorded.
+ * `onError` is called only if the change is older than ten minutes: its order may never be stored.
  *
  * @example
  * ```ts

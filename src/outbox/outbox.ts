@@ -76,7 +76,7 @@ export interface SecondPayment {
  * - `settled`: the payment was not known to be created; now it is.
  * - `known`: it was known already; the newest record is kept.
  * - `second-payment`: the service already has another payment for the same reference. It is listed by
- *   {@link PaymentOutbox.secondPayments} and must be refunded.
+ *   {@link PaymentOutbox.secondPayments}: look both up at the service, and refund one if both are paid.
  * - `not-ours`: the outbox has no payment with this reference.
  */
 export type SettleOutcome = 'settled' | 'known' | 'second-payment' | 'not-ours';

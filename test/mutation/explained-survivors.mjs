@@ -219,12 +219,6 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/receiver/payment-work.ts',
-    code: "this.#state = 'done';",
-    to: '""',
-    why: "Asked for are 'running' and 'failed' alone.",
-  },
-  {
-    file: 'src/receiver/payment-work.ts',
     code: 'this.#expire?.(error);',
     to: 'this.#expire(error)',
     why: 'inTime() has set it before any timer can fire.',

@@ -35,9 +35,6 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
    * `merchant-payments/inbox/postgres/schema.sql`. Without the functions, the inbox sends longer
    * statements, which cost Postgres more.
    *
-   * The tables of 0.1 are kept. Stop all instances of 0.1 before you start this version: the two versions do not
-   * wait for each other, so changes of one payment could overlap.
-   *
    * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table stays in use for more
    * than 2 seconds; `STORE_FAILED` when Postgres refuses (see `cause`)
    */

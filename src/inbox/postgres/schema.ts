@@ -21,8 +21,8 @@ import { claimAnswer, forgetFailure, lockKey, recordEvent } from './statements.j
 
 /**
  * Returns the SQL that creates the tables and functions of a `postgresInbox`, for migrations that run under
- * another role than the application's. Existing tables are kept, including those of version 0.1. With the default
- * prefix, it is the content of `schema.sql`.
+ * another role than the application's. Existing tables are kept. With the default prefix, it is
+ * the content of `schema.sql`.
  *
  * @throws {InvalidOptionError} when `prefix` is invalid or an option is unknown
  */

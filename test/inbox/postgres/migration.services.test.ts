@@ -16,8 +16,7 @@ const functions = async () => {
 const FUNCTIONS = ['payment_inbox_claim_v1', 'payment_inbox_record_v1'];
 const dropFunctions = () => observer.query(`DROP FUNCTION IF EXISTS ${FUNCTIONS.join(', ')}`);
 
-describe.skipIf(!process.env['DATABASE_URL'])('the tables of 0.1, with what is in them', () => {
-  // As 0.1.0 made them: no functions.
+describe.skipIf(!process.env['DATABASE_URL'])('tables without the functions', () => {
   beforeAll(dropFunctions);
 
   it('are read before setup', async () => {
