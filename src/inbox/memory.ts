@@ -124,5 +124,5 @@ export function memoryInbox(options: MemoryInboxOptions = {}): FailureKeepingInb
 /** Warns once per process about what a memory inbox does not do. */
 export const warnInProduction = /* @__PURE__ */ createMemoryWarning(
   'MERCHANT_PAYMENTS_MEMORY_INBOX',
-  'memoryInbox keeps what it knows in this process alone: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox, mysqlInbox or sqliteInbox.',
+  'memoryInbox keeps its events only in this process: after a restart, and on a second instance, callbacks are processed again. In production use redisInbox, postgresInbox, mysqlInbox or sqliteInbox.',
 );

@@ -49,7 +49,7 @@ function withoutStatement(error: unknown, server: Server): Error {
 function noConnectionInTime({ poolRemedy }: Server): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `The pool gave no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or ${poolRemedy}`,
+    `The pool provided no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or ${poolRemedy}`,
   );
 }
 
@@ -65,6 +65,6 @@ export function noAnswer({ name }: Pick<Server, 'name'>): OutboxError {
 export function noAnswerInTime({ name }: Pick<Server, 'name'>, timeoutMs: number): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    `${name} gave no answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. Check the server and the network, and whether one of your transactions that recorded the same payment is still open: commit it before create() or send()`,
+    `${name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. Check the server and the network, and whether one of your transactions that recorded the same payment is still open: commit it before create() or send()`,
   );
 }

@@ -26,7 +26,7 @@ describe('the warning that a memory inbox is not for production', () => {
     expect(warn).not.toHaveBeenCalled();
     for (const inbox of inboxes) await receive(inbox, 'a', 'b');
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringMatching(/^memoryInbox keeps what it knows in this process alone/),
+      expect.stringMatching(/^memoryInbox keeps its events only in this process/),
       { code: 'MERCHANT_PAYMENTS_MEMORY_INBOX' },
     );
   });

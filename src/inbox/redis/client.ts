@@ -145,7 +145,7 @@ function redisFailed(error: unknown): InboxError {
   const cause = new Error(withoutArguments(String(message ?? 'no message')));
   cause.name = typeof name === 'string' ? name : 'Error';
   if (typeof code === 'string') Object.assign(cause, { code });
-  return new InboxError('STORE_FAILED', `Redis could not be asked: ${cause}`, { cause });
+  return new InboxError('STORE_FAILED', `The request to Redis failed: ${cause}`, { cause });
 }
 
 // A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its

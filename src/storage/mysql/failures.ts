@@ -127,14 +127,14 @@ export function savepointsRefused(orm: string, cause: unknown): InboxError {
 export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The pool gave no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger (connectionLimit), find what holds its connections, or look for what keeps it from connecting`,
+    `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger (connectionLimit), find what holds its connections, or look for what keeps it from connecting`,
   );
 }
 
 export function noAnswerInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The database gave no answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+    `The database did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
@@ -151,7 +151,7 @@ const UNKNOWN_END =
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The database gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+    `The database did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
   );
 }
 
@@ -187,7 +187,7 @@ export function transactionEnded(cause?: unknown): InboxError {
 export function rolledBackByDeadlock(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work met a deadlock and the work went on, but a deadlock rolls back the whole transaction; nothing was recorded, and a later delivery runs the work again. Let the error through',
+    'A statement of the work met a deadlock and the work continued, but a deadlock rolls back the whole transaction; nothing was recorded, and a later delivery runs the work again. Let the error through',
     { cause: withoutStatement(cause) },
   );
 }
@@ -195,7 +195,7 @@ export function rolledBackByDeadlock(cause: unknown): InboxError {
 export function rolledBackByTimeout(cause: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work waited too long for a lock and the work went on, but this server then rolls back the whole transaction (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
+    'A statement of the work waited too long for a lock and the work continued, but this server then rolls back the whole transaction (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
     { cause: withoutStatement(cause) },
   );
 }

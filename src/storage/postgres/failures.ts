@@ -62,14 +62,14 @@ export function wrongIsolation(orm: string, isolation: string): InboxError {
 export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The pool gave no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool`,
+    `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool`,
   );
 }
 
 export function noAnswerInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+    `Postgres did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
@@ -86,7 +86,7 @@ const UNKNOWN_END =
 export function noEndInTime(timeoutMs: number): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `Postgres gave no answer to COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+    `Postgres did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
   );
 }
 
@@ -142,7 +142,7 @@ export function connectionLost(cause: unknown): InboxError {
 export function transactionGone(): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'The transaction ended at Postgres while the work was running: its connection was lost, or a statement failed and the work went on; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
+    'The transaction ended at Postgres while the work was running: its connection was lost, or a statement failed and the work continued; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
   );
 }
 
@@ -156,7 +156,7 @@ export function transactionEnded(): InboxError {
 export function transactionAborted(cause?: unknown): InboxError {
   return new InboxError(
     'TRANSACTION_LOST',
-    'A statement of the work failed and the work went on, but Postgres rolls back the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does',
+    'A statement of the work failed and the work continued, but Postgres rolls back the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does',
     { cause },
   );
 }

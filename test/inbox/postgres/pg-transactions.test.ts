@@ -202,8 +202,8 @@ describe('a transaction on a connection of a pool', () => {
   });
 
   it.each([
-    ['BEGIN', { 'SELECT 1': undefined }, 'no answer within 5 ms'],
-    ['COMMIT', { COMMIT: undefined }, 'no answer to COMMIT within commandTimeoutMs (5 ms)'],
+    ['BEGIN', { 'SELECT 1': undefined }, 'did not answer within 5 ms'],
+    ['COMMIT', { COMMIT: undefined }, 'did not answer COMMIT within commandTimeoutMs (5 ms)'],
   ])('does not wait longer for %s than its timeout', async (_, answers, message) => {
     const client = new ScriptedClient(answers);
     const timeouts = { ...LONG, commandTimeoutMs: 5 };
@@ -224,7 +224,7 @@ describe('a transaction on a connection of a pool', () => {
     const client = new ScriptedClient({ ROLLBACK: undefined });
     const timeouts = { ...LONG, commandTimeoutMs: 5 };
     await expect(over(client, timeouts).run(failing('text'))).rejects.toBe('text');
-    expect(client.calls.at(-1)).toContain('release(Postgres gave no answer');
+    expect(client.calls.at(-1)).toContain('release(Postgres did not answer');
   });
 
   it.each(['25006', '0A000'])('is closed after %s: the server has changed', async (state) => {

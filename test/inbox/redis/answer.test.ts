@@ -36,7 +36,7 @@ test.each([
     const error = await answerWithin(1_000, Promise.reject(reason)).catch((thrown) => thrown);
     expect(error).toMatchObject({
       code: 'STORE_FAILED',
-      message: `Redis could not be asked: ${said}`,
+      message: `The request to Redis failed: ${said}`,
       cause: expect.any(Error),
     });
     expect(error.cause.code).toBe(code);

@@ -81,7 +81,7 @@ test("the cause has only the name, message and code of the client's error", asyn
   const error = await failureWith(new ReplyError('read ECONNRESET'));
   expect(error).toMatchObject({
     code: 'STORE_FAILED',
-    message: 'Redis could not be asked: ReplyError: read ECONNRESET',
+    message: 'The request to Redis failed: ReplyError: read ECONNRESET',
     cause: { name: 'ReplyError', message: 'read ECONNRESET', code: 'ECONNRESET' },
   });
   expect(show(error)).not.toContain(PLANTED);

@@ -247,7 +247,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
         code: 'OUTBOX_TIMEOUT',
         message: expect.stringMatching(
-          /^Postgres gave no answer within 200 ms \(commandTimeoutMs; /,
+          /^Postgres did not answer within 200 ms \(commandTimeoutMs; /,
         ),
       });
       // Those of Postgres that wait are not told that their connection is closed.
@@ -310,7 +310,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
         reason: {
           code: 'OUTBOX_TIMEOUT',
           message:
-            "The pool gave no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or set the pool's connectionTimeoutMillis",
+            "The pool provided no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or set the pool's connectionTimeoutMillis",
         },
       });
     }

@@ -54,7 +54,7 @@ describe('an inbox on Drizzle over PGlite', () => {
   });
 
   it.each([
-    ['aborted', 'the work went on'],
+    ['aborted', 'the work continued'],
     ['in progress', 'whether it was recorded is unknown'],
   ])('does not take a transaction for committed that Postgres calls %s', async (status, says) => {
     const { orm, transaction, query, isTransaction } = fromDrizzle(db);

@@ -156,7 +156,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an inbox on %s', (_
     });
     await expect(running).rejects.toMatchObject({
       code: 'TRANSACTION_LOST',
-      message: expect.stringContaining('the work went on'),
+      message: expect.stringContaining('the work continued'),
     });
     expect(await written('swallowed')).toEqual([]);
     expect(await isRecorded('swallowed')).toBe(false);
