@@ -21,6 +21,8 @@ const codes = {
     'SIGNATURE_MISMATCH',
     'INVALID_RECORD',
     'RAW_BODY_REQUIRED',
+    'BODY_TOO_LARGE',
+    'BODY_INCOMPLETE',
   ],
   InboxError: [
     'LEASE_LOST',
@@ -33,6 +35,7 @@ const codes = {
     'STALE_CHANGE',
     'CHANGE_PARKED',
     'CHANGE_BLOCKED',
+    'CHANGE_OVERDUE',
     'REPLAY_IMPOSSIBLE',
   ],
   OutboxError: [
@@ -89,6 +92,7 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
  * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment
  * is parked (`blockParked`).
+ * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
  * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept.
  */
 export type InboxErrorCode = CodeOf<'InboxError'>;

@@ -182,8 +182,9 @@ export class Attempt {
       const kept = await this.#keep(this.#describe(error, { ran: true, parkFrom }));
       this.#isKept = true;
       this.#reportParked(kept);
-    } catch {
-      // A failing store is usually the reason why the work failed, and that error is thrown anyway.
+    } catch (failure) {
+      // The work's own error is thrown anyway.
+      if (!this.#isKept) this.#policy?.onNotKept?.(failure);
     }
   }
 

@@ -108,6 +108,8 @@ export interface FailurePolicy {
   describeError?(error: unknown): FailureText;
   /** Called after a failure has parked the change and this is stored. */
   onParked?(attempts: number): void;
+  /** Called with the store's error when a failure could not be stored. `process` rejects with the work's error. */
+  onNotKept?(error: unknown): void;
 }
 
 const listRules = {

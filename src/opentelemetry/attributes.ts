@@ -26,6 +26,7 @@ export const OWN = {
   context: 'merchant_payments.context',
   key: 'merchant_payments.callback.key',
   skewSeconds: 'merchant_payments.callback.skew_seconds',
+  overdue: 'merchant_payments.overdue',
   parked: 'merchant_payments.parked',
 } as const;
 

@@ -49,13 +49,22 @@ function hasServerSpan(): boolean {
 }
 
 function endSpan(span: Span | undefined, callback: CallbackTrace): void {
-  const { status = 0, outcome, code, key, merchantPaymentReference, skewSeconds } = callback;
+  const {
+    status = 0,
+    outcome,
+    code,
+    overdue,
+    key,
+    merchantPaymentReference,
+    skewSeconds,
+  } = callback;
   const isError = status >= 500 || outcome === 'failed';
   const attributes = present({
     [HTTP.statusCode]: status,
     [HTTP.errorType]: isError ? (code ?? String(status)) : undefined,
     [OWN.outcome]: outcome,
     [OWN.code]: code,
+    [OWN.overdue]: overdue,
     [OWN.key]: key,
     [OWN.reference]: merchantPaymentReference,
     [OWN.skewSeconds]: skewSeconds,
@@ -77,11 +86,12 @@ function createCallbackRecorder(meter: Meter): (callback: CallbackTrace) => void
     unit: 's',
     advice: { explicitBucketBoundaries: DURATION_BOUNDARIES },
   });
-  return ({ status, outcome, code, durationMs = 0 }) => {
+  return ({ status, outcome, code, overdue, durationMs = 0 }) => {
     const labels = present({
       [HTTP.statusCode]: status,
       [OWN.outcome]: outcome,
       [OWN.code]: toLabel(code),
+      [OWN.overdue]: overdue,
     });
     attempt(() => count.add(1, labels));
     attempt(() => duration.record(durationMs / 1_000, labels));

@@ -17,6 +17,27 @@ export class UnreadableBody {
   }
 }
 
+/** The error for `onRejected`. */
+export function explainUnreadable(
+  { status }: UnreadableBody,
+  { maxBodyBytes, bodyTimeoutMs }: BodyLimits,
+): CallbackVerificationError {
+  if (status === 413) {
+    return new CallbackVerificationError(
+      'BODY_TOO_LARGE',
+      `The body has more than ${maxBodyBytes} bytes (maxBodyBytes), so it was not verified; raise the limit if the service sends such callbacks`,
+    );
+  }
+  const what =
+    status === 408
+      ? `did not arrive within ${bodyTimeoutMs} ms (bodyTimeoutMs)`
+      : 'broke off before its end';
+  return new CallbackVerificationError(
+    'BODY_INCOMPLETE',
+    `The body ${what}, so it was not verified; if this repeats, check the proxy in front of the endpoint`,
+  );
+}
+
 /** @throws {UnreadableBody} 413 when the body is larger than `maxBodyBytes` */
 export function assertBodySize(rawBody: RawBody, maxBodyBytes: number): void {
   if (countBytes(rawBody) > maxBodyBytes) throw new UnreadableBody(413);

@@ -34,6 +34,8 @@ export class DeliveryFailures implements FailurePolicy {
   readonly runParked: boolean;
   /** The number of failures after which this delivery parked its change; undefined if it did not. */
   parkedAfter: number | undefined;
+  /** The inbox's error, if it could not store the failure. */
+  notKept: unknown;
   readonly #settings: FailureSettings;
   readonly #rawBody: RawBody;
 
@@ -70,6 +72,10 @@ export class DeliveryFailures implements FailurePolicy {
 
   onParked(attempts: number): void {
     this.parkedAfter = attempts;
+  }
+
+  onNotKept(error: unknown): void {
+    this.notKept = error;
   }
 }
 

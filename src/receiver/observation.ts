@@ -28,6 +28,8 @@ export interface CallbackTrace {
    * ahead.
    */
   skewSeconds?: number;
+  /** Whether the change still waits, and happened more than ten minutes ago. Absent otherwise. */
+  overdue?: true;
   /** The key of the status change, once the callback is verified. */
   key?: string;
   /** With `logReferences`, once the callback is verified: the first 256 characters. */
@@ -85,7 +87,8 @@ export function createCallbackLog(logger: Logger): (trace: CallbackTrace) => voi
     const { outcome, code = String(trace.status) } = trace;
     const fields = { ...trace };
     if (outcome !== 'rejected') {
-      const [level, message] = lines[outcome as keyof typeof lines];
+      const [usual, message] = lines[outcome as keyof typeof lines];
+      const level = trace.overdue ? 'warn' : usual;
       writeLine(logger, level, { fields, message });
       return;
     }

@@ -131,7 +131,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   blockParked?: boolean | undefined;
   /**
-   * The largest accepted body, in bytes: a whole number from 1. A larger one is answered 413.
+   * The largest accepted body, in bytes: a whole number from 1. A larger one is answered 413, and reported to
+   * `onRejected`.
    * @default 65_536
    */
   maxBodyBytes?: number | undefined;
@@ -150,7 +151,8 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    */
   onError?: ((error: unknown, callback?: VerifiedCallback) => Settled) | undefined;
   /**
-   * Called with the reason for every callback that fails verification. Anyone can send those, so limit what
+   * Called with the reason for every callback that fails verification, or whose body is too large, too slow
+   * or incomplete. Anyone can send those, so limit what
    * it writes. A promise is not awaited. What it throws is ignored.
    * @default console.warn, at most once a minute for each code; nothing if there is a `logger`
    */

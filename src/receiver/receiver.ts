@@ -15,7 +15,7 @@ import { describeValue } from '../protocol/describe-value.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
 import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { assertBodySize, type BodyLimits, UnreadableBody } from './body.js';
+import { assertBodySize, type BodyLimits, explainUnreadable, UnreadableBody } from './body.js';
 import {
   changeParked,
   DeliveryFailures,
@@ -42,7 +42,7 @@ import {
 
 import { Activity, type Caller, PaymentWork, type Received } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
-import { createStaleReport, report } from './report.js';
+import { createOverdueReport, createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
@@ -101,6 +101,7 @@ export function createReceiver<Tx, Secret, Fields>(
     settlement: resolved.outbox && new Settlement({ ...resolved, outbox: resolved.outbox }),
     failures: keepsFailures(resolved.inbox) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
+    reportOverdue: createOverdueReport(resolved.onError),
   };
   const log = resolved.logger && createCallbackLog(resolved.logger);
   return {
@@ -132,16 +133,24 @@ async function receive<Tx>(
     describeCallback(trace, accepted.callback, receiver.logReferences);
     return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
-    describeError(trace, error);
-    return answerRefusal(receiver, error);
+    return answerRefusal(receiver, error, trace);
   } finally {
     receiver.activity.end();
   }
 }
 
-async function answerRefusal<Tx>(receiver: Receiver<Tx>, error: unknown): Promise<CallbackReply> {
-  const reply = toRefusal(error);
-  if (reply.status === 401) reportRejected(receiver, error as CallbackVerificationError);
+async function answerRefusal<Tx>(
+  receiver: Receiver<Tx>,
+  thrown: unknown,
+  trace: CallbackTrace | undefined,
+): Promise<CallbackReply> {
+  const isUnreadable = thrown instanceof UnreadableBody;
+  const error = isUnreadable ? explainUnreadable(thrown, receiver) : thrown;
+  describeError(trace, error);
+  const reply = toRefusal(thrown);
+  if (isUnreadable || reply.status === 401) {
+    reportRejected(receiver, error as CallbackVerificationError);
+  }
   if (reply.status === 500 || reply.status === 422) {
     await report(receiver.onError, error, undefined);
   }
@@ -164,7 +173,7 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
     try {
       accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, { replay: true });
     } catch (error) {
-      return await answerRefusal(receiver, error);
+      return await answerRefusal(receiver, error, undefined);
     }
     return await processOnce(receiver, accepted, {}, undefined);
   } finally {
@@ -251,11 +260,12 @@ interface AcceptedCallback extends Received {
 interface ProcessingOptions<Tx>
   extends Pick<
     ResolvedReceiverOptions<Tx>,
-    'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError'
+    'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError' | 'policy'
   > {
   readonly activity: Activity;
   readonly settlement: Settlement<Tx> | undefined;
   readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
+  readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
 }
 
 /** Runs `onPayment` through the inbox and resolves with the reply. It never rejects. */
@@ -272,6 +282,9 @@ async function processOnce<Tx>(
     const processing = options.inbox.process(event, (context) => work.run(context, settled));
     const outcome = await work.inTime(processing);
     if (outcome === 'stale') await options.reportStale(callback);
+    if (outcome === 'busy' && isOverdue(options, accepted, trace)) {
+      await options.reportOverdue(callback);
+    }
     return toReply(outcome);
   } catch (error) {
     const isOver = work.late === undefined;
@@ -298,12 +311,15 @@ async function reportFailure<Tx>(
   const retryLater = findRetryLater(error);
   describeError(trace, retryLater ?? error);
   if (retryLater !== undefined) {
-    if (isOverdue(accepted)) await report(options.onError, retryLater, accepted.callback);
+    if (isOverdue(options, accepted, trace)) {
+      await report(options.onError, retryLater, accepted.callback);
+    }
     return askToRetry(retryLater.retryAfterSeconds);
   }
   const refusal = work.hasBegun ? undefined : refusalCode(error);
   // A parked change was reported when it was parked.
   if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
+  if (accepted.failures?.notKept !== undefined) await reportNotKept(options, accepted, trace);
   const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
   // A replay's caller must learn that it failed.
   return isParked && !accepted.failures?.runParked ? undefined : fail();
@@ -337,6 +353,16 @@ async function answerParked<Tx>(
   }
 }
 
+/** Reports that the inbox could not store the failure: no list shows it, and it does not count towards `parkAfter`. */
+async function reportNotKept<Tx>(
+  { onError }: ProcessingOptions<Tx>,
+  { callback, failures }: AcceptedCallback,
+  trace: CallbackTrace | undefined,
+): Promise<void> {
+  describeError(trace, failures?.notKept);
+  await report(onError, failures?.notKept, callback);
+}
+
 /** Reports that this delivery parked its change. Resolves with whether it did. */
 async function reportParked<Tx>(
   { inbox, onError }: ProcessingOptions<Tx>,
@@ -348,11 +374,19 @@ async function reportParked<Tx>(
 }
 
 /**
- * Whether a change still waits long after it happened, by the service's clock: what it waits for may never come, and
- * one day the service stops retrying.
+ * Whether a change that has to wait happened long ago, and notes it on the trace: what it waits for may never come, and
+ * one day the service stops retrying. A service that signs once sends each retry with the first X-Timestamp, so this
+ * machine's clock counts too.
  */
-function isOverdue({ callback, event }: AcceptedCallback): boolean {
-  return callback.timestamp.getTime() - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
+function isOverdue<Tx>(
+  { policy }: ProcessingOptions<Tx>,
+  { callback, event }: AcceptedCallback,
+  trace: CallbackTrace | undefined,
+): boolean {
+  const nowMs = Math.max(callback.timestamp.getTime(), policy.now());
+  const isLong = nowMs - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
+  if (isLong && trace !== undefined) trace.overdue = true;
+  return isLong;
 }
 
 /** An ORM or an inbox may have wrapped what `onPayment` threw. */
@@ -377,6 +411,7 @@ async function reportLateFailure<Tx>(
     await settleAgain(options, work, accepted);
     const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
     if (!isKnown) await report(options.onError, error, accepted.callback);
+    if (accepted.failures?.notKept !== undefined) await reportNotKept(options, accepted, undefined);
     await reportParked(options, accepted);
   } finally {
     activity.end();

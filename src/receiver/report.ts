@@ -83,19 +83,42 @@ export function createRejectionLog(): (error: CallbackVerificationError) => void
   };
 }
 
+type Report = (callback: VerifiedCallback) => Promise<void>;
+type OnError = (error: unknown, callback?: VerifiedCallback) => unknown;
+
 /** Creates a function that reports changes that were acknowledged as stale, which `onPayment` never sees. */
-export function createStaleReport(
-  onError: (error: unknown, callback?: VerifiedCallback) => unknown,
-): (callback: VerifiedCallback) => Promise<void> {
+export function createStaleReport(onError: OnError): Report {
+  return onceAMinute(
+    onError,
+    (before) =>
+      new InboxError(
+        'STALE_CHANGE',
+        `A change${before} was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true`,
+      ),
+  );
+}
+
+/** Creates a function that reports changes that the inbox still finds busy long after they happened. */
+export function createOverdueReport(onError: OnError): Report {
+  return onceAMinute(
+    onError,
+    (before) =>
+      new InboxError(
+        'CHANGE_OVERDUE',
+        `A change${before} is more than ten minutes old and was not processed, because its payment is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the inbox's tables; one day the service stops retrying`,
+      ),
+  );
+}
+
+function onceAMinute(onError: OnError, toError: (before: string) => InboxError): Report {
   const limit = new OnceAMinute();
   return async (callback) => {
     const unreported = limit.take();
     if (unreported === undefined) return;
-    const before = unreported > 0 ? ` (and ${unreported} before it)` : '';
-    const error = new InboxError(
-      'STALE_CHANGE',
-      `A change${before} was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true`,
+    await report(
+      onError,
+      toError(unreported > 0 ? ` (and ${unreported} before it)` : ''),
+      callback,
     );
-    await report(onError, error, callback);
   };
 }

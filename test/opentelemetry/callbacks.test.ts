@@ -1,4 +1,11 @@
-import { context, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
@@ -116,6 +123,18 @@ describe('the span of a callback', () => {
 });
 
 describe('the metrics of callbacks', () => {
+  it('show which of those that wait are overdue', async () => {
+    const { spans, metrics } = startTelemetry();
+    const scene = createScene({ onPayment: () => Promise.reject(new RetryLaterError()) });
+    await scene.receive(post());
+    await scene.receive(post({ updatedAt: '2026-01-31T11:00:00Z' }));
+    const { 'merchant_payments.callbacks': callbacks = [] } = await metrics();
+    const overdueOf = ({ attributes }: { attributes: Attributes }) =>
+      attributes['merchant_payments.overdue'];
+    expect(callbacks.map(overdueOf)).toEqual([undefined, true]);
+    expect(spans().map(overdueOf)).toEqual([undefined, true]);
+  });
+
   it('count them by status, outcome and code, without references', async () => {
     const { metrics } = startTelemetry();
     const scene = createScene({ logReferences: true });

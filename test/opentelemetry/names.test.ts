@@ -96,8 +96,10 @@ test('there is an alert for each thing that needs a person', () => {
     'PaymentChangesParked',
     'PaymentChangesFailing',
     'SecondPayment',
-    'PaymentWithoutOrder',
+    'PaymentOverdue',
+    'CallbacksFailing',
     'CallbacksRefused',
+    'CallbacksTooLarge',
     'PaymentListsUnread',
   ]);
 });

@@ -50,6 +50,15 @@ describe('the logger of a receiver', () => {
     expect(JSON.stringify(lines)).not.toContain('order-1001');
   });
 
+  it('gets what still waits after ten minutes at warn', async () => {
+    const { lines, logger } = recordLines();
+    const onPayment = () => Promise.reject(new RetryLaterError('not stored'));
+    await createScene({ logger, onPayment }).receive(post({ updatedAt: '2026-01-31T11:00:00Z' }));
+    expect(lines).toMatchObject([
+      { level: 'warn', fields: { outcome: 'busy', code: 'RETRY_LATER', overdue: true } },
+    ]);
+  });
+
   it('gets refused ones at warn once a minute for each code, and at debug meanwhile', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { lines, logger } = recordLines();

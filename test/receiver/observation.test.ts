@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
+import type { CallbackInbox } from '../../src/inbox/inbox.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
 import {
   NOW_SECONDS,
@@ -81,6 +82,19 @@ describe('the tracing channel merchant-payments:callback', () => {
     }
     const told = { status: 503, outcome: 'busy', code: 'RETRY_LATER', key };
     expect(ended).toMatchObject([told, told]);
+  });
+
+  it('tells that a change which waits is overdue', async () => {
+    const { ended } = subscribe();
+    const onPayment = () => Promise.reject(new RetryLaterError('not stored yet'));
+    const busyInbox: CallbackInbox = { process: async () => 'busy' };
+    const overdue = post({ updatedAt: '2026-01-31T11:00:00Z' });
+    for (const options of [{ onPayment }, { inbox: busyInbox }]) {
+      await createScene(options).receive(post());
+      await createScene(options).receive(overdue);
+    }
+    expect(ended.map(({ overdue }) => overdue)).toEqual([undefined, true, undefined, true]);
+    expect(ended[0]).not.toHaveProperty('overdue');
   });
 
   it.each([null, Object.assign(new Error('m'), { code: 'ECONNREFUSED', skewSeconds: 1 })])(

@@ -14,7 +14,13 @@ import { memoryInbox } from '../../src/inbox/memory.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
-import { NOW_SECONDS, OTHER_SECRET, SECRET, sampleRecord } from '../callback/sample-callback.js';
+import {
+  NOW_SECONDS,
+  now,
+  OTHER_SECRET,
+  SECRET,
+  sampleRecord,
+} from '../callback/sample-callback.js';
 import { createGate, createScene, post, postBody } from './scene.js';
 
 const processed = { status: 200, headers: {}, outcome: 'processed' };
@@ -838,6 +844,30 @@ describe('onPayment that ends by its signal after its time', () => {
   });
 });
 
+describe('a change that stays busy', () => {
+  const open = () => createScene({ inbox: { process: async () => 'busy' } });
+
+  it('is reported once a minute when it is more than ten minutes old', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const scene = open();
+    expect(await scene.receive(post({ updatedAt: '2026-01-31T11:50:05Z' }))).toEqual(busy);
+    expect(scene.reports).toEqual([]);
+    const overdue = post({ updatedAt: '2026-01-31T11:50:04.999Z' });
+    for (let count = 0; count < 3; count += 1) expect(await scene.receive(overdue)).toEqual(busy);
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(overdue);
+    vi.useRealTimers();
+    expect(scene.reports.map(({ error }) => codeOf(error))).toEqual([
+      'CHANGE_OVERDUE',
+      'CHANGE_OVERDUE',
+    ]);
+    expect(scene.reports[1]).toMatchObject({
+      error: { message: expect.stringContaining('A change (and 2 before it) is more than ten') },
+      callback: { key: expect.any(String) },
+    });
+  });
+});
+
 describe('RetryLaterError', () => {
   const later = new RetryLaterError('the order is not stored yet', { retryAfterSeconds: 30 });
   const retry = { status: 503, headers: { 'retry-after': '30' }, outcome: 'busy' };
@@ -868,6 +898,18 @@ describe('RetryLaterError', () => {
     expect(await scene.receive(post({ updatedAt }))).toEqual(retry);
     expect(scene.reports).toMatchObject(reports);
     expect(scene.reports).toHaveLength(reports.length);
+  });
+
+  it('is reported by the clock of this machine too, since retries may carry their first timestamp', async () => {
+    const scene = createScene({
+      toleranceSeconds: 86_400,
+      now: () => now() + 600_000,
+      onPayment: () => Promise.reject(later),
+    });
+    await scene.receive(post({ updatedAt: '2026-01-31T12:00:05.000Z' }));
+    expect(scene.reports).toEqual([]);
+    await scene.receive(post({ updatedAt: '2026-01-31T12:00:04.999Z' }));
+    expect(scene.reports).toMatchObject([{ error: later }]);
   });
 
   it('of another copy of the package is one too', async () => {
@@ -1083,9 +1125,20 @@ describe('onRejected', () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it('is not called for failures that are not about verification', async () => {
+  it('gets why a body could not be read, which may be that of a genuine callback', async () => {
     const scene = createScene({ maxBodyBytes: 10 });
-    await scene.receive(post());
+    expect(await scene.receive(post())).toMatchObject({ status: 413, outcome: 'rejected' });
+    expect(scene.rejections).toMatchObject([
+      {
+        code: 'BODY_TOO_LARGE',
+        message: expect.stringMatching(/^The body has more than 10 bytes \(maxBodyBytes\), /),
+      },
+    ]);
+    expect(scene.reports).toEqual([]);
+  });
+
+  it('is not called for a request with another method', async () => {
+    const scene = createScene();
     await scene.receive({ ...post(), method: 'GET' });
     expect(scene.rejections).toEqual([]);
   });

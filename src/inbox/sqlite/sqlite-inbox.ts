@@ -113,12 +113,13 @@ export function sqliteInbox(
       const attempt = new Attempt(event, (failure) => {
         const rawBody = keepBodies ? failure.getRawBody() : undefined;
         const untilMs = performance.now() + KEEP_PATIENCE_MS;
-        return whenFree(
+        const keeping = whenFree(
           database,
           () => store.failures.keep(change, failure, rawBody, now()),
           () => performance.now() < untilMs,
           notKept,
         );
+        return asStep(keeping);
       });
       const lease = createLease({ database, store, claim, leaseMs, renewForMs, now });
       return deliverAsStep(asStep, work, (watched) =>

@@ -229,6 +229,8 @@ function recordInvalid(
 const REFUSED_PART: Readonly<Record<RefusalError['code'], string>> = {
   INVALID_OPTION: 'secret-',
   RAW_BODY_REQUIRED: 'body-',
+  BODY_TOO_LARGE: 'body-',
+  BODY_INCOMPLETE: 'body-',
   MISSING_TIMESTAMP: 'timestamp-',
   INVALID_TIMESTAMP: 'timestamp-',
   TIMESTAMP_OUTSIDE_WINDOW: 'timestamp-',

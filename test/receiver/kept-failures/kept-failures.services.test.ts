@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
 import { useSchema } from '../../inbox/postgres/server.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
+import { recordLines } from '../../protocol/recorded-lines.js';
+import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
 const { openPool } = useSchema('mp_kept_failures');
@@ -33,4 +35,38 @@ describe.each(drivers)('a receiver with a SQLite inbox on $name', ({ open }) => 
   });
 
   itKeepsFailures((options) => sqliteInbox(connect(), options));
+
+  it.each([false, true])(
+    'reports a failure that it can not store, after that of onPayment: blockParked %s',
+    async (blockParked) => {
+      const database = connect();
+      database.exec(`CREATE TRIGGER full BEFORE INSERT ON payment_inbox_failures
+        BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
+      try {
+        const { lines, logger } = recordLines();
+        const reason = new Error('out of stock');
+        const scene = createScene({
+          inbox: sqliteInbox(database),
+          parkAfter: 1,
+          blockParked,
+          logger,
+          onPayment: () => Promise.reject(reason),
+        });
+        expect(await scene.receive(post())).toMatchObject({ status: 500, outcome: 'failed' });
+        expect(scene.reports).toMatchObject([
+          { error: reason, callback: { key: expect.any(String) } },
+          {
+            error: {
+              code: 'STORE_FAILED',
+              cause: { message: expect.stringContaining('the disk is full') },
+            },
+            callback: { key: expect.any(String) },
+          },
+        ]);
+        expect(lines).toMatchObject([{ level: 'error', fields: { code: 'STORE_FAILED' } }]);
+      } finally {
+        database.exec('DROP TRIGGER full');
+      }
+    },
+  );
 });

@@ -199,6 +199,12 @@ const failing: readonly Record<string, unknown>[] = [
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve(signingText) } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve('processed') } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve('stale') } },
+  {
+    onPayment: () => undefined,
+    inbox: { process: () => Promise.resolve('busy') },
+    now: () => now() + 700_000,
+    toleranceSeconds: 3_600,
+  },
   { onPayment: () => undefined, recordSchema: schemaThat(fail) },
   { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
   { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
@@ -268,7 +274,25 @@ export const receiverWalks: Walks = {
     },
   },
   './node callbackHandler': everyReply(startNode),
-  './fetch callbackHandler': everyReply(startFetch),
+  './fetch callbackHandler': {
+    ...everyReply(startFetch),
+    'when a body breaks off': async (see) => {
+      const handler = web.callbackHandler({
+        now,
+        signingSecret: signingText,
+        onPayment: () => undefined,
+        onRejected: (error) => see('what onRejected receives', error),
+      });
+      const body = new ReadableStream({
+        pull(controller) {
+          controller.enqueue(new TextEncoder().encode(customer));
+          controller.error(new Error(customer));
+        },
+      });
+      const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+      await handler(new Request('http://shop.example/', init));
+    },
+  },
   './lambda callbackHandler': everyReply(startLambda),
   './fastify callbackPlugin': everyReply(startFastify),
 };
