@@ -39,9 +39,10 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
   setup(): void;
   /**
    * Like `record`, but synchronous: for a transaction that is one function, as with better-sqlite3.
-   * It takes part in the transaction that is open on the connection, if any.
+   * It takes part in the transaction that is open on the connection.
    *
    * @throws {InvalidRequestError} when the input is invalid
+   * @throws {InvalidOptionError} when no transaction is open
    * @throws {OutboxError} `REFERENCE_CONFLICT`, `MISSING_TABLES`
    */
   recordNow(input: CreatePaymentInput, context?: Pick<RecordContext<undefined>, 'extraBody'>): void;

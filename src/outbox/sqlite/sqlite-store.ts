@@ -1,5 +1,6 @@
 import { InvalidOptionError, MerchantPaymentsError, OutboxError } from '../../errors.js';
 import {
+  isOutsideTransaction,
   pause,
   readValue,
   runInTransaction,
@@ -187,11 +188,8 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
   }
 
   #within<Value>(tx: SqliteDatabase, step: () => Value): Value {
-    if (tx !== this.#database) {
-      const message =
-        'tx must be the database that the outbox was made from, with your transaction open on it';
-      throw new InvalidOptionError('tx', message);
-    }
+    if (tx !== this.#database) throw invalidTx('something else');
+    if (isOutsideTransaction(tx)) throw invalidTx('that database without a transaction');
     try {
       return step();
     } catch (error) {
@@ -239,5 +237,12 @@ function explain(cause: unknown): unknown {
     'STORE_FAILED',
     'SQLite failed during a step of the outbox, which was not done; see cause',
     { cause },
+  );
+}
+
+function invalidTx(received: string): InvalidOptionError {
+  return new InvalidOptionError(
+    'tx',
+    `tx must be the database that the outbox was made from, with your transaction open on it; received ${received}`,
   );
 }

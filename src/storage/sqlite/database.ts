@@ -41,6 +41,14 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   return database.inTransaction === true || database.isTransaction === true;
 }
 
+/** Whether no transaction is open, so that a write would commit on its own. False if the driver does not tell. */
+export function isOutsideTransaction(database: SqliteDatabase): boolean {
+  return (
+    !isInTransaction(database) &&
+    (database.inTransaction === false || database.isTransaction === false)
+  );
+}
+
 /** @throws {InvalidOptionError} when a transaction is open on the connection */
 export function assertNoTransaction(database: SqliteDatabase): void {
   if (!isInTransaction(database)) return;

@@ -86,13 +86,25 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     expect(levels).toEqual([2, 2]);
   });
 
-  it('refuses a tx of another connection', async () => {
+  it('refuses a tx of another connection, and a connection without a transaction', async ({
+    skip,
+  }) => {
     const outbox = sqliteOutbox(database, { client: unusedClient });
-    await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject({
+    const refused = (received: string) => ({
       option: 'tx',
-      message:
-        'tx must be the database that the outbox was made from, with your transaction open on it',
+      message: `tx must be the database that the outbox was made from, with your transaction open on it; received ${received}`,
     });
+    await expect(outbox.record(order('order-2'), { tx: openOther() })).rejects.toMatchObject(
+      refused('something else'),
+    );
+    skip(
+      database.inTransaction === undefined && database.isTransaction === undefined,
+      'this driver does not tell whether a transaction is open',
+    );
+    const open = refused('that database without a transaction');
+    await expect(outbox.record(order('order-2'), { tx: database })).rejects.toMatchObject(open);
+    expect(() => outbox.recordNow(order('order-2'))).toThrow(expect.objectContaining(open));
+    expect(await outbox.get('order-2')).toBeUndefined();
   });
 
   it('waits for an open transaction on the connection, and for another connection that locks the file', async () => {
@@ -251,7 +263,15 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
   it('explains when its tables are those of an inbox with the same prefix', () => {
     sqliteInbox(database, { prefix: 'shop_' }).setup();
     const outbox = sqliteOutbox(database, { client: unusedClient, prefix: 'shop_' });
-    for (const step of [() => outbox.setup(), () => outbox.recordNow(order('order-7'))]) {
+    const recordNow = () => {
+      database.exec('BEGIN');
+      try {
+        outbox.recordNow(order('order-7'));
+      } finally {
+        database.exec('ROLLBACK');
+      }
+    };
+    for (const step of [() => outbox.setup(), recordNow]) {
       expect(step).toThrow(
         expect.objectContaining({
           code: 'MISSING_TABLES',
@@ -271,10 +291,11 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
       cause: expect.objectContaining({ message: expect.stringContaining('readonly') }),
     };
     const input = order('order-8');
-    for (const step of [outbox.create(input), outbox.record(input, { tx: other })]) {
-      await expect(step).rejects.toMatchObject(failed);
-    }
+    await expect(outbox.create(input)).rejects.toMatchObject(failed);
+    other.exec('BEGIN');
+    await expect(outbox.record(input, { tx: other })).rejects.toMatchObject(failed);
     expect(() => outbox.recordNow(input)).toThrow(expect.objectContaining(failed));
+    other.exec('ROLLBACK');
     const empty = sqliteOutbox(other, { client: unusedClient, prefix: 'none_' });
     expect(() => empty.setup()).toThrow(expect.objectContaining(failed));
   });
