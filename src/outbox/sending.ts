@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
-import { ApiError, MerchantPaymentsError, type RequestOutcome } from '../errors.js';
+import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
 import { wasNeverSent } from './failures.js';
@@ -98,7 +98,7 @@ interface Grant {
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
   const ended = await call(sender.client, wanted, stored).then(
-    ({ payment }) => toCreated(payment, stored),
+    ({ payment }) => toCreated(payment, stored, wanted),
     (error) => toEnded(error, wanted),
   );
   const after = await storeResult(sender.store, wanted, { owner, stored, ended });
@@ -136,15 +136,26 @@ function created(finding: Finding, failure?: string): Result {
   return { state: 'created', finding, failure };
 }
 
-function toCreated(payment: CreatePaymentResult['payment'], { body }: StoredPayment): Ended {
+function toCreated(
+  payment: CreatePaymentResult['payment'],
+  { body }: StoredPayment,
+  wanted: Wanted,
+): Ended {
   const { merchantPaymentReference: reference } = readBody(body).input;
   // The answer to another request, for example because of a faulty proxy. With its number, ours would become a second
   // payment.
   if (![undefined, reference].includes(payment.merchantPaymentReference)) {
-    return { result: created(NOTHING_KNOWN) };
+    return toEnded(answerToAnother(), wanted);
   }
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
   return { result: created({ ...toFinding(payment), updatedAtUs: undefined }), payment };
+}
+
+function answerToAnother(): ResponseError {
+  return new ResponseError(
+    'The service answered with a payment of another merchantPaymentReference, so it is unknown whether this one was created: do not send it again, and wait for its callback; look for a proxy that mixes up answers',
+    { requestOutcome: 'unknown', safeToRetry: false },
+  );
 }
 
 const NOTHING_KNOWN: Finding = {

@@ -108,7 +108,7 @@ describe('what is known when the answer arrives', () => {
 });
 
 describe('an answer that names another reference', () => {
-  it('says nothing of the payment: the number of the callback is its own', async () => {
+  it('leaves the payment unresolved: the number of its callback is its own', async () => {
     const other = { ...order('order-2'), referenceNumber: 'of order-2', status: 'pending' };
     const client = new PaymentClient({
       baseUrl: 'http://127.0.0.1:9',
@@ -117,12 +117,18 @@ describe('an answer that names another reference', () => {
       fetch: async () => Response.json(other, { status: 201 }),
     });
     const outbox = new Engine(new FailingStore(), { client, leaseMs: undefined });
-    const created = await outbox.create(order('order-1'));
-    expect(created).toMatchObject({ state: 'created', merchantPaymentReference: 'order-1' });
-    expect(created.payment).toBeUndefined();
+    expect(await outbox.create(order('order-1'))).toMatchObject({
+      state: 'unresolved',
+      merchantPaymentReference: 'order-1',
+      failure: { code: 'RESPONSE_UNUSABLE', requestOutcome: 'unknown' },
+      error: { safeToRetry: false, message: expect.stringContaining('another merchantPayment') },
+    });
+    const replayed = await outbox.create(order('order-1'));
+    expect(replayed).toMatchObject({ state: 'unresolved', replayed: true });
+    expect(replayed.payment).toBeUndefined();
     const paid = { ...order('order-1'), referenceNumber: 'its own', status: 'paid' };
-    expect(await outbox.settle(paid as never, { tx: undefined })).not.toBe('second-payment');
-    expect(await outbox.get('order-1')).toMatchObject({ payment: paid });
+    expect(await outbox.settle(paid as never, { tx: undefined })).toBe('settled');
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'created', payment: paid });
   });
 });
 
