@@ -182,6 +182,36 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     expect(await outbox.create(order('order-lost'))).toMatchObject({ state: 'created' });
   });
 
+  it('sets up nothing for a role that may not create tables, if they exist', async () => {
+    const role = 'mp_outbox_setup_app';
+    const dropRole = `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
+      EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`;
+    await observer.query(
+      `${dropRole}; CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+    );
+    try {
+      const pool = openPool({ options: `-c search_path=${schema} -c role=${role}` });
+      await postgresOutbox(pool, { client: unusedClient }).setup();
+      const elsewhere = postgresOutbox(pool, { client: unusedClient, prefix: 'not_migrated_' });
+      await expect(elsewhere.setup()).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        cause: { code: '42501' },
+      });
+    } finally {
+      await observer.query(dropRole);
+    }
+  });
+
+  it('sets up once when eight processes do so at the same time', async () => {
+    const pools = Array.from({ length: 8 }, () => openPool({ max: 1 }));
+    await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
+    for (const prefix of ['once_', 'twice_', 'thrice_']) {
+      const outboxes = pools.map((pool) => postgresOutbox(pool, { client: unusedClient, prefix }));
+      await Promise.all(outboxes.map((outbox) => outbox.setup()));
+      expect(await outboxes[0]?.get('order-1')).toBeUndefined();
+    }
+  });
+
   it('prunes any number, and treats a tx of null like none', async () => {
     const outbox = postgresOutbox<pg.PoolClient>(openPool(), {
       client: unusedClient,
