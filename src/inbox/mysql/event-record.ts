@@ -153,8 +153,9 @@ function parseState(event: StoredEvent, rows: readonly string[]): Seen | 'duplic
   const processed = new Set<string>();
   const kept: { key: string; occurredAtUs: bigint; parked: boolean }[] = [];
   for (const row of rows) {
-    const [, word, at, key = ''] = /^(?:(parked|failed) )?(-?\d+) (.*)$/s.exec(row) ?? [];
-    if (at === undefined) throw unknownAnswer();
+    const found = /^(?:(parked|failed) )?(-?\d+) (.*)$/s.exec(row);
+    if (found === null) throw unknownAnswer();
+    const [, word, at, key] = found as unknown as [string, string | undefined, string, string];
     if (word !== undefined) kept.push({ key, occurredAtUs: BigInt(at), parked: word === 'parked' });
     else if (key === event.key) return 'duplicate';
     else {

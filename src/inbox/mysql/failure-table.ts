@@ -167,11 +167,25 @@ function isAfter({ firstFailedAtUs, reference, storedKey }: FailureRow): string 
   return `(first_failed_at_us, payment_reference, event_key) > (${cursor})`;
 }
 
+// The order in which FailureTable selects them.
+type FailureColumns = [
+  reference: string,
+  storedKey: string,
+  occurredAtUs: string,
+  attempts: string,
+  parked: string,
+  first: string,
+  last: string,
+  error: string,
+  fullNames: string,
+  rawBody: string,
+];
+
 // Stored names contain no spaces.
 function parseRow(row: string): FailureRow {
-  const [reference = '', storedKey = '', ...rest] = row.split(' ');
-  const [occurredAtUs = '', attempts, parked, first = '', last = '', ...hex] = rest;
-  const [error = '', fullNames = '-', rawBody = '-'] = hex;
+  const columns = row.split(' ') as FailureColumns;
+  const [reference, storedKey, occurredAtUs, attempts, parked, ...rest] = columns;
+  const [first, last, error, fullNames, rawBody] = rest;
   return {
     reference,
     storedKey,

@@ -74,7 +74,7 @@ async function createMissingProcedures(ask: Ask, tables: QuotedTables): Promise<
 }
 
 function countProcedures(procedure: string): string {
-  const [name = '', database] = procedure.replaceAll('`', '').split('.').reverse();
+  const [name, database] = procedure.replaceAll('`', '').split('.').reverse();
   const schema = database === undefined ? 'DATABASE()' : `'${database}'`;
   return `SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.routines
 WHERE routine_schema = ${schema} AND routine_name = '${name}' AND routine_type = 'PROCEDURE'`;
@@ -116,7 +116,7 @@ async function deleteOld(
   table: string,
   isOld: string,
 ): Promise<number> {
-  const [name = table] = table.split(' AS ');
+  const [name] = table.split(' AS ') as [string];
   let after: Key | undefined;
   for (let total = 0; ; ) {
     const batch = await transactions.run(async (connection) => {
@@ -140,7 +140,7 @@ interface Key {
 
 // Neither part contains a space.
 function toKey(row: string): Key {
-  const [reference = '', key = ''] = row.split(' ');
+  const [reference, key] = row.split(' ') as [string, string];
   return { reference, key };
 }
 

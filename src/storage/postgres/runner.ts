@@ -19,6 +19,7 @@ import {
   type Queryable,
   statusOf,
 } from './pool.js';
+import { changedAnswer } from './transactions.js';
 
 interface Answer {
   readonly rows: readonly Row[];
@@ -138,7 +139,9 @@ async function send(on: Queryable, statement: string): Promise<readonly Row[]> {
 function rowsOf(results: Results): readonly Row[] {
   // For several statements, pg returns a list.
   const last = Array.isArray(results) ? results.at(-1) : results;
-  return last?.rows ?? [];
+  // Read as an empty result, it would hide a payment.
+  if (last?.rows === undefined) throw changedAnswer();
+  return last.rows;
 }
 
 function hasChanged(results: Results): boolean | undefined {

@@ -58,7 +58,11 @@ export function maintenanceSettings(lockTimeoutMs: number): string {
 export function onlyText(rows: readonly Row[] | undefined): string {
   const value: unknown = Object.values(rows?.[0] ?? {})[0];
   if (typeof value === 'string') return value;
-  throw new InboxError(
+  throw changedAnswer();
+}
+
+export function changedAnswer(): InboxError {
+  return new InboxError(
     'STORE_FAILED',
     'The pool did not return the text that Postgres sent, so nothing was processed; look for a type parser, or a wrapper of the pool, that changes what queries return',
   );

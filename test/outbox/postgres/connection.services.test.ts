@@ -159,6 +159,17 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     }
   });
 
+  it.each([
+    ['without rows', async () => ({ rowCount: 1 })],
+    ['with what a type parser made of the text', async () => ({ rows: [{ text: { parsed: 1 } }] })],
+  ])('fails with an answer %s', async (_, query) => {
+    const outbox = postgresOutbox(wrapPool(query), { client: unusedClient });
+    await expect(outbox.get('order-1')).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/^The pool changed what Postgres returned; /),
+    });
+  });
+
   it("withdraws a claim whose answer was lost, and hides the driver's message", async () => {
     const service = new ContractService();
     let isLost = false;
