@@ -355,7 +355,98 @@ export const EXPLAINED_SURVIVORS = [
     to: '""',
     why: 'A record without a time counts as early, too.',
   },
+  // src/outbox/mysql
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (found === undefined) return { granted: false, stored: undefined };',
+    to: '{}',
+    why: 'The caller looks at `stored` too.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (found === undefined) return { granted: false, stored: undefined };',
+    to: 'true',
+    why: 'The caller looks at `stored` too.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (claimed === undefined) return this.#finish(key, owner, result);',
+    to: 'true',
+    why: 'A transaction and a single statement end the attempt alike, and the caller ignores the result.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (claimed === undefined) return this.#finish(key, owner, result);',
+    to: 'false',
+    why: 'A transaction and a single statement end the attempt alike, and the caller ignores the result.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (claimed === undefined) return this.#finish(key, owner, result);',
+    to: 'claimed !== undefined',
+    why: 'A transaction and a single statement end the attempt alike, and the caller ignores the result.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (isFinished === undefined) return this.#finish(key, owner, result);',
+    to: 'true',
+    why: 'The transaction then does what the single statement did.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'const exists = await this.#runner.run(check).catch((error) => {',
+    to: '{}',
+    why: 'The statements that follow fail with the same error.',
+  },
+  {
+    file: 'src/outbox/mysql/mysql-store.ts',
+    code: 'if (!isMissingTable(error)) throw error;',
+    to: 'false',
+    why: 'The statements that follow fail with the same error.',
+  },
   // src/outbox/postgres
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: "this.#statements.finish(key, owner, { state: 'recorded', failure: undefined }),",
+    to: '{}',
+    why: 'The engine releases the claim too; this one is for a claim that is granted later.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: "this.#statements.finish(key, owner, { state: 'recorded', failure: undefined }),",
+    to: '""',
+    why: 'The engine releases the claim too; this one is for a claim that is granted later.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'return json === undefined ? undefined : parseRow(json).stored;',
+    to: 'false',
+    why: 'Only if the payment is pruned between the two statements.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'return this.#change(this.#statements.finish(key, owner, result)).then((isFinished) =>',
+    to: '() => undefined',
+    why: 'The caller then reads what is stored, which takes two more statements.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'isFinished && claimed !== undefined ? finished(claimed, result) : undefined,',
+    to: 'false',
+    why: 'The caller then reads what is stored, or ignores the result.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'isFinished && claimed !== undefined ? finished(claimed, result) : undefined,',
+    to: 'true',
+    why: 'The caller then reads what is stored, or ignores the result.',
+  },
+  {
+    file: 'src/outbox/postgres/postgres-store.ts',
+    code: 'isFinished && claimed !== undefined ? finished(claimed, result) : undefined,',
+    to: 'claimed === undefined',
+    why: 'The caller then reads what is stored, or ignores the result.',
+  },
   {
     file: 'src/outbox/postgres/postgres-store.ts',
     code: 'if (this.#runner.refusesEnded(tx)) return;',

@@ -28,6 +28,7 @@ const explanations: Readonly<Partial<Record<EndpointCheckId, readonly EndpointCh
   'second-change-effect': ['valid-effect', 'unknown-status-effect', 'second-change'],
   'older-change-effect': ['valid-effect', 'unknown-status-effect'],
   'late-paid-effect': ['second-change', 'second-change-effect'],
+  'returning-status-effect': ['second-change', 'second-change-effect'],
   'second-payment-effect': ['valid-effect'],
   'overtaking-effect': ['valid-effect'],
 };

@@ -248,6 +248,11 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
     why: 'When a delivery of paid fails, a newer change may be processed before its retry: an endpoint that drops older changes never ships what was paid.',
     fix: "Run the effect of paid however old the change is, and let your database make sure that it runs once: UPDATE orders SET shipped_at = now() WHERE reference = $1 AND shipped_at IS NULL. callbackHandler calls onPayment for older changes with onStale: 'process', the default; only the status waits for context.stale to be false.",
   },
+  'returning-status-effect': {
+    title: 'Acts on a status that a payment reaches a second time',
+    why: 'A payment may be paid, disputed and paid again: a handler that recognises duplicates by payment and status drops the last change, and the order stays disputed.',
+    fix: 'Recognise duplicates by payment, status and updatedAt together: callbackKey is made of these. callbackHandler uses it.',
+  },
   'second-payment-effect': {
     title: 'Acts on a second payment of the same order',
     why: 'A handler that recognises duplicates by merchantPaymentReference drops the second payment: money arrives that your records do not show.',

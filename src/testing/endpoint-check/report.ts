@@ -51,6 +51,7 @@ export type EndpointCheckId =
   | 'second-change-effect'
   | 'older-change-effect'
   | 'late-paid-effect'
+  | 'returning-status-effect'
   | 'second-payment-effect'
   | 'overtaking-effect';
 

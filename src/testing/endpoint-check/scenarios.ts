@@ -237,6 +237,48 @@ const latePaid: Scenario = {
   },
 };
 
+/** The same status at a later time is another change (interface section 6). `paid` is last: some treat it as final. */
+const returningStatus: Scenario = {
+  ids: ['returning-status-effect'],
+  async run(stage) {
+    const payment = await stage.createPayment();
+    for (const change of [
+      stage.sign(payment, { afterSeconds: 10 }),
+      stage.sign(payment, { status: UNKNOWN_STATUS, afterSeconds: 20 }),
+      stage.sign(payment, { afterSeconds: 30 }),
+    ]) {
+      const answer = await stage.deliver(change);
+      if (isAccepted(answer)) continue;
+      const reason = `not tried: a callback was not accepted: the endpoint ${describeAnswer(answer)}`;
+      return { 'returning-status-effect': skip(reason) };
+    }
+    return {
+      'returning-status-effect': async (probe) => {
+        const { paidInOrder } = stage.accepted;
+        if (paidInOrder === undefined) {
+          return skip('not tried: there are no changes that arrived in order to compare with');
+        }
+        const inOrder = await probe.ask(paidInOrder);
+        const count = await probe.ask(payment);
+        const seen = `countEffects returned ${describeCount(count)} for paid, another status and paid again`;
+        if (count.status !== undefined) {
+          return count.status === inOrder.status
+            ? pass(seen)
+            : fail(`${seen}; the status ${inOrder.status} was expected`);
+        }
+        if (!(await stage.countsEveryChange(probe))) {
+          return skip(
+            'not judged: countEffects returns no status, and does not count every change',
+          );
+        }
+        return count.effects === inOrder.effects + 1
+          ? pass(seen)
+          : fail(`${seen}; ${inOrder.effects + 1} were expected`);
+      },
+    };
+  },
+};
+
 /** The identifier of a payment is its referenceNumber (interface section 2.2); an order may have several payments. */
 const secondPayment: Scenario = {
   ids: ['second-payment', 'second-payment-effect'],
@@ -321,6 +363,7 @@ export const scenarios: readonly Scenario[] = [
   secondChange,
   olderChange,
   latePaid,
+  returningStatus,
   secondPayment,
   overtaking,
   largeBody,

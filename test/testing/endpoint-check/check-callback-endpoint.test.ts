@@ -62,6 +62,7 @@ const ALL: readonly EndpointCheckId[] = [
   'second-change-effect',
   'older-change-effect',
   'late-paid-effect',
+  'returning-status-effect',
   'second-payment-effect',
   'overtaking-effect',
 ];

@@ -72,6 +72,7 @@ const ALL_MIXED = {
       'second-change-effect',
       'older-change-effect',
       'late-paid-effect',
+      'returning-status-effect',
       'second-payment-effect',
     ].map((id) => [
       id,

@@ -58,8 +58,18 @@ export const repeated: readonly WrongHandler[] = [
     options: { effectsWithinMs: 1_000 },
   },
   {
+    flaw: 'knows duplicates by payment and status',
+    fails: ['returning-status-effect'],
+    create: () =>
+      new (class extends Shop {
+        protected override changeOf({ referenceNumber, status }: PaymentStatusRecord): string {
+          return `${referenceNumber} ${status}`;
+        }
+      })(),
+  },
+  {
     flaw: 'knows duplicates by order and status',
-    fails: ['second-payment-effect'],
+    fails: ['returning-status-effect', 'second-payment-effect'],
     create: () =>
       new (class extends Shop {
         protected override changeOf(payment: PaymentStatusRecord): string {
