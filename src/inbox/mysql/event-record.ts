@@ -105,7 +105,9 @@ export class EventRecord {
 
   // Qualifies the tables with the database, because the work may change the session's.
   async #locate(connection: ClaimConnection): Promise<Statements> {
-    const [database = ''] = await connection.ask(DATABASE, this.#timeouts.commandTimeoutMs);
+    const [database] = (await connection.ask(DATABASE, this.#timeouts.commandTimeoutMs)) as [
+      string,
+    ];
     const tables = inDatabase(this.#tables, database);
     return { called: callProcedures(tables), written: withoutProcedures(tables) };
   }

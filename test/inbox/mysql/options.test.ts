@@ -3,6 +3,7 @@ import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../../src/errors.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { inDatabase, quoteTables } from '../../../src/inbox/mysql/options.js';
 import { mysqlInboxSchema } from '../../../src/inbox/mysql/schema.js';
 import { change, nothing } from '../postgres/payment-change.js';
 
@@ -80,4 +81,17 @@ describe('prefix', () => {
       expect(failureOf(() => mysqlInboxSchema({ prefix } as never)).message).toBe(error.message);
     },
   );
+});
+
+describe('the tables in the database of the pool', () => {
+  const { events } = inDatabase(quoteTables('shop_'), 'a`b');
+
+  it('are named with that database, quoted', () => {
+    expect(events).toBe('`a``b`.`shop_events`');
+  });
+
+  it('are named without one if there is none, or if the prefix names one', () => {
+    expect(inDatabase(quoteTables('shop_'), '')).toEqual(quoteTables('shop_'));
+    expect(inDatabase(quoteTables('billing.shop_'), 'a')).toEqual(quoteTables('billing.shop_'));
+  });
 });

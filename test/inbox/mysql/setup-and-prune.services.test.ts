@@ -1,4 +1,4 @@
-import mysql, { type PoolConnection } from 'mysql2/promise';
+import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { mysqlInboxSchema, toScript } from '../../../src/inbox/mysql/schema.js';
@@ -9,6 +9,28 @@ import { useDatabase } from './server.js';
 const { openPool, query, database } = useDatabase('mp_inbox_setup');
 const url = process.env['MYSQL_URL'] ?? '';
 const inADay = () => new Date(Date.now() + 86_400_000);
+
+/** A pool that shows each statement to `watch`, and fails it with the error that `watch` returns. */
+const openWatched = (watch: (sql: string) => Error | undefined): Pool => {
+  const pool = openPool();
+  pool.pool.on('connection', (connection) => {
+    const core = connection as unknown as Core;
+    const send = core.query.bind(core);
+    core.query = (...sent) => {
+      const [statement] = sent;
+      const error = watch(typeof statement === 'string' ? statement : statement.sql);
+      const done = sent.at(-1);
+      if (error === undefined || typeof done !== 'function') return send(...sent);
+      return done(error);
+    };
+  });
+  return pool;
+};
+
+/** What a connection of the driver has besides its types. */
+interface Core {
+  query(...sent: [string | { sql: string }, ...unknown[]]): unknown;
+}
 
 const partsOf = async (prefix: string) => {
   const tables = await query<{ name: string }>(
@@ -52,6 +74,48 @@ describe.skipIf(!url)('setup', () => {
     await expect(mysqlInbox(openPool(), { prefix: 'old_' }).setup()).rejects.toMatchObject({
       code: 'MISSING_TABLES',
       cause: { errno: 1054 },
+    });
+  });
+
+  it('makes the inbox use the procedures that it lacked before', async () => {
+    const prefix = 'lacking_';
+    await mysqlInbox(openPool(), { prefix }).setup();
+    for (const name of ['claim', 'record']) await query(`DROP PROCEDURE ${prefix}${name}_v1`);
+    const sent: string[] = [];
+    const inbox = mysqlInbox(
+      openWatched((sql) => void sent.push(sql)),
+      { prefix },
+    );
+    const calls = () => sent.splice(0).filter((sql) => sql.startsWith('CALL')).length;
+    expect(await inbox.process(change('lacking', 1), nothing)).toBe('processed');
+    expect(calls()).toBe(1);
+    expect(await inbox.process(change('lacking', 2), nothing)).toBe('processed');
+    expect(calls()).toBe(0);
+    await inbox.setup();
+    expect(await inbox.process(change('lacking', 3), nothing)).toBe('processed');
+    expect(calls()).toBe(2);
+  });
+
+  it('fails when the server refuses a procedure for another reason than missing rights', async () => {
+    const pool = openWatched((sql) =>
+      sql.includes('CREATE PROCEDURE')
+        ? Object.assign(new Error('read only'), { errno: 1290, sqlState: 'HY000' })
+        : undefined,
+    );
+    await expect(mysqlInbox(pool, { prefix: 'refused_' }).setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      cause: { errno: 1290 },
+    });
+  });
+
+  it('explains that a session with sql_mode ORACLE uses another syntax', async ({ skip }) => {
+    const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
+    skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
+    const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
+    await expect(mysqlInbox(pool, { prefix: 'oracle_' }).setup()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/the SQL of the inbox, .* Remove ORACLE from sql_mode/),
+      cause: { errno: 1064 },
     });
   });
 
