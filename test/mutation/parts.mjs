@@ -69,6 +69,8 @@ export const PARTS = {
       'src/inbox/store-failure.ts',
       'src/inbox/stored-event.ts',
       'src/storage/postgres/**/*.ts',
+      // Only the outbox uses it.
+      '!src/storage/postgres/runner.ts',
       'src/storage/providers/*.ts',
     ],
     tests: ['test/inbox/postgres/**/*.test.ts', 'test/inbox/contract/postgres.services.test.ts'],
@@ -98,7 +100,12 @@ export const PARTS = {
     testTimeoutMs: 20_000,
   },
   'outbox-postgres': {
-    mutate: ['src/outbox/postgres/**/*.ts', 'src/outbox/rows.ts', 'src/outbox/failures.ts'],
+    mutate: [
+      'src/outbox/postgres/**/*.ts',
+      'src/outbox/rows.ts',
+      'src/outbox/failures.ts',
+      'src/storage/postgres/runner.ts',
+    ],
     tests: ['test/outbox/{postgres/**/*,rows}.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,

@@ -23,6 +23,7 @@ describe('the part of a changed file', () => {
     ['src/storage/providers/kysely.ts', 'postgres'],
     ['src/inbox/postgres/setup.ts', 'postgres'],
     ['src/storage/postgres/savepoints.ts', 'postgres'],
+    ['src/storage/postgres/runner.ts', 'outbox-postgres'],
     ['src/inbox/postgres/schema.sql', undefined],
     ['src/mock-server/server.ts', undefined],
   ])('of %s is %s', (file, part) => {
