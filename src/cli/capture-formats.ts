@@ -148,7 +148,11 @@ function decodeChunks(source: Buffer): Buffer | undefined {
  */
 export function parseJsonCapture(source: Buffer): CapturedCallback {
   const value = parseObject(source, 'the capture');
-  return { headers: readHeaders(value['headers']), body: readJsonBody(value), notes: [] };
+  // As the handler for Lambda reads them. An ALB may send only these.
+  const { headers, multiValueHeaders: multiple } = value;
+  const hasMultiple = Object.keys(multiple ?? {}).length > 0;
+  const given = readHeaders(hasMultiple ? multiple : headers);
+  return { headers: given, body: readJsonBody(value), notes: [] };
 }
 
 /** Parses headers in JSON. */

@@ -84,6 +84,8 @@ export class Attempt {
   /** The work's error, if its failure was stored in the claim's transaction. */
   #inTurn: { readonly error: unknown; readonly kept: KeptFailure | undefined } | undefined;
   #isKept = false;
+  /** The store's error, if it could not store the failure so far. */
+  #storeError: { readonly error: unknown } | undefined;
 
   constructor({ failures }: InboxEvent, keep: KeepFailure) {
     this.#policy = failures;
@@ -116,6 +118,7 @@ export class Attempt {
       // The transaction did not commit, so the failure stored in it is gone.
       const error = this.#inTurn === undefined ? thrown : this.#inTurn.error;
       await this.failed(error);
+      this.#reportNotKept();
       throw error;
     }
     if (this.#inTurn === undefined) return result;
@@ -182,14 +185,21 @@ export class Attempt {
       const kept = await this.#keep(this.#describe(error, { ran: true, parkFrom }));
       this.#isKept = true;
       this.#reportParked(kept);
-    } catch (failure) {
-      // The work's own error is thrown anyway.
-      if (!this.#isKept) this.#policy?.onNotKept?.(failure);
+    } catch (storeError) {
+      // The work's own error is thrown anyway, and run() tries once more.
+      this.#storeError = { error: storeError };
     }
   }
 
   #reportParked(kept: KeptFailure | undefined): void {
     if (kept?.parked && this.#seen?.own !== 'parked') this.#policy?.onParked?.(kept.attempts);
+  }
+
+  #reportNotKept(): void {
+    if (this.#isKept || this.#storeError === undefined) return;
+    try {
+      this.#policy?.onNotKept?.(this.#storeError.error);
+    } catch {}
   }
 
   #describe(error: unknown, how: Pick<NewFailure, 'ran' | 'parkFrom'>): NewFailure {

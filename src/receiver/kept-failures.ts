@@ -32,10 +32,8 @@ export function keepsFailures<Tx>(
 /** What the receiver and the inbox tell each other about failures of one delivery. */
 export class DeliveryFailures implements FailurePolicy {
   readonly runParked: boolean;
-  /** The number of failures after which this delivery parked its change; undefined if it did not. */
-  parkedAfter: number | undefined;
-  /** The inbox's error, if it could not store the failure. */
-  notKept: unknown;
+  #parkedAfter: number | undefined;
+  #notKept: unknown;
   readonly #settings: FailureSettings;
   readonly #rawBody: RawBody;
 
@@ -71,11 +69,25 @@ export class DeliveryFailures implements FailurePolicy {
   }
 
   onParked(attempts: number): void {
-    this.parkedAfter = attempts;
+    this.#parkedAfter = attempts;
   }
 
   onNotKept(error: unknown): void {
-    this.notKept = error;
+    this.#notKept = error;
+  }
+
+  /** Returns the number of failures after which this delivery parked its change, once; undefined if it did not. */
+  takeParkedAfter(): number | undefined {
+    const taken = this.#parkedAfter;
+    this.#parkedAfter = undefined;
+    return taken;
+  }
+
+  /** Returns the inbox's error if it could not store the failure, once. */
+  takeNotKept(): unknown {
+    const taken = this.#notKept;
+    this.#notKept = undefined;
+    return taken;
   }
 }
 

@@ -28,7 +28,10 @@ export interface CallbackTrace {
    * ahead.
    */
   skewSeconds?: number;
-  /** Whether the change still waits, and happened more than ten minutes ago. Absent otherwise. */
+  /**
+   * Set if the change happened more than ten minutes ago and still waits: for its order, or for its payment, which was
+   * busy a minute earlier too.
+   */
   overdue?: true;
   /** The key of the status change, once the callback is verified. */
   key?: string;
@@ -78,6 +81,11 @@ export function describeError(trace: CallbackTrace | undefined, error: unknown):
   if (error instanceof MerchantPaymentsError) trace.code = error.code;
   if (!(error instanceof CallbackVerificationError)) return;
   if (error.skewSeconds !== undefined) trace.skewSeconds = error.skewSeconds;
+}
+
+/** Records on the trace that the change waits for long. */
+export function describeOverdue(trace: CallbackTrace | undefined): void {
+  if (trace !== undefined) trace.overdue = true;
 }
 
 /** Creates a function that writes a line for each callback. */

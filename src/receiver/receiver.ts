@@ -31,6 +31,7 @@ import {
   createCallbackLog,
   describeCallback,
   describeError,
+  describeOverdue,
   observe,
 } from './observation.js';
 import {
@@ -42,7 +43,7 @@ import {
 
 import { Activity, type Caller, PaymentWork, type Received } from './payment-work.js';
 import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
-import { createOverdueReport, createStaleReport, report } from './report.js';
+import { BusyChanges, createOverdueReport, createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
 import { type CreateVerifier, createVerifierSource, type Verifier } from './verifier-source.js';
@@ -102,6 +103,7 @@ export function createReceiver<Tx, Secret, Fields>(
     failures: keepsFailures(resolved.inbox) ? failures : undefined,
     reportStale: createStaleReport(resolved.onError),
     reportOverdue: createOverdueReport(resolved.onError),
+    busyChanges: new BusyChanges(),
   };
   const log = resolved.logger && createCallbackLog(resolved.logger);
   return {
@@ -266,6 +268,7 @@ interface ProcessingOptions<Tx>
   readonly settlement: Settlement<Tx> | undefined;
   readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
   readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
+  readonly busyChanges: BusyChanges;
 }
 
 /** Runs `onPayment` through the inbox and resolves with the reply. It never rejects. */
@@ -282,9 +285,8 @@ async function processOnce<Tx>(
     const processing = options.inbox.process(event, (context) => work.run(context, settled));
     const outcome = await work.inTime(processing);
     if (outcome === 'stale') await options.reportStale(callback);
-    if (outcome === 'busy' && isOverdue(options, accepted, trace)) {
-      await options.reportOverdue(callback);
-    }
+    if (outcome === 'busy') await reportBusy(options, accepted, trace);
+    else options.busyChanges.forget(callback.key);
     return toReply(outcome);
   } catch (error) {
     const isOver = work.late === undefined;
@@ -311,7 +313,8 @@ async function reportFailure<Tx>(
   const retryLater = findRetryLater(error);
   describeError(trace, retryLater ?? error);
   if (retryLater !== undefined) {
-    if (isOverdue(options, accepted, trace)) {
+    if (isOld(options, accepted)) {
+      describeOverdue(trace);
       await report(options.onError, retryLater, accepted.callback);
     }
     return askToRetry(retryLater.retryAfterSeconds);
@@ -319,7 +322,12 @@ async function reportFailure<Tx>(
   const refusal = work.hasBegun ? undefined : refusalCode(error);
   // A parked change was reported when it was parked.
   if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
-  if (accepted.failures?.notKept !== undefined) await reportNotKept(options, accepted, trace);
+  const notKept = accepted.failures?.takeNotKept();
+  if (notKept !== undefined) {
+    // No list shows the failure, and it does not count towards `parkAfter`.
+    describeError(trace, notKept);
+    await report(options.onError, notKept, accepted.callback);
+  }
   const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
   // A replay's caller must learn that it failed.
   return isParked && !accepted.failures?.runParked ? undefined : fail();
@@ -353,40 +361,43 @@ async function answerParked<Tx>(
   }
 }
 
-/** Reports that the inbox could not store the failure: no list shows it, and it does not count towards `parkAfter`. */
-async function reportNotKept<Tx>(
-  { onError }: ProcessingOptions<Tx>,
-  { callback, failures }: AcceptedCallback,
-  trace: CallbackTrace | undefined,
-): Promise<void> {
-  describeError(trace, failures?.notKept);
-  await report(onError, failures?.notKept, callback);
-}
-
 /** Reports that this delivery parked its change. Resolves with whether it did. */
 async function reportParked<Tx>(
   { inbox, onError }: ProcessingOptions<Tx>,
   { callback, failures }: AcceptedCallback,
 ): Promise<boolean> {
-  if (failures?.parkedAfter === undefined) return false;
-  await report(onError, changeParked(failures.parkedAfter, inbox.keepsBodies), callback);
+  const attempts = failures?.takeParkedAfter();
+  if (attempts === undefined) return false;
+  await report(onError, changeParked(attempts, inbox.keepsBodies), callback);
   return true;
 }
 
 /**
- * Whether a change that has to wait happened long ago, and notes it on the trace: what it waits for may never come, and
- * one day the service stops retrying. A service that signs once sends each retry with the first X-Timestamp, so this
- * machine's clock counts too.
+ * Reports a change that is old and stays busy. Not at its first delivery: a service that delivers what it could not
+ * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy.
  */
-function isOverdue<Tx>(
+async function reportBusy<Tx>(
+  options: ProcessingOptions<Tx>,
+  accepted: AcceptedCallback,
+  trace: CallbackTrace | undefined,
+): Promise<void> {
+  const { callback, failures } = accepted;
+  if (failures?.runParked || !isOld(options, accepted)) return;
+  if (!options.busyChanges.isLong(callback.key)) return;
+  describeOverdue(trace);
+  await options.reportOverdue(callback);
+}
+
+/**
+ * Whether a change that has to wait happened long ago: what it waits for may never come, and one day the service stops
+ * retrying. A service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
+ */
+function isOld<Tx>(
   { policy }: ProcessingOptions<Tx>,
   { callback, event }: AcceptedCallback,
-  trace: CallbackTrace | undefined,
 ): boolean {
   const nowMs = Math.max(callback.timestamp.getTime(), policy.now());
-  const isLong = nowMs - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
-  if (isLong && trace !== undefined) trace.overdue = true;
-  return isLong;
+  return nowMs - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
 }
 
 /** An ORM or an inbox may have wrapped what `onPayment` threw. */
@@ -411,7 +422,8 @@ async function reportLateFailure<Tx>(
     await settleAgain(options, work, accepted);
     const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
     if (!isKnown) await report(options.onError, error, accepted.callback);
-    if (accepted.failures?.notKept !== undefined) await reportNotKept(options, accepted, undefined);
+    const notKept = accepted.failures?.takeNotKept();
+    if (notKept !== undefined) await report(options.onError, notKept, accepted.callback);
     await reportParked(options, accepted);
   } finally {
     activity.end();

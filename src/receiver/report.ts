@@ -83,6 +83,29 @@ export function createRejectionLog(): (error: CallbackVerificationError) => void
   };
 }
 
+const LONG_BUSY_MS = 60_000;
+const MAX_BUSY_CHANGES = 1_000;
+
+/** The changes that were busy when they were last delivered to this process. */
+export class BusyChanges {
+  readonly #sinceMs = new Map<string, number>();
+
+  /** Whether the change was already busy a minute ago. */
+  isLong(key: string): boolean {
+    const nowMs = performance.now();
+    const sinceMs = this.#sinceMs.get(key);
+    if (sinceMs !== undefined) return nowMs - sinceMs >= LONG_BUSY_MS;
+    const [oldest] = this.#sinceMs.keys();
+    if (this.#sinceMs.size >= MAX_BUSY_CHANGES) this.#sinceMs.delete(oldest as string);
+    this.#sinceMs.set(key, nowMs);
+    return false;
+  }
+
+  forget(key: string): void {
+    if (this.#sinceMs.size > 0) this.#sinceMs.delete(key);
+  }
+}
+
 type Report = (callback: VerifiedCallback) => Promise<void>;
 type OnError = (error: unknown, callback?: VerifiedCallback) => unknown;
 

@@ -44,6 +44,19 @@ test.each([
   expect(parseJsonHeaders(Buffer.from(`\ufeff${JSON.stringify(headers)}`))).toEqual(expected);
 });
 
+test('reads the headers of an AWS Lambda event as the handler does', () => {
+  const multiValueHeaders = { A: ['1', '2'] };
+  const expected = [
+    ['A', '1'],
+    ['A', '2'],
+  ];
+  expect(parse({ multiValueHeaders, body: '' }).headers).toEqual(expected);
+  expect(parse({ headers: { A: '2' }, multiValueHeaders, body: '' }).headers).toEqual(expected);
+  expect(parse({ headers: { A: '2' }, multiValueHeaders: null, body: '' }).headers).toEqual([
+    ['A', '2'],
+  ]);
+});
+
 test('takes a timestamp that was written as a number', () => {
   expect(parse({ headers: { 'x-timestamp': 17 }, rawBody: '' }).headers).toEqual([
     ['x-timestamp', '17'],

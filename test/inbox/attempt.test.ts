@@ -107,16 +107,38 @@ describe('the stored failure of an attempt', () => {
     expect(kept).toHaveBeenCalledOnce();
   });
 
+  it('is reported as not stored only if no attempt to store it succeeded', async () => {
+    const full = new Error('the disk is full');
+    for (const [failures, reports] of [
+      [1, []],
+      [2, [[full]]],
+    ] as const) {
+      let left: number = failures;
+      const onNotKept = vi.fn();
+      const { attempt } = createAttempt({ onNotKept }, async () => {
+        left -= 1;
+        if (left >= 0) throw full;
+        return { attempts: 1, parked: false };
+      });
+      const error = new Error('broken');
+      const run = attempt.run(async () => {
+        attempt.begin(NOTHING_SEEN);
+        await attempt.failed(error);
+        throw error;
+      });
+      await expect(run).rejects.toBe(error);
+      expect(onNotKept.mock.calls).toEqual(reports);
+    }
+  });
+
   it('never hides the error of the work, even if storing it fails', async () => {
     const error = new Error('broken');
-    const failing = {
-      onParked: () => {
-        throw new Error('no log');
-      },
+    const fail = () => {
+      throw new Error('no log');
     };
     for (const { attempt } of [
-      createAttempt({}, () => Promise.reject(new Error('the disk is full'))),
-      createAttempt(failing),
+      createAttempt({ onNotKept: fail }, () => Promise.reject(new Error('the disk is full'))),
+      createAttempt({ onParked: fail }),
     ]) {
       const run = attempt.run(async () => {
         attempt.begin(NOTHING_SEEN);

@@ -1,6 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
 import type { CallbackInbox } from '../../src/inbox/inbox.js';
@@ -89,11 +89,16 @@ describe('the tracing channel merchant-payments:callback', () => {
     const onPayment = () => Promise.reject(new RetryLaterError('not stored yet'));
     const busyInbox: CallbackInbox = { process: async () => 'busy' };
     const overdue = post({ updatedAt: '2026-01-31T11:00:00Z' });
+    vi.useFakeTimers({ toFake: ['performance'] });
     for (const options of [{ onPayment }, { inbox: busyInbox }]) {
-      await createScene(options).receive(post());
-      await createScene(options).receive(overdue);
+      const scene = createScene(options);
+      for (const request of [post(), overdue]) await scene.receive(request);
+      vi.advanceTimersByTime(60_000);
+      await scene.receive(overdue);
     }
-    expect(ended.map(({ overdue }) => overdue)).toEqual([undefined, true, undefined, true]);
+    vi.useRealTimers();
+    const [no, yes] = [undefined, true];
+    expect(ended.map(({ overdue }) => overdue)).toEqual([no, yes, yes, no, no, yes]);
     expect(ended[0]).not.toHaveProperty('overdue');
   });
 

@@ -13,7 +13,7 @@ import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/inbox/in
 import { memoryInbox } from '../../src/inbox/memory.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
-import type { PaymentContext } from '../../src/receiver/options.js';
+import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';
 import {
   NOW_SECONDS,
   now,
@@ -845,26 +845,63 @@ describe('onPayment that ends by its signal after its time', () => {
 });
 
 describe('a change that stays busy', () => {
-  const open = () => createScene({ inbox: { process: async () => 'busy' } });
+  const old = (status: string) => post({ status, updatedAt: '2026-01-31T11:50:04.999Z' });
+  const open = (options: Partial<CallbackReceiverOptions> = {}) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    return createScene({ inbox: { process: async () => 'busy' }, ...options });
+  };
+  const codesOf = ({ reports }: ReturnType<typeof createScene>) =>
+    reports.map(({ error }) => codeOf(error));
 
   it('is reported once a minute when it is more than ten minutes old', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
     const scene = open();
-    expect(await scene.receive(post({ updatedAt: '2026-01-31T11:50:05Z' }))).toEqual(busy);
+    const young = post({ updatedAt: '2026-01-31T11:50:05Z' });
+    for (const request of [young, old('a'), old('b'), old('c')]) {
+      expect(await scene.receive(request)).toEqual(busy);
+    }
+    vi.advanceTimersByTime(59_999);
+    await scene.receive(old('a'));
     expect(scene.reports).toEqual([]);
-    const overdue = post({ updatedAt: '2026-01-31T11:50:04.999Z' });
-    for (let count = 0; count < 3; count += 1) expect(await scene.receive(overdue)).toEqual(busy);
+    vi.advanceTimersByTime(1);
+    for (const request of [young, old('a'), old('b'), old('c')]) await scene.receive(request);
+    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE']);
     vi.advanceTimersByTime(60_000);
-    await scene.receive(overdue);
-    vi.useRealTimers();
-    expect(scene.reports.map(({ error }) => codeOf(error))).toEqual([
-      'CHANGE_OVERDUE',
-      'CHANGE_OVERDUE',
-    ]);
+    await scene.receive(old('a'));
+    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE', 'CHANGE_OVERDUE']);
     expect(scene.reports[1]).toMatchObject({
       error: { message: expect.stringContaining('A change (and 2 before it) is more than ten') },
       callback: { key: expect.any(String) },
     });
+  });
+
+  it('is not reported when it was processed in between', async () => {
+    const outcomes: InboxOutcome[] = ['busy', 'processed', 'busy'];
+    const scene = open({
+      inbox: {
+        async process(_event, work) {
+          const outcome = outcomes.shift() ?? 'duplicate';
+          if (outcome === 'processed') await work({} as never);
+          return outcome;
+        },
+      },
+    });
+    for (let count = 0; count < 3; count += 1) {
+      await scene.receive(old('a'));
+      vi.advanceTimersByTime(60_000);
+    }
+    expect(scene.reports).toEqual([]);
+  });
+
+  it('is forgotten after a thousand others', async () => {
+    const scene = open();
+    await scene.receive(old('first'));
+    for (let count = 0; count < 1_000; count += 1) await scene.receive(old(`other-${count}`));
+    vi.advanceTimersByTime(60_000);
+    await scene.receive(old('first'));
+    expect(scene.reports).toEqual([]);
+    await scene.receive(old('other-999'));
+    expect(codesOf(scene)).toEqual(['CHANGE_OVERDUE']);
   });
 });
 

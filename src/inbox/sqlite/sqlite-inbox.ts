@@ -246,7 +246,7 @@ function notRecorded(blocker: string, cause: unknown): InboxError {
 function notKept(blocker: string, cause: unknown): InboxError {
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The change could not be parked: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`,
+    `The failure of the change could not be stored: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`,
     { cause },
   );
 }

@@ -53,7 +53,7 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
  *
  * While another connection has the file locked, or a transaction is open on this one, a step waits for at most 5 s,
  * without blocking. `tx` is the database itself, with your transaction open on it. Do not keep that transaction open
- * across any `await` except that of `record`; `recordNow` needs none.
+ * across any `await` except that of `record`; `recordNow` needs no `await`.
  *
  * The outbox sets `PRAGMA synchronous = FULL` on the connection at its first claim, unless that is OFF or EXTRA:
  * with NORMAL, which better-sqlite3 uses in WAL mode, a power cut could undo the record that a payment was sent.

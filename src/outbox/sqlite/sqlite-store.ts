@@ -74,6 +74,12 @@ export class SqliteStore implements OutboxStore<SqliteDatabase> {
 
   /** Like `record`, but synchronous. */
   recordNow(key: string, intent: Intent): StoredPayment | undefined {
+    if (isOutsideTransaction(this.#database)) {
+      throw new InvalidOptionError(
+        'database',
+        'database must have your transaction open when recordNow is called; received one without a transaction',
+      );
+    }
     return this.#within(this.#database, () => this.#record(key, intent));
   }
 

@@ -717,7 +717,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       const failed = expect(inbox.process(event, work)).rejects.toMatchObject({
         code: 'INBOX_TIMEOUT',
         message:
-          'The change could not be parked: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
+          'The failure of the change could not be stored: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
         cause: expect.objectContaining({ message: 'database is locked' }),
       });
       await refused();

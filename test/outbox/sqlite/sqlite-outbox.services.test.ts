@@ -103,7 +103,9 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     );
     const open = refused('that database without a transaction');
     await expect(outbox.record(order('order-2'), { tx: database })).rejects.toMatchObject(open);
-    expect(() => outbox.recordNow(order('order-2'))).toThrow(expect.objectContaining(open));
+    expect(() => outbox.recordNow(order('order-2'))).toThrow(
+      'database must have your transaction open when recordNow is called; received one without',
+    );
     expect(await outbox.get('order-2')).toBeUndefined();
   });
 

@@ -250,6 +250,25 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
   });
 
+  it('reports once that a change was parked after its time limit', async () => {
+    const reported: unknown[] = [];
+    const { scene, deliver } = createShop({
+      onPaymentTimeoutMs: 20,
+      parkAfter: 1,
+      async onError(error) {
+        await new Promise(setImmediate);
+        reported.push((error as InboxError).code);
+      },
+      onPayment: (_callback, { signal }) =>
+        new Promise<void>((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    await deliver();
+    await scene.idle();
+    expect(reported.filter((code) => code === 'CHANGE_PARKED')).toHaveLength(1);
+  });
+
   it('keeps a failure that ends after its time limit, but not a success', async () => {
     let fails = true;
     const { scene, inbox, referenceNumber, deliver } = createShop({

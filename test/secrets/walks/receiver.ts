@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
 import * as web from '../../../src/fetch/callback-handler.js';
@@ -199,12 +199,6 @@ const failing: readonly Record<string, unknown>[] = [
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve(signingText) } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve('processed') } },
   { onPayment: () => undefined, inbox: { process: () => Promise.resolve('stale') } },
-  {
-    onPayment: () => undefined,
-    inbox: { process: () => Promise.resolve('busy') },
-    now: () => now() + 700_000,
-    toleranceSeconds: 3_600,
-  },
   { onPayment: () => undefined, recordSchema: schemaThat(fail) },
   { onPayment: () => undefined, recordSchema: schemaThat(() => ({ issues: [{ message: 'm' }] })) },
   { onPayment: () => undefined, signingSecret: () => `${signingText}\n` },
@@ -256,6 +250,22 @@ export const receiverWalks: Walks = {
         onPayment: () => Promise.reject(error),
       });
       see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
+    },
+    'when a payment stays busy': async (see) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const receiver = createCallbackReceiver({
+        now: () => now() + 700_000,
+        toleranceSeconds: 3_600,
+        signingSecret: signingText,
+        inbox: { process: async () => 'busy' },
+        onError: (error) => see('what onError receives', error),
+        onPayment: () => undefined,
+      });
+      for (let count = 0; count < 2; count += 1) {
+        see('the reply', await receiver.receive({ method: 'POST', ...signed(signingText) }));
+        vi.advanceTimersByTime(60_000);
+      }
     },
     'in what a default report of a payment says': async (see) => {
       const inbox = memoryInbox();
