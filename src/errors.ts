@@ -106,7 +106,10 @@ export class RequestAbortedError extends CallError {
   readonly code: CodeOf<'RequestAbortedError'> = 'ABORTED';
 }
 
-/** The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`. */
+/**
+ * The answer can't be used: `RESPONSE_UNUSABLE`. After a 2xx its `requestOutcome` is `accepted`, or `unknown` if an
+ * outbox received the record of another reference.
+ */
 export class ResponseError extends CallError {
   protected static override readonly brand: string = 'merchant-payments.ResponseError';
   readonly code: CodeOf<'ResponseError'> = 'RESPONSE_UNUSABLE';

@@ -79,7 +79,8 @@ const rules = {
  *   payment: { merchantPaymentReference: 'order-1', status: 'paid' },
  *   signingSecret: 'test-signing-secret',
  * });
- * await fetch('http://127.0.0.1:3000/callbacks', { method: 'POST', headers, body: rawBody });
+ * const body = Buffer.from(rawBody); // as fetch's types want it
+ * await fetch('http://127.0.0.1:3000/callbacks', { method: 'POST', headers, body });
  * ```
  */
 export function signCallback(input: SignCallbackInput): SignedCallback {

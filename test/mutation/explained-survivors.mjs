@@ -250,6 +250,12 @@ export const EXPLAINED_SURVIVORS = [
   },
   // src/inbox/mysql
   {
+    file: 'src/inbox/mysql/setup.ts',
+    code: 'if (errnoOf(error) !== ALREADY_EXISTS && !DENIED.includes(errnoOf(error))) throw error;',
+    to: 'true',
+    why: 'Only if another process creates the procedure at the same moment.',
+  },
+  {
     file: 'src/inbox/mysql/failure-table.ts',
     code: 'return {',
     to: '{}',

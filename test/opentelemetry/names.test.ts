@@ -97,9 +97,10 @@ test('there is an alert for each thing that needs a person', () => {
     'PaymentChangesFailing',
     'SecondPayment',
     'PaymentOverdue',
+    'GenuineCallbackRefused',
     'CallbacksFailing',
     'CallbacksRefused',
-    'CallbacksTooLarge',
+    'CallbacksUnread',
     'PaymentListsUnread',
   ]);
 });

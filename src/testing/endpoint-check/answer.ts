@@ -107,7 +107,7 @@ export function remedyOfRecord(answer: Answer): Remedy {
   const remedy = remedyOf(answer);
   if (remedy !== undefined) return { remedy };
   return orOrder(
-    'The signature was accepted: the code after the verification refused the callback, and its log says why.',
+    'The signature was accepted: the code after the verification refused the callback, and its log says why (with callbackHandler, pass logger).',
   );
 }
 

@@ -175,7 +175,7 @@ export const checkTexts: Readonly<Record<EndpointCheckId, CheckText>> = {
   },
   'second-payment': {
     title: 'Accepts a second payment of the same order',
-    why: 'A customer who tries again, or pays in parts, makes another payment with the same merchantPaymentReference; refused, its callback is retried again and again.',
+    why: 'One merchantPaymentReference can get two payments, for example when an order is created again after a lost answer; refused, the callback of the second one is retried again and again.',
     fix: 'Answer 200 to every authentic callback; a payment is identified by referenceNumber, not by merchantPaymentReference.',
   },
   overtaking: {

@@ -12,7 +12,7 @@ const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
 describe('the options of mysqlOutbox', () => {
   it('must be an object with a client', () => {
     expect(() => mysqlOutbox(pool, undefined as never)).toThrow(
-      'options is missing; it must be an object with client',
+      /^options is missing; it must be an object with client$/,
     );
   });
 

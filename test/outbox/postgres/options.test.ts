@@ -11,7 +11,7 @@ const pool = new pg.Pool({ connectionString: 'postgresql://u:secret@127.0.0.1:1/
 describe('the options of postgresOutbox', () => {
   it('must be an object with a client', () => {
     expect(() => postgresOutbox(pool, undefined as never)).toThrow(
-      'options is missing; it must be an object with client',
+      /^options is missing; it must be an object with client$/,
     );
   });
 
