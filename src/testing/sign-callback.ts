@@ -79,7 +79,7 @@ const rules = {
  *   payment: { merchantPaymentReference: 'order-1', status: 'paid' },
  *   signingSecret: 'test-signing-secret',
  * });
- * const body = Buffer.from(rawBody); // as fetch's types want it
+ * const body = Buffer.from(rawBody); // the types of fetch refuse other bytes
  * await fetch('http://127.0.0.1:3000/callbacks', { method: 'POST', headers, body });
  * ```
  */
