@@ -194,6 +194,24 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Only saves a copy of the body.',
   },
   {
+    file: 'src/receiver/report.ts',
+    code: 'if (this.#sinceMs.size > 0) this.#sinceMs.delete(key);',
+    to: 'true',
+    why: 'Only saves the look into an empty map.',
+  },
+  {
+    file: 'src/receiver/report.ts',
+    code: 'if (this.#sinceMs.size > 0) this.#sinceMs.delete(key);',
+    to: 'this.#sinceMs.size >= 0',
+    why: 'Only saves the look into an empty map.',
+  },
+  {
+    file: 'src/receiver/report.ts',
+    code: 'if (this.#takenAtMs !== undefined && nowMs - this.#takenAtMs < INTERVAL_MS) {',
+    to: 'true',
+    why: 'The difference is NaN, which is not less than the interval.',
+  },
+  {
     file: 'src/receiver/body.ts',
     code: 'if (done || value === undefined) return join(chunks, size);',
     to: 'done && value === undefined',

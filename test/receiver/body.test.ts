@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { CallbackVerificationError } from '../../src/errors.js';
-import { assertBodySize, bodyWasRead, UnreadableBody } from '../../src/receiver/body.js';
+import {
+  assertBodySize,
+  bodyWasRead,
+  explainUnreadable,
+  UnreadableBody,
+} from '../../src/receiver/body.js';
 
 it.each([
   ['', 0],
@@ -47,4 +52,25 @@ it('says what happened to a body that was read too early, and the remedy', () =>
   expect(error.message).toBe(
     'The body was read or decoded before the callback handler, so the bytes that were signed are gone. Read it later',
   );
+});
+
+it.each([
+  [
+    413,
+    'BODY_TOO_LARGE',
+    'The body has more than 10 bytes (maxBodyBytes), so it was not verified; raise the limit if the service sends such callbacks',
+  ],
+  [
+    408,
+    'BODY_INCOMPLETE',
+    'The body did not arrive within 20 ms (bodyTimeoutMs), so it was not verified; if this repeats, check the proxy in front of the endpoint',
+  ],
+  [
+    400,
+    'BODY_INCOMPLETE',
+    'The body broke off before its end, so it was not verified; if this repeats, check the proxy in front of the endpoint',
+  ],
+] as const)('is explained when it was answered %i', (status, code, message) => {
+  const limits = { maxBodyBytes: 10, bodyTimeoutMs: 20 };
+  expect(explainUnreadable(new UnreadableBody(status), limits)).toMatchObject({ code, message });
 });

@@ -849,6 +849,8 @@ describe('a change that stays busy', () => {
   const open = (options: Partial<CallbackReceiverOptions> = {}) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
+    // A process that has run for an hour.
+    vi.advanceTimersByTime(3_600_000);
     return createScene({ inbox: { process: async () => 'busy' }, ...options });
   };
   const codesOf = ({ reports }: ReturnType<typeof createScene>) =>
