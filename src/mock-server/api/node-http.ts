@@ -139,7 +139,7 @@ export async function sendFailure(error: unknown, outgoing: ServerResponse): Pro
 }
 
 /** Milliseconds of real time. */
-const HEAD_START_MS = 20;
+const HEAD_START_MS = 50;
 
 // libuv takes last bytes and a reset that arrive together for an orderly end, so the bytes are sent first.
 // The immediate lets a busy client in this process read them.

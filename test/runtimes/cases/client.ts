@@ -295,7 +295,7 @@ function transportCases(
       run: () =>
         use(
           async (client, service) => {
-            service.faults.add({ on: 'request', type: 'reset-in-body' });
+            service.faults.add({ on: 'request', type: 'truncated-body' });
             await failsWith(() => client.payments.create(order), 'RESPONSE_UNUSABLE', 'accepted');
             equal([service.requests.length, service.payments.list().length], [1, 1]);
           },
