@@ -53,13 +53,13 @@ function byWebpack(entry, file) {
 // Text that only that part has. Each is looked for in the package too: one that is no longer there
 // would be absent from every bundle.
 const strangers = {
-  mock: ['mock-server/index.js', 'dashboard.html'],
+  mock: ['mock-server/index.cjs', 'dashboard.html'],
   'command line': ['cli', 'Usage: merchant-payments'],
-  msw: ['msw/index.js', 'HttpResponse'],
-  'Redis inbox': ['inbox/redis/index.js', 'redis.call'],
-  'Postgres inbox': ['inbox/postgres/index.js', 'FOR UPDATE'],
-  'SQLite inbox': ['inbox/sqlite/index.js', 'IMMEDIATE'],
-  'Fastify plugin': ['fastify/index.js', 'addContentTypeParser'],
+  msw: ['msw/index.cjs', 'HttpResponse'],
+  'Redis inbox': ['inbox/redis/index.cjs', 'redis.call'],
+  'Postgres inbox': ['inbox/postgres/index.cjs', 'FOR UPDATE'],
+  'SQLite inbox': ['inbox/sqlite/index.cjs', 'failures_by_time'],
+  'Fastify plugin': ['fastify/index.cjs', 'addContentTypeParser'],
   client: ['index.js', 'EnvHttpProxyAgent'],
 };
 
