@@ -75,34 +75,21 @@ function describeTable(checks: readonly EndpointCheck[], { width, paint }: Layou
   });
 }
 
-function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
-  const { id, title } = check;
-  return [
-    '',
-    ...wrapText(plainText(`${id}: ${title}`), width).map((line) => paint('red', line)),
-    ...explanationLines(check, width),
-  ];
-}
-
 /** Explains a failure: what was seen, why it matters, and what to do. */
-export function explanationLines(
-  {
-    detail,
-    answer,
-    why,
-    remedy,
-    referenceNumbers,
-  }: Pick<EndpointCheck, 'detail' | 'answer' | 'why' | 'remedy' | 'referenceNumbers'>,
-  width: number,
-): string[] {
+function describeFailure(check: EndpointCheck, { width, paint }: Layout): string[] {
+  const { id, title, detail, answer, why, remedy, referenceNumbers } = check;
   const look =
     referenceNumbers.length > 0
       ? `in the endpoint's log for ${referenceNumbers.join(', ')}`
       : undefined;
-  return Object.entries({ seen: detail, said: answer, why, fix: remedy, look }).flatMap(
-    ([label, text]) =>
+  const explanation = { seen: detail, said: answer, why, fix: remedy, look };
+  return [
+    '',
+    ...wrapText(plainText(`${id}: ${title}`), width).map((line) => paint('red', line)),
+    ...Object.entries(explanation).flatMap(([label, text]) =>
       text === undefined ? [] : labelledLines(`  ${label.padEnd(6)}`, plainText(text), width),
-  );
+    ),
+  ];
 }
 
 /** The most checks skipped for the same reason that a brief report names. */

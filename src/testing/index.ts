@@ -19,18 +19,5 @@ export type {
 } from './endpoint-check/options.js';
 export type { EndpointCheck, EndpointCheckId, EndpointReport } from './endpoint-check/report.js';
 export type { EndpointCheckOption } from './endpoint-check/verdict.js';
-export type {
-  ExplorationFailure,
-  ExplorationReport,
-} from './endpoint-exploration/explore-callback-endpoint.js';
-export { exploreCallbackEndpoint } from './endpoint-exploration/explore-callback-endpoint.js';
-export type { ExplorationInvariant } from './endpoint-exploration/invariants.js';
-export type { ExploreCallbackEndpointOptions } from './endpoint-exploration/options.js';
-export type {
-  DeliverStep,
-  ExplorationStep,
-  ExploredCallback,
-  ExploredChange,
-} from './endpoint-exploration/script.js';
 export type { SignCallbackInput, SignedCallback } from './sign-callback.js';
 export { signCallback } from './sign-callback.js';

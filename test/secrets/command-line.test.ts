@@ -180,7 +180,7 @@ test('what works, as text and as JSON, shows no secret either', async () => {
         '-',
       ],
       ...inBoth(
-        ...['check', `${endpoint.url}?token=x`, '--explore', '1', '--effects-within', '0'],
+        ...['check', `${endpoint.url}?token=x`, '--effects-within', '0'],
         ...['--effect-url', endpoint.url],
       ),
       ['payments', 'list', '--mock-url', 'http://127.0.0.1:9'],

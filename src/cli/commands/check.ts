@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type {
@@ -7,22 +6,7 @@ import type {
   EndpointReport,
 } from 'merchant-payments/testing';
 import { describeCheck, describeReport, nameCheckFlags, toJUnitXml } from '../check-report.js';
-import {
-  type Call,
-  defineCommand,
-  flag,
-  type Outcome,
-  parsed,
-  text,
-  UsageError,
-} from '../command.js';
-import {
-  describeExploration,
-  REFERENCE_PLACE,
-  readScript,
-  runRestartCommand,
-  writeTest,
-} from '../exploring.js';
+import { type Call, defineCommand, flag, parsed, text, UsageError } from '../command.js';
 import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
@@ -98,25 +82,6 @@ const options = {
     },
     (name, given) => 1000 * parseWholeNumber(name, given, { min: 0, max: 3_600 }),
   ),
-  explore: wholeNumber({
-    value: 'n',
-    help: 'Runs this many random schedules instead of the checks: callbacks that are duplicated, late, dropped, at once or out of order. Counts effects, and shrinks a failing schedule to the shortest script. Needs --effect-url.',
-    sets: 'schedules',
-  }),
-  seed: wholeNumber({
-    value: 'n',
-    help: 'With --explore: the seed of the schedules. Default: a random one, which is printed',
-  }),
-  'restart-command': text({
-    value: 'command',
-    help: 'With --explore or --replay: a shell command that stops the endpoint and starts it again. Default: none, no schedule has a restart',
-    sets: 'restart',
-  }),
-  replay: text({
-    value: 'json|file',
-    help: 'Runs a script instead of the checks: as --explore printed it, or a file with a script or a report of --explore --json.',
-    sets: 'script',
-  }),
   junit: text({
     value: 'file',
     help: 'Where to write JUnit XML; - for standard output, in place of the report.',
@@ -135,10 +100,8 @@ export const check = defineCommand({
   examples: [
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments',
     'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --junit check.xml',
-    'merchant-payments check http://127.0.0.1:3000/callbacks/payments --effect-url http://127.0.0.1:3000/test/effects --explore 100 --seed 7',
   ],
   async run(call) {
-    if (runsSchedules(call.options)) return explore(call);
     const { junit, json } = call.options;
     const { stdout } = call.terminal;
     if (junit === '-' && json) {
@@ -166,93 +129,6 @@ export const check = defineCommand({
     };
   },
 });
-
-const ONLY_FOR_CHECKS = [
-  'junit',
-  'overtaking',
-  'fail-on-skipped',
-  'acknowledge-within',
-  'large-body-bytes',
-] as const;
-
-/**
- * Whether schedules are run instead of the checks.
- *
- * @throws {UsageError} for an option that would have no effect
- */
-function runsSchedules(given: Call<typeof options>['options']): boolean {
-  const isExploring = given.explore !== undefined || given.replay !== undefined;
-  const others = isExploring ? ONLY_FOR_CHECKS : (['seed', 'restart-command'] as const);
-  const other = others.find((name) => given[name] !== undefined && given[name] !== false);
-  if (other === undefined) return isExploring;
-  throw new UsageError(
-    `--${other} ${isExploring ? 'is for the checks, not for' : 'needs'} --explore or --replay`,
-  );
-}
-
-async function explore(call: Call<typeof options>): Promise<Outcome> {
-  const { options: given, terminal, words } = call;
-  const { reference, replay, 'effect-url': effectUrl, 'restart-command': restartCommand } = given;
-  const url = parseHttpUrl('<callback-url>', words[0] ?? '');
-  if (effectUrl === undefined) {
-    throw new UsageError('--effect-url is missing: without it no schedule can be judged');
-  }
-  const { merchantPaymentReference, ...checkOptions } = toCheckOptions(call);
-  if (typeof merchantPaymentReference === 'string') {
-    throw new UsageError(
-      '--reference must contain {n} with --explore and --replay: each payment needs its own order',
-    );
-  }
-  const script = replay === undefined ? undefined : await readScript(replay);
-  const isRandom = script === undefined && given.seed === undefined;
-  // Chosen here, to be reported after an interruption too.
-  const seed = isRandom ? randomInt(2 ** 32) : given.seed;
-  const { exploreCallbackEndpoint } = await import('merchant-payments/testing');
-  let ended = 0;
-  const report = await interruptible(async (signal) => {
-    try {
-      await waitUntilListening(url, call, signal);
-      return await exploreCallbackEndpoint(url, {
-        ...checkOptions,
-        countEffects: effectUrl,
-        merchantPaymentReference,
-        schedules: given.explore,
-        seed,
-        script,
-        restart: restartCommand ? () => runRestartCommand(restartCommand, signal) : undefined,
-        signal,
-        onProgress: (schedules) => {
-          ended = schedules;
-          if (terminal.stderr.isTTY)
-            terminal.stderr.write(`${CLEAR_LINE}${countOf(ended, 'schedule')} passed`);
-        },
-      });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      const after =
-        seed === undefined ? '' : ` after ${countOf(ended, 'schedule')} of seed ${seed} had passed`;
-      throw new Error(`the exploration was interrupted${after}`);
-    } finally {
-      if (terminal.stderr.isTTY) terminal.stderr.write(CLEAR_LINE);
-    }
-  });
-  const { failure } = report;
-  const { signatureEncoding, timestampUnit, toleranceSeconds } = checkOptions;
-  const { timeoutMs, effectCounts, effectsWithinMs } = checkOptions;
-  const others = {
-    ...(signatureEncoding !== 'hex' && { signatureEncoding }),
-    ...(timestampUnit !== 'seconds' && { timestampUnit }),
-    ...{ toleranceSeconds, timeoutMs, effectCounts, effectsWithinMs },
-  };
-  const test = failure?.script.length
-    ? writeTest(failure, { url, effectUrl, restartCommand, reference, others })
-    : undefined;
-  return {
-    json: { ...report, test },
-    lines: (layout) => describeExploration(report, test, layout),
-    code: report.passed ? 0 : 1,
-  };
-}
 
 const hasSkipped = ({ checks }: EndpointReport): boolean =>
   checks.some(({ id, outcome }) => outcome === 'skipped' && !id.startsWith('overtaking'));
@@ -361,13 +237,15 @@ function toCheckOptions({
   };
 }
 
+/** The number in a pattern of references; captures the first one. */
+const REFERENCE_PLACE = /\{(?:n|(\d{1,15})\.\.)\}/g;
+
 function toReferences(reference: string | undefined): string | (() => string) | undefined {
-  if (reference === undefined || !REFERENCE_PLACE.test(reference)) return reference;
-  const place = new RegExp(REFERENCE_PLACE, 'g');
+  if (reference === undefined || reference.search(REFERENCE_PLACE) < 0) return reference;
   let count = -1;
   return () => {
     count += 1;
-    return reference.replaceAll(place, (_, start = '1') =>
+    return reference.replaceAll(REFERENCE_PLACE, (_, start = '1') =>
       String(Number(start) + count).padStart(start.length, '0'),
     );
   };

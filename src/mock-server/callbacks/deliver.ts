@@ -17,8 +17,6 @@ interface CallbackPost {
   /** Called with the answer's headers, before its body is read. */
   readonly onHeaders?: ((headers: http.IncomingHttpHeaders) => void) | undefined;
   readonly hold?: BodyHold | undefined;
-  /** After how many bytes of the body the connection breaks; there is no answer then. */
-  readonly breakAfterBytes?: number | undefined;
 }
 
 /** Makes several requests send their bodies at the same moment, however long each takes to connect. */
@@ -27,9 +25,6 @@ export interface BodyHold {
   /** Resolves when the body may be sent. */
   readonly released: Promise<void>;
 }
-
-/** Lets the part that was sent arrive before the connection breaks. */
-const BREAK_MS = 10;
 
 /** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;
@@ -62,7 +57,7 @@ export class CallbackSender {
 
   #send(
     method: string,
-    { url, headers, body, onHeaders, hold, breakAfterBytes }: CallbackPost,
+    { url, headers, body, onHeaders, hold }: CallbackPost,
   ): Promise<PostResult> {
     return new Promise((resolve) => {
       const options = {
@@ -91,10 +86,7 @@ export class CallbackSender {
         onHeaders?.(response.headers);
         collectAnswer(response, settle, fail);
       });
-      if (breakAfterBytes !== undefined) {
-        const breakOff = () => setTimeout(() => request.destroy(), BREAK_MS);
-        request.write(body.subarray(0, breakAfterBytes), breakOff);
-      } else if (hold === undefined) request.end(body);
+      if (hold === undefined) request.end(body);
       else holdBody(request, body, hold);
     });
   }

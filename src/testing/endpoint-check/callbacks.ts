@@ -68,8 +68,8 @@ export class Signer {
     return { headers: signedHeaders({ timestamp, body, key, encoding }), body };
   }
 
-  timestampOf(aheadSeconds: number, nowMs = Date.now()): string {
-    const seconds = Math.floor(nowMs / 1000) + aheadSeconds;
+  timestampOf(aheadSeconds: number): string {
+    const seconds = Math.floor(Date.now() / 1000) + aheadSeconds;
     return String(this.#options.timestampUnit === 'seconds' ? seconds : seconds * 1000);
   }
 }

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import { RequestAbortedError } from '../../errors.js';
+import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { isAccepted } from './answer.js';
 import { Causes } from './causes.js';
 import { checkTexts } from './check-texts.js';
@@ -16,7 +17,6 @@ import {
   type EndpointReport,
 } from './report.js';
 import { scenarios } from './scenarios.js';
-import { withSender } from './sender.js';
 import { type Findings, type Scenario, Stage } from './stage.js';
 import { CheckFailure, type CheckVerdict, fail, skip } from './verdict.js';
 
@@ -59,7 +59,20 @@ export async function checkCallbackEndpoint(
   options: CheckCallbackEndpointOptions,
 ): Promise<EndpointReport> {
   const resolved = resolveCheckOptions(url, options);
-  return withSender(resolved, 'check', (sender) => runChecks(resolved, sender));
+  const { signal, timeoutMs } = resolved;
+  const sender = new CallbackSender(timeoutMs);
+  const abort = (): void => sender.abort();
+  signal?.addEventListener('abort', abort);
+  try {
+    return await runChecks(resolved, sender);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    const message = 'The check of the callback endpoint was aborted by its signal';
+    throw new RequestAbortedError(message, { requestOutcome: 'not-sent' });
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    sender.close();
+  }
 }
 
 async function runChecks(

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
+import type { BodyHold, CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { Redactor } from '../../protocol/redaction.js';
 import type { Answer } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
@@ -15,9 +15,6 @@ const CONNECT_MS = 200;
 const MAX_QUOTE = 200;
 /** How much of the end of a large body is redacted in an answer: the rest is spaces. */
 const MAX_SENT = 4096;
-
-/** Unusual ways to send a request. */
-type Special = Pick<Parameters<CallbackSender['post']>[0], 'hold' | 'breakAfterBytes'>;
 
 /** The endpoint under check. */
 export class Endpoint {
@@ -34,7 +31,7 @@ export class Endpoint {
   }
 
   /** Never rejects: a missing answer is a result too. */
-  async post({ headers, body }: SignedRequest, more: Special = {}): Promise<Answer> {
+  async post({ headers, body }: SignedRequest, hold?: BodyHold): Promise<Answer> {
     const { url, timeoutMs } = this.#options;
     let received: IncomingHttpHeaders = {};
     const sentAtMs = Date.now();
@@ -42,7 +39,7 @@ export class Endpoint {
     const onHeaders = (answered: IncomingHttpHeaders): void => {
       received = answered;
     };
-    const result = await this.#sender.post({ url, headers, body, ...more, onHeaders });
+    const result = await this.#sender.post({ url, headers, body, hold, onHeaders });
     const latencyMs = performance.now() - startedMs;
     const times = { sentAtMs, latencyMs, answeredAtMs: Date.now() };
     if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
@@ -93,7 +90,7 @@ export class Endpoint {
         missing -= 1;
         if (missing === 0) setTimeout(release, ACCEPT_MS);
       };
-      const answer = await this.post(request, { hold: { onConnected, released } });
+      const answer = await this.post(request, { onConnected, released });
       // A request that could not connect must not hold up the others.
       onConnected();
       return answer;

@@ -116,13 +116,6 @@ export class Stage {
     return this.#endpoint.postAtOnce(requests);
   }
 
-  /** Sends a part of the body, and breaks the connection without reading the answer. */
-  async breakOff(request: SignedRequest, share: number): Promise<void> {
-    this.options.signal?.throwIfAborted();
-    const breakAfterBytes = Math.floor(request.body.byteLength * share);
-    await this.#endpoint.post(request, { breakAfterBytes });
-  }
-
   /** Sends a callback that should be accepted. */
   async deliver(request: SignedRequest): Promise<Answer> {
     const answer = await this.send(request);

@@ -5,7 +5,6 @@ import { callbackHandler } from '../../../src/node/callback-handler.js';
 import {
   checkCallbackEndpoint,
   diagnoseCallback,
-  exploreCallbackEndpoint,
   signCallback,
 } from '../../../src/testing/index.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
@@ -128,34 +127,8 @@ async function checking(see: See): Promise<void> {
   }
 }
 
-async function exploring(see: See): Promise<void> {
-  const options = {
-    signingSecret: signingText,
-    merchantPaymentReference: () => customer,
-    countEffects: () => 0,
-    effectsWithinMs: 0,
-    schedules: 1,
-  };
-  const url = await serve((request, response) => {
-    request.resume().on('end', () => response.end(signingText));
-  });
-  see('the report', await exploreCallbackEndpoint(`${url}?token=${signingText}`, options));
-  for (const wrong of [
-    { countEffects: signingText },
-    { restart: signingText },
-    { script: [{ do: signingText }] },
-    { signal: AbortSignal.abort(new Error(signingText)) },
-  ]) {
-    const error = await failureOf(() =>
-      exploreCallbackEndpoint('http://127.0.0.1:9/', { ...options, ...wrong } as never),
-    );
-    see(`the error for ${Object.keys(wrong)}`, error);
-  }
-}
-
 export const testingWalks: Walks = {
   './testing signCallback': { 'and its errors': signing },
   './testing diagnoseCallback': { 'in every diagnosis': diagnosing },
   './testing checkCallbackEndpoint': { 'in reports and errors': checking },
-  './testing exploreCallbackEndpoint': { 'in reports and errors': exploring },
 };
