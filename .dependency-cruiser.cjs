@@ -21,7 +21,6 @@ const mockLayers = [
   'callbacks/',
   '(events|mock-service|options|service)\\.ts$',
   'control/',
-  'proxy/',
   'dashboard/page\\.ts$',
   '(server|index)\\.ts$',
 ].map((layer) => `^src/mock-server/${layer}`);

@@ -10,7 +10,7 @@ import { nearest } from '../protocol/nearest.js';
 import { type Definition, list, type Outcome, text, UsageError } from './command.js';
 import { ControlRefusal } from './control-client.js';
 import { type Column, formatTable } from './layout.js';
-import { parseExactDecimal, parseExactJson, parseJsonOrText, parsePair } from './option-values.js';
+import { parseExactDecimal, parseJsonOrText, parsePair } from './option-values.js';
 import { plainJson } from './output.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -50,22 +50,6 @@ export function readCallbackFault({
   if (fault !== undefined) return readFaultType('callback', fault, set);
   if (set.length === 0) return undefined;
   throw new UsageError('--set sets a field of a fault: give --fault too');
-}
-
-/**
- * Parses a fault in JSON.
- *
- * @throws {UsageError} for invalid JSON
- */
-export function parseFaultJson(option: string, json: string): unknown {
-  try {
-    return parseExactJson(option, json);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      `${option} must be JSON, such as '{"on":"callback","type":"drop"}'; put it in single quotes`,
-    );
-  }
 }
 
 /**

@@ -23,7 +23,6 @@ export const commandLoaders: ReadonlyMap<string, CommandLoader> = new Map<string
   ['callback send', async () => (await import('./commands/callback-send.js')).send],
   ['callback verify', async () => (await import('./commands/callback-verify.js')).verify],
   ['discover', async () => (await import('./commands/discover.js')).discover],
-  ['proxy', async () => (await import('./commands/proxy.js')).proxy],
   ['check', async () => (await import('./commands/check.js')).check],
   ['completion', async () => (await import('./commands/completion.js')).completion],
 ]);

@@ -32,8 +32,6 @@ export type {
 export type { MockFaults } from './faults/fault-list.js';
 export type { MockService } from './mock-service.js';
 export type { MockServerOptions, MockServiceOptions } from './options.js';
-export type { FaultProxy, FaultProxyOptions, ProxiedExchange } from './proxy/fault-proxy.js';
-export { startFaultProxy } from './proxy/fault-proxy.js';
 export type { MockServer } from './server.js';
 export { startMockServer } from './server.js';
 export { createMockService } from './service.js';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
-import { runCommand, startCommand, startHere, startMockProcess } from '../cli/command-process.js';
+import { runCommand, startCommand, startMockProcess } from '../cli/command-process.js';
 import { serve } from '../cli/merchant-server.js';
 import type { Deliberate } from './deliberate.js';
 import {
@@ -78,9 +78,6 @@ test('no mistake on the command line is answered with the secret that it holds',
     ['payments', 'list', '--mock-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
     ['fault', 'add', '--fault-json', apiSecret],
     ['clock', 'advance', apiSecret],
-    ['proxy', '--upstream', `https://${apiKey}:${encodeURIComponent(apiSecret)}@pay.example`],
-    ['proxy', '--upstream', apiSecret],
-    ['proxy', '--upstream', 'https://pay.example', '--fault', apiSecret],
     ['discover', '--base-url', `http://user:${encodeURIComponent(apiSecret)}@127.0.0.1/`],
     ['discover', '--base-url', 'http://127.0.0.1:9', '--wait', apiSecret],
     ['discover', '--base-url', 'http://127.0.0.1:9', '--profile', 'package.json'],
@@ -194,19 +191,6 @@ test('what works, as text and as JSON, shows no secret either', async () => {
     const quoted = ['--json', '--signing-secret', `"${signingText}"`];
     await look(['callback', 'verify', '-', ...quoted], {}, signed);
   }
-  await using proxy = startHere(
-    ['proxy', '--upstream', mock.url, '--port', '0', '--forward-callbacks-to', endpoint.url],
-    env,
-  );
-  visited.add('proxy');
-  const [, proxyUrl = ''] = await proxy.printed(/address {4}(\S+)[\s\S]*Ctrl-C to stop\.\n/);
-  await fetch(`${proxyUrl}/api/payments`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json', cookie: signingText },
-    body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 5, currency: 'EUR' }),
-  });
-  await proxy.printed(/request {3}POST \/api\/payments, 401/);
-  expect(leaksIn(proxy.output.stdout + proxy.output.stderr)).toEqual([]);
   expect([...visited].sort()).toEqual([...commands].sort());
 
   mock.child.kill('SIGTERM');

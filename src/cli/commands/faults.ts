@@ -16,13 +16,12 @@ import {
 import { connectToMock, mockUrlOption } from '../control-client.js';
 import {
   describeFaults,
-  parseFaultJson,
   readFaultMatch,
   readFaultType,
   showFaults,
   toFaultUsageError,
 } from '../faults.js';
-import { parseOneOf, parseWholeNumber } from '../option-values.js';
+import { parseExactJson, parseOneOf, parseWholeNumber } from '../option-values.js';
 import { countOf, plainText } from '../output.js';
 
 const positionals = ['request|callback', 'type'] as const;
@@ -96,7 +95,7 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
     if (words.length > 0 || times !== undefined || match.length + set.length > 0) {
       throw new UsageError('--fault-json holds the whole fault: leave out the other arguments');
     }
-    return parseFaultJson('--fault-json', json);
+    return parseFaultJson(json);
   }
   requireWords(words, positionals);
   const [target = '', type = ''] = words;
@@ -106,6 +105,18 @@ function readFault({ options, words }: Call<typeof addOptions>): unknown {
     ...(times === undefined ? {} : { times }),
     ...(match.length === 0 ? {} : { match: readFaultMatch(on, match) }),
   };
+}
+
+/** @throws {UsageError} for invalid JSON */
+function parseFaultJson(json: string): unknown {
+  try {
+    return parseExactJson('--fault-json', json);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      `--fault-json must be JSON, such as '{"on":"callback","type":"drop"}'; put it in single quotes`,
+    );
+  }
 }
 
 export const list = defineCommand({

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ProfiledRepetition, ServiceProfile } from 'merchant-payments/mock-server';
-import { JoinedSignal } from '../../protocol/joined-signal.js';
 import { type InvalidCase, invalidCases } from '../../protocol/service-profile.js';
 import type { ReceivedCallbacks } from './callbacks.js';
+import { DeadlineSignal } from './deadline-signal.js';
 import {
   ProbeFailure,
   type ReceivedAnswer,
@@ -125,7 +125,7 @@ async function waitForCallbacks(
 
 /** Resolves with whether the promise settles in time. */
 async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<boolean> {
-  using deadline = new JoinedSignal([signal], ms);
+  using deadline = new DeadlineSignal(signal, ms);
   const isOver = signal.aborted ? [] : once(deadline.signal, 'abort');
   await Promise.race([promise, isOver]);
   if (signal.aborted) throw new ProbeFailure('the run was interrupted');

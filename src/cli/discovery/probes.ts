@@ -1,7 +1,7 @@
-import { JoinedSignal } from '../../protocol/joined-signal.js';
 import { operations } from '../../protocol/operations.js';
 import { type InvalidCase, invalidCreations } from '../../protocol/service-profile.js';
 import { exchange } from '../network.js';
+import { DeadlineSignal } from './deadline-signal.js';
 
 /** A service, and the payments to create there. */
 export interface Target {
@@ -78,7 +78,7 @@ async function send(
   { sent, authorization }: Probe,
 ): Promise<ReceivedAnswer> {
   const { method, path } = operations['payments.create'];
-  using deadline = new JoinedSignal([signal], timeoutMs);
+  using deadline = new DeadlineSignal(signal, timeoutMs);
   const received = await exchange(new URL(`${baseUrl}${path}`), {
     method,
     headers: {

@@ -20,8 +20,7 @@ export interface PlainRequest {
 
 export interface PlainAnswer {
   readonly status: number;
-  /** Only the proxy sends several of one name: Set-Cookie. */
-  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** A stream that ends in an error breaks the connection. */
   readonly body: string | Uint8Array | ReadableStream<Uint8Array>;
 }
@@ -60,10 +59,7 @@ async function readStream(
 export function toResponse({ status, headers, body }: PlainAnswer): Response {
   // For a string, Response adds text/plain; with some statuses it refuses even an empty body.
   const content = typeof body === 'string' ? Buffer.from(body) : body;
-  return new Response(body === '' ? null : content, {
-    status,
-    headers: headers as Record<string, string>,
-  });
+  return new Response(body === '' ? null : content, { status, headers });
 }
 
 export function isJsonType(contentType: string | null | undefined): boolean {
@@ -125,7 +121,7 @@ export function jsonAnswer(
 export function textAnswer(
   status: number,
   text: string,
-  headers: PlainAnswer['headers'],
+  headers: Readonly<Record<string, string>>,
 ): PlainAnswer {
   const length = String(Buffer.byteLength(text));
   return { status, headers: { ...headers, 'content-length': length }, body: text };

@@ -14,7 +14,7 @@ interface FaultyRequest {
   readonly request: Pick<PlainRequest, 'signal'>;
   readonly waiting: WaitingRequests;
   /** Handles the request, and creates what it asks for. */
-  readonly answer: () => PlainAnswer | Promise<PlainAnswer>;
+  readonly answer: () => PlainAnswer;
 }
 
 const HTML_PAGE = `<!doctype html>
@@ -34,7 +34,7 @@ export async function answerWithFault(
       await waiting.delay(request.signal, fault.delayMs);
       return answer();
     case 'late-answer': {
-      const late = await answer();
+      const late = answer();
       await waiting.delay(request.signal, fault.delayMs);
       return late;
     }
@@ -43,16 +43,16 @@ export async function answerWithFault(
     case 'reset-before-headers':
       throw new ConnectionLoss('reset', 'The connection was reset by a fault');
     case 'lost-answer':
-      await answer();
+      answer();
       throw new ConnectionLoss('reset', 'The answer was lost by a fault');
     case 'malformed-json':
-      return damageJson(await answer());
+      return damageJson(answer());
     case 'empty-body':
-      return emptyBody(await answer());
+      return emptyBody(answer());
     case 'truncated-body':
-      return cutBody(await answer(), 'end');
+      return cutBody(answer(), 'end');
     case 'reset-in-body':
-      return cutBody(await answer(), 'reset');
+      return cutBody(answer(), 'reset');
     case 'unauthorized':
       return errorAnswer(requestId, INVALID_CREDENTIALS);
     case 'rate-limit':

@@ -32,8 +32,6 @@ export type FaultEntry = {
       readonly expects: string;
       /** `must`: every endpoint has to refuse it. `may`: it depends on the endpoint's settings. */
       readonly refusal?: 'must' | 'may';
-      /** Whether it works without the signing secret, and so in a proxy too. */
-      readonly isInTransit?: boolean;
     }
 );
 
@@ -136,7 +134,6 @@ export const faultCatalogue: Catalogue = {
     on: 'callback',
     text: 'sent several times, byte for byte',
     expects: 'act once',
-    isInTransit: true,
     parameters: {
       mode: { kind: 'choice', label: 'In turn or all at once', choices: ['in-turn', 'at-once'] },
       copies: {
@@ -149,19 +146,16 @@ export const faultCatalogue: Catalogue = {
     on: 'callback',
     text: "held until the payment's next change has been sent",
     expects: 'keep the newer status, and still ship when the older one is paid',
-    isInTransit: true,
   },
   drop: {
     on: 'callback',
     text: 'lost in transit, then retried',
     expects: 'act on the retry',
-    isInTransit: true,
   },
   'late-callback': {
     on: 'callback',
     text: 'sent late',
     expects: 'act on it',
-    isInTransit: true,
     parameters: { delayMs: { ...delayMs, default: 1_000 } },
   },
   'stale-timestamp': {

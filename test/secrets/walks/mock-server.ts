@@ -5,7 +5,6 @@ import {
   createMockService,
   type MockService,
   type RequestFault,
-  startFaultProxy,
   startMockServer,
 } from '../../../src/mock-server/index.js';
 import { paymentServiceHandlers } from '../../../src/msw/index.js';
@@ -192,31 +191,6 @@ export const mockWalks: Walks = {
       }
     },
     'with options that can not be right': (see) => refusedOptions(see, startMockServer),
-  },
-  './mock-server startFaultProxy': {
-    'while requests pass through it, and when it is refused': async (see) => {
-      await using server = await startMockServer(credentials);
-      await using proxy = await startFaultProxy({
-        upstream: server.url,
-        onExchange: (exchange) => see('the exchange', exchange, "the mock's records"),
-      });
-      see('the new proxy', proxy);
-      const headers = { authorization: basic, 'content-type': 'application/json' };
-      const send = async (path: string) => {
-        const init = { method: 'POST', headers, body: creation };
-        const answer = await fetch(`${proxy.url}${path}`, init).catch((error: unknown) => error);
-        const shown = answer instanceof Response ? await answer.text() : answer;
-        see('the answer', shown, "the mock's records");
-      };
-      await send(`/api/payments?key=${mockApiSecret}`);
-      proxy.faults.add({ on: 'request', type: 'lost-answer' });
-      see('the pending faults', proxy.faults.pending());
-      await send('/api/payments');
-      await server.close();
-      await send('/api/payments');
-      const upstream = `https://${mockApiKey}:${mockApiSecret}@pay.example`;
-      see('the error for upstream', await failureOf(() => startFaultProxy({ upstream })));
-    },
   },
   './msw paymentServiceHandlers': {
     'when they are printed and when they are refused': async (see) => {

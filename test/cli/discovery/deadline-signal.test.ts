@@ -1,18 +1,19 @@
 import { getEventListeners, once } from 'node:events';
 import { expect, test } from 'vitest';
-import { JoinedSignal } from '../../src/protocol/joined-signal.js';
+import { DeadlineSignal } from '../../../src/cli/discovery/deadline-signal.js';
 
-test('is aborted with any of its sources, also with one that was before', () => {
-  const [first, second] = [new AbortController(), new AbortController()];
-  const joined = new JoinedSignal([first.signal, second.signal]);
+test('is aborted with its source, also with one that was before', () => {
+  const source = new AbortController();
+  using joined = new DeadlineSignal(source.signal, 60_000);
   expect(joined.signal.aborted).toBe(false);
-  second.abort();
+  source.abort();
   expect(joined).toMatchObject({ isOver: false, signal: { aborted: true } });
-  expect(new JoinedSignal([second.signal]).signal.aborted).toBe(true);
+  using late = new DeadlineSignal(source.signal, 60_000);
+  expect(late.signal.aborted).toBe(true);
 });
 
 test('is aborted when the time is over', async () => {
-  using joined = new JoinedSignal([new AbortController().signal], 1);
+  using joined = new DeadlineSignal(new AbortController().signal, 1);
   await once(joined.signal, 'abort');
   expect(joined.isOver).toBe(true);
 });
@@ -22,7 +23,7 @@ test('leaves no listener and no timer behind', () => {
   const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
   const before = timers();
   {
-    using _joined = new JoinedSignal([signal], 60_000);
+    using _joined = new DeadlineSignal(signal, 60_000);
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     expect(timers()).toBe(before + 1);
   }
