@@ -1,58 +1,34 @@
+import type { CallbackRequest, RawBody } from 'merchant-payments/callback';
 import { UsageError } from './command.js';
-
-/** A name and a value, as received. */
-export type HeaderPair = readonly [name: string, value: string];
 
 /** A captured callback. */
 export interface CapturedCallback {
-  readonly headers: readonly HeaderPair[];
-  readonly body: CapturedBody;
+  readonly request: CallbackRequest;
   /** Notes on the capture for the user, one line each. */
   readonly notes: readonly string[];
 }
 
-/**
- * - `bytes`: the body.
- * - `parsed`: the capture has parsed JSON in place of the body's text.
- * - `none`: the capture has no body; `remedy` says what to give.
- */
-export type CapturedBody =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'parsed'; readonly value: unknown }
-  | { readonly kind: 'none'; readonly remedy: string };
+type HeaderPair = readonly [name: string, value: string];
 
 /**
  * Parses an HTTP message: an optional request line, headers with CRLF or LF, an empty line, and the body.
  *
- * @throws {UsageError} for a line that is not a header
+ * @throws {UsageError} for a line that is not a header, or without an empty line
  */
 export function parseHttpMessage(source: Buffer): CapturedCallback {
   const { lines, rest } = splitHead(source);
   const [first = '', ...others] = lines;
   const headers = parseHeaderLines(REQUEST_LINE.test(first) ? others : lines);
   if (rest === undefined) {
-    return {
-      headers,
-      body: {
-        kind: 'none',
-        remedy:
-          'the HTTP message has no empty line, and so no body: give the body with --body-file',
-      },
-      notes: [],
-    };
+    throw new UsageError(
+      'the HTTP message has no empty line, and so no body: give the headers, an empty line, and the body as received',
+    );
   }
   const { bytes, notes } = readMessageBody(rest, headers);
-  return { headers, body: { kind: 'bytes', bytes }, notes };
+  return { request: { headers, rawBody: bytes }, notes };
 }
 
 const REQUEST_LINE = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?)$/;
-
-/** Parses header lines; ignores what follows an empty line. */
-export function parseHeaderFile(source: Buffer): readonly HeaderPair[] {
-  const { lines } = splitHead(source);
-  const [first = '', ...others] = lines;
-  return parseHeaderLines(REQUEST_LINE.test(first) ? others : lines);
-}
 
 interface Head {
   readonly lines: readonly string[];
@@ -141,89 +117,48 @@ function decodeChunks(source: Buffer): Buffer | undefined {
 }
 
 /**
- * Parses a capture in JSON: `headers` (an object, or pairs) with `rawBody` (text) or `rawBodyBase64`, as
- * `callback sign --json` prints it; or an AWS Lambda event with `body` and `isBase64Encoded`.
+ * Parses a capture in JSON: `headers`, and `rawBody` (text) or `rawBodyBase64`, as `callback sign --json` prints
+ * it. Any other rawBody is not a raw body; the diagnosis explains it.
  *
  * @throws {UsageError} for anything else
  */
 export function parseJsonCapture(source: Buffer): CapturedCallback {
-  const value = parseObject(source, 'the capture');
-  // As the handler for Lambda reads them. An ALB may send only these.
-  const { headers, multiValueHeaders: multiple } = value;
-  const hasMultiple = Object.keys(multiple ?? {}).length > 0;
-  const given = readHeaders(hasMultiple ? multiple : headers);
-  return { headers: given, body: readJsonBody(value), notes: [] };
+  const { headers, rawBody: body, rawBodyBase64: base64 } = parseObject(source);
+  if (!areHeaders(headers)) {
+    throw new UsageError(
+      'headers must be a JSON object of names and strings, or of names and lists of strings',
+    );
+  }
+  const rawBody = base64 === undefined ? body : decode(base64);
+  if (rawBody === undefined || rawBody === null) {
+    throw new UsageError('the capture has neither rawBody nor rawBodyBase64: add one of them');
+  }
+  return { request: { headers, rawBody: rawBody as RawBody }, notes: [] };
 }
 
-/** Parses headers in JSON. */
-export function parseJsonHeaders(source: Buffer): readonly HeaderPair[] {
-  return readHeaders(parseJson(source, 'the file of headers'));
-}
-
-function parseJson(source: Buffer, what: string): unknown {
+function parseObject(source: Buffer): Readonly<Record<string, unknown>> {
+  let value: unknown;
   try {
-    return JSON.parse(source.toString().replace(/^\ufeff/, ''));
+    value = JSON.parse(source.toString().replace(/^\ufeff/, ''));
   } catch {
-    throw new UsageError(`${what} begins like JSON, but is not valid JSON`);
+    throw new UsageError('the capture begins like JSON, but is not valid JSON');
   }
+  if (isObject(value)) return value;
+  throw new UsageError('the capture must be a JSON object with headers and rawBody');
 }
 
-function parseObject(source: Buffer, what: string): Readonly<Record<string, unknown>> {
-  const value = parseJson(source, what);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Readonly<Record<string, unknown>>;
-  }
-  throw new UsageError(`${what} must be a JSON object with headers and rawBody`);
-}
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function readHeaders(value: unknown): readonly HeaderPair[] {
-  if (Array.isArray(value)) return value.map(readPair);
-  if (typeof value !== 'object' || value === null) throw wrongHeaders();
-  return Object.entries(value).flatMap(([name, one]) => {
-    const values: readonly unknown[] = Array.isArray(one) ? one : [one];
-    return values.map((text) => readPair([name, text]));
-  });
-}
-
-function readPair(pair: unknown): HeaderPair {
-  if (!Array.isArray(pair) || pair.length !== 2) throw wrongHeaders();
-  const [name, value] = pair as readonly unknown[];
-  // A log may write the timestamp as a number.
-  const text = typeof value === 'number' ? String(value) : value;
-  if (typeof name !== 'string' || typeof text !== 'string') throw wrongHeaders();
-  return [name, text];
-}
-
-function wrongHeaders(): UsageError {
-  return new UsageError(
-    'headers must be a JSON object of names and strings, or a list of [name, string] pairs',
-  );
-}
-
-function readJsonBody(capture: Readonly<Record<string, unknown>>): CapturedBody {
-  const { rawBody, rawBodyBase64, body, isBase64Encoded } = capture;
-  if (rawBodyBase64 !== undefined)
-    return { kind: 'bytes', bytes: decode('rawBodyBase64', rawBodyBase64) };
-  if (rawBody === undefined && isBase64Encoded === true) {
-    return { kind: 'bytes', bytes: decode('body', body) };
-  }
-  const given = rawBody ?? body;
-  if (given === undefined || given === null) {
-    return {
-      kind: 'none',
-      remedy: 'the capture has neither rawBody nor rawBodyBase64: add one, or give --body-file',
-    };
-  }
-  if (typeof given !== 'string') return { kind: 'parsed', value: given };
-  // A lone surrogate has no bytes; the diagnosis explains it.
-  return given.isWellFormed()
-    ? { kind: 'bytes', bytes: Buffer.from(given) }
-    : { kind: 'parsed', value: given };
-}
+const areHeaders = (value: unknown): value is Readonly<Record<string, string | string[]>> =>
+  isObject(value) &&
+  Object.values(value)
+    .flat()
+    .every((one) => typeof one === 'string');
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-function decode(field: string, value: unknown): Buffer {
-  if (typeof value === 'string' && BASE64.test(value)) return Buffer.from(value, 'base64');
-  throw new UsageError(`${field} must be base64`);
+function decode(base64: unknown): Buffer {
+  if (typeof base64 === 'string' && BASE64.test(base64)) return Buffer.from(base64, 'base64');
+  throw new UsageError('rawBodyBase64 must be base64');
 }

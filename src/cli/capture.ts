@@ -1,42 +1,18 @@
 import { createReadStream } from 'node:fs';
-import {
-  type CapturedCallback,
-  type HeaderPair,
-  parseHeaderFile,
-  parseHttpMessage,
-  parseJsonCapture,
-  parseJsonHeaders,
-} from './capture-formats.js';
+import { type CapturedCallback, parseHttpMessage, parseJsonCapture } from './capture-formats.js';
 import { type Call, text, UsageError } from './command.js';
 import { printNote, type Terminal } from './output.js';
 
 /** The options that name a capture. */
 export const captureOptions = {
-  'headers-file': text({
-    value: 'file',
-    help: 'The headers, one per line or as JSON. Needs --body-file.',
-  }),
-  'body-file': text({
-    value: 'file',
-    help: 'The exact bytes of the body, in place of the body of another capture.',
-  }),
   'http-file': text({ value: 'file', help: 'An HTTP message: headers, an empty line, the body.' }),
   'json-file': text({
     value: 'file',
-    help: 'JSON with headers and rawBody or rawBodyBase64, or an AWS Lambda event.',
+    help: 'JSON with headers, and rawBody or rawBodyBase64.',
   }),
 };
 
-const parsers = {
-  'headers-file': (source: Buffer): CapturedCallback => ({
-    headers: parseHeaders(source),
-    body: { kind: 'none', remedy: '--headers-file has no body: give --body-file too' },
-    notes: [],
-  }),
-  'http-file': parseHttpMessage,
-  'json-file': parseJsonCapture,
-};
-type Source = keyof typeof parsers;
+const parsers = { 'http-file': parseHttpMessage, 'json-file': parseJsonCapture };
 
 type CaptureCall = Call<typeof captureOptions>;
 
@@ -46,44 +22,21 @@ type CaptureCall = Call<typeof captureOptions>;
  * @throws {UsageError} when it can't be read, or the options conflict
  */
 export async function readCapture(call: CaptureCall): Promise<CapturedCallback> {
-  const { options, terminal } = call;
-  const named = (Object.keys(parsers) as Source[]).filter((name) => options[name] !== undefined);
-  assertOneSource(call, named);
-  const [source] = named;
-  const captured = await readSource(source, call);
-  const path = options['body-file'];
-  if (path === undefined) return captured;
-  const bytes = await readInput({ option: '--body-file', path, what: 'the body' }, terminal);
-  // The notes are about the body that was replaced.
-  return { headers: captured.headers, body: { kind: 'bytes', bytes }, notes: [] };
-}
-
-function assertOneSource({ options, words }: CaptureCall, named: readonly Source[]): void {
+  const { options, words, terminal } = call;
   const [word] = words;
   if (words.length > 1 || (word !== undefined && word !== '-')) {
     throw new UsageError(
       'the only argument is -, for standard input; give a file with --http-file or --json-file',
     );
   }
+  const named = (['http-file', 'json-file'] as const).filter((name) => options[name] !== undefined);
   const captures = [...named.map((name) => `--${name}`), ...words];
   if (captures.length > 1) {
     throw new UsageError(`${captures.join(' and ')} each name a capture: give one of them`);
   }
-  const paths = [word, options['body-file'], ...named.map((name) => options[name])];
-  const isStdinImplied = captures.length === 0;
-  if (paths.filter((path) => path === '-').length + Number(isStdinImplied) > 1) {
-    throw new UsageError(
-      'standard input can be read only once: give a file for the headers or for the body',
-    );
-  }
-}
-
-async function readSource(
-  source: Source | undefined,
-  { options, terminal }: CaptureCall,
-): Promise<CapturedCallback> {
-  const what = source === 'headers-file' ? 'the headers' : 'the callback';
+  const [source] = named;
   const path = (source && options[source]) ?? '-';
+  const what = 'the callback';
   const bytes = await readInput({ option: `--${source ?? 'http-file'}`, path, what }, terminal);
   if (path === '-' && !/\S/.test(bytes.toString('latin1'))) {
     throw new UsageError(
@@ -93,36 +46,27 @@ async function readSource(
   return source === undefined ? parseCapture(bytes) : parsers[source](bytes);
 }
 
+/** Enough bytes to recognize the format of a capture. */
+const HEAD_BYTES = 1_024;
+
 /**
  * Parses a capture in a format that no option names: JSON, or otherwise an HTTP message.
  *
  * @throws {UsageError} when it is neither
  */
 export function parseCapture(source: Buffer): CapturedCallback {
-  const head = textHead(source);
+  const head = source
+    .toString('utf8', 0, HEAD_BYTES)
+    .replace(/^\ufeff/, '')
+    .trimStart();
   if (head.startsWith('{')) return parseJsonCapture(source);
   // The dashboard and callback sign offer curl commands, so users paste them here.
   if (/^(?:\$ +)?curl\s/.test(head)) {
     throw new UsageError(
-      "a curl command can't be read: give an HTTP message, as callback sign --output http prints it, or --headers-file and --body-file",
+      "a curl command can't be read: give an HTTP message, as callback sign --output http prints it, or JSON, as callback sign --json prints it",
     );
   }
   return parseHttpMessage(source);
-}
-
-/** Parses headers: header lines, or JSON. */
-export function parseHeaders(source: Buffer): readonly HeaderPair[] {
-  return /^[{[]/.test(textHead(source)) ? parseJsonHeaders(source) : parseHeaderFile(source);
-}
-
-/** Enough bytes to recognize the format of a capture. */
-const HEAD_BYTES = 1_024;
-
-function textHead(source: Buffer): string {
-  return source
-    .toString('utf8', 0, HEAD_BYTES)
-    .replace(/^\ufeff/, '')
-    .trimStart();
 }
 
 /** Larger than any callback; a wrong file must not fill the memory. */

@@ -27,23 +27,12 @@ describe('callback verify', () => {
   const json = JSON.stringify(capture());
 
   test.each([
-    ['a file of header lines and one of the body', { headers: lines.join('\n'), body }],
-    ['a file of JSON headers and one of the body', { headers: JSON.stringify(headers), body }],
-    ['a file of an HTTP message', { http: message }],
-    ['a file of JSON', { json }],
-    [
-      'a file of an HTTP message without its body, and one of that',
-      { http: `POST / HTTP/1.1\r\n${lines.join('\r\n')}`, body },
-    ],
-  ])('reads %s', async (what, parts) => {
-    const args = await Promise.all(
-      Object.entries(parts).map(async ([part, content]) => [
-        `--${part}-file`,
-        await captures.save(`${what}.${part}`, content),
-      ]),
-    );
+    ['--http-file', message],
+    ['--json-file', json],
+  ])('reads a file that is named by %s', async (option, content) => {
+    const file = await captures.save(`callback${option}`, content);
     const { code, stdout, stderr } = await runCommand(
-      ['callback', 'verify', ...AT, ...args.flat()],
+      ['callback', 'verify', ...AT, option, file],
       secretEnv,
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -73,20 +62,10 @@ describe('callback verify', () => {
     });
   });
 
-  test('reads the files of headers and body as they are, with no line break more or less', async () => {
-    const headersFile = await captures.save('headers.txt', lines.join('\r\n'));
-    const trailing = await captures.save('trailing.json', `${body}\n`);
+  test('reads the body of a file as it is, with no line break more or less', async () => {
+    const trailing = await captures.save('trailing.http', `${message}\n`);
     const { code, stdout } = await runCommand(
-      [
-        'callback',
-        'verify',
-        ...AT,
-        '--json',
-        '--headers-file',
-        headersFile,
-        '--body-file',
-        trailing,
-      ],
+      ['callback', 'verify', ...AT, '--json', '--http-file', trailing],
       secretEnv,
     );
     expect(code).toBe(1);
@@ -182,9 +161,8 @@ describe('callback verify', () => {
     expect(stderr).toContain('merchant-payments: standard input is empty: pipe in the callback');
   });
 
-  test('an empty body on standard input is a body', async () => {
-    const headersFile = await captures.save('headers-alone.txt', lines.join('\n'));
-    const { code, stdout } = await verify('', '--headers-file', headersFile, '--body-file', '-');
+  test('an empty body is a body', async () => {
+    const { code, stdout } = await verify(`${lines.join('\n')}\n\n`);
     expect(code).toBe(1);
     expect(stdout).toContain('body-empty');
   });
@@ -215,26 +193,19 @@ describe('callback verify', () => {
     );
   });
 
-  test('a file of the body stands in for the one of another capture', async () => {
-    const file = await captures.save('right.json', body);
-    const { code } = await verify(message.replace('paid', 'lost'), '-', '--body-file', file);
-    expect(code).toBe(0);
-  });
-
   test('a pasted curl command is refused, and the message says what to give', async () => {
     const curl = `curl 'http://x' -H '${lines[1]}' --data-raw '${body}'`;
     const { code, stdout, stderr } = await verify(curl);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /a curl command can't be read: give .*--headers-file and --body-file\n$/,
+      /a curl command can't be read: give .*callback sign --output http .*callback sign --json prints it\n$/,
     );
   });
 
   test.each([
-    [['--headers-file=a', '--http-file=b'], /--headers-file and --http-file each name a capture/],
-    [['--headers-file=-', '--body-file=-'], /standard input can be read only once/],
-    [['--body-file=-'], /standard input can be read only once/],
+    [['--http-file=a', '--json-file=b'], /--http-file and --json-file each name a capture/],
     [['-', '--http-file=b'], /--http-file and - each name a capture/],
+    [['-', '--http-file=-'], /--http-file and - each name a capture/],
     [['a.http'], /give a file with --http-file/],
     [['--http-file=/nowhere'], /--http-file: reading \/nowhere failed with ENOENT/],
     [['--http-file=/'], /failed with EISDIR/],

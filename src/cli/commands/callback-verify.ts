@@ -1,8 +1,7 @@
-import type { CallbackRequest, VerifyCallbackOptions } from 'merchant-payments/callback';
+import type { VerifyCallbackOptions } from 'merchant-payments/callback';
 import type { CallbackDiagnosis, CallbackFinding } from 'merchant-payments/testing';
 import { captureOptions, readCapture } from '../capture.js';
-import type { CapturedCallback } from '../capture-formats.js';
-import { type Call, defineCommand, parsed, UsageError } from '../command.js';
+import { type Call, defineCommand, parsed } from '../command.js';
 import { type Layout, labelledLines, wrapText } from '../layout.js';
 import { parseInstant } from '../option-values.js';
 import { plainText, printNote } from '../output.js';
@@ -46,17 +45,16 @@ export const verify = defineCommand({
   options,
   details: ['With -, or without any option, it reads an HTTP message or JSON from standard input.'],
   examples: [
-    'merchant-payments callback verify --headers-file headers.txt --body-file body.json',
     'merchant-payments callback verify --http-file callback.http --at 2026-01-31T12:00:00Z',
     'merchant-payments callback sign --json | merchant-payments callback verify',
   ],
   async run(call) {
     const { terminal } = call;
     const verifyOptions = toVerifyOptions(call);
-    const captured = await readCapture(call);
-    for (const note of captured.notes) printNote(terminal, `note: ${plainText(note)}`);
+    const { request, notes } = await readCapture(call);
+    for (const note of notes) printNote(terminal, `note: ${plainText(note)}`);
     const { diagnoseCallback } = await import('merchant-payments/testing');
-    const diagnosis = nameFindingFlags(diagnoseCallback(toRequest(captured), verifyOptions));
+    const diagnosis = nameFindingFlags(diagnoseCallback(request, verifyOptions));
     const secretCount = call.options['signing-secret'].length;
     return {
       json: diagnosis,
@@ -78,13 +76,6 @@ function toVerifyOptions({
     timestampUnit: given['timestamp-unit'],
     now: nowMs === undefined ? undefined : () => nowMs,
   };
-}
-
-function toRequest({ headers, body }: CapturedCallback): CallbackRequest {
-  if (body.kind === 'none') throw new UsageError(body.remedy);
-  // A parsed body is not a raw body; the diagnosis explains it.
-  const rawBody = body.kind === 'bytes' ? body.bytes : (body.value as string);
-  return { headers, rawBody };
 }
 
 /** Remedies on the command line for findings that an option fixes. */
