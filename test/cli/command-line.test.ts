@@ -152,3 +152,18 @@ test('JSON is indented on a terminal', async () => {
   });
   expect(stdout).toBe('{\r\n  "faults": []\r\n}\r\n');
 });
+
+test.each([
+  [['proxy', '--upstream', 'https://pay.example'], 'unknown command proxy; see --help'],
+  [['check', 'http://127.0.0.1:9/', '--explore', '9'], 'unknown option --explore'],
+  [['check', 'http://127.0.0.1:9/', '--replay', '[]'], 'unknown option --replay'],
+  [['check', 'http://127.0.0.1:9/', '--seed', '7'], 'unknown option --seed'],
+  [['check', 'http://127.0.0.1:9/', '--restart-command', 'x'], 'unknown option --restart-command'],
+  [['callback', 'verify', '--headers-file', 'a'], 'unknown option --headers-file'],
+  [['callback', 'verify', '--body-file', 'a'], 'unknown option --body-file'],
+])('%j was removed, and is refused as unknown', async (args, message) => {
+  const { code, stdout, stderr } = await runCommand(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^merchant-payments: [^\n]+; see (?:the command's )?--help\n$/);
+  expect(stderr).toContain(message);
+});
