@@ -36,11 +36,11 @@ export async function readCapture(call: CaptureCall): Promise<CapturedCallback> 
   }
   const [source] = named;
   const path = (source && options[source]) ?? '-';
-  const what = 'the callback';
-  const bytes = await readInput({ option: `--${source ?? 'http-file'}`, path, what }, terminal);
+  const option = `--${source ?? 'http-file'}`;
+  const bytes = await readInput({ option, path, what: 'the callback' }, terminal);
   if (path === '-' && !/\S/.test(bytes.toString('latin1'))) {
     throw new UsageError(
-      `standard input is empty: pipe in ${what} as captured, or give a file; see --help`,
+      'standard input is empty: pipe in the callback as captured, or give a file; see --help',
     );
   }
   return source === undefined ? parseCapture(bytes) : parsers[source](bytes);
