@@ -30,7 +30,7 @@ export class Credentials {
     return `Basic ${this.#encoded}`;
   }
 
-  /** Removes the credentials and the request's body from texts of a server, which may echo both. */
+  /** Removes the credentials from texts of a server, and withholds those that repeat the request's body. */
   redactAll(texts: readonly string[], requestBody?: string): string[] {
     return this.#redactor.redactAll(texts, requestBody);
   }

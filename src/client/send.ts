@@ -204,7 +204,7 @@ async function runSchema(
   }
 }
 
-/** Redacts all texts at once, as each search takes time in proportion to the request's body. */
+/** Redacts all texts at once, as a search takes time in proportion to the request's body. */
 function redactIssues(
   issues: readonly Issue[],
   { credentials, request }: FailureContext,

@@ -17,8 +17,8 @@ export interface FailureText {
   /** Its `code`, if it has one, as errors of this package, of drivers and of Node do. At most 64 characters. */
   code?: string | undefined;
   /**
-   * Its message, at most 500 characters. The receiver redacts the signing secret and the callback's body;
-   * anything else that your code or a driver writes into a message is kept.
+   * Its message, at most 500 characters. The receiver redacts the signing secret, and withholds a message that
+   * repeats 40 characters of the callback's body; anything else that your code or a driver writes is kept.
    */
   message: string;
 }

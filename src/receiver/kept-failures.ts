@@ -12,7 +12,7 @@ import {
   type FailureText,
 } from '../inbox/failed-changes.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
-import { REDACTED, Redactor } from '../protocol/redaction.js';
+import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
 
 /** Settings that all deliveries of a receiver share. */
 export interface FailureSettings {
@@ -60,7 +60,8 @@ export class DeliveryFailures implements FailurePolicy {
       try {
         const secrets = this.#settings.getSecrets()?.flatMap(textsOfSecret);
         if (secrets === undefined) return texts.map(() => REDACTED);
-        return new Redactor(secrets).redactAll(texts, decodeBody(toBytes(this.#rawBody)));
+        const body = decodeBody(toBytes(this.#rawBody));
+        return new Redactor(secrets).redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
       } catch {
         // Some runtimes of the fetch adapter lack Node's Buffer.
         return texts.map(() => REDACTED);

@@ -120,13 +120,12 @@ describe('redacting', () => {
     expect(redacted).toBe('got [redacted] instead');
   });
 
-  it('takes out the body of the request, when there is one', () => {
-    const body = '{"a":"b c"}';
-    for (const echo of [body, JSON.stringify(body), encodeURIComponent(body), btoa(body)]) {
-      expect(redact(`got ${echo}!`, body)).toMatch(/^got "?\[redacted\]"?!$/);
-    }
-    expect(redact('got nothing', '')).toBe('got nothing');
-    expect(redact('got nothing')).toBe('got nothing');
+  it('withholds a text that repeats the body of the request, when there is one', () => {
+    const body = '{"note":"ring twice, please"}';
+    expect(redact(`got ${body}!`, body)).toBe('[withheld: repeats the request]');
+    expect(redact(`got ${secret}, ring twice`, body)).toBe('got [redacted], ring twice');
+    expect(redact(`got ${body}!`, '')).toBe(`got ${body}!`);
+    expect(redact(`got ${body}!`)).toBe(`got ${body}!`);
   });
 });
 
@@ -217,17 +216,6 @@ describe('a secret is taken out', () => {
     (_how, spell) => {
       const short = 'hunter2two';
       expect(redact(`got|${spell(short)}|instead`, short)).toBe('got|[redacted]|instead');
-    },
-  );
-
-  it.each(spellings.filter(([how]) => how.includes('after')))(
-    '%s, when it is a short body',
-    (_how, spell) => {
-      // Of the first, twelve characters are its own after one byte: the fewest that are looked for.
-      for (const body of ['{"a":"bc"}', '{"a":"bcd"}', '{"a":"a short one"}']) {
-        const redacted = redactBy(new Credentials('k', secret), `got|${spell(body)}|instead`, body);
-        expect(redacted).toBe('got|[redacted]|instead');
-      }
     },
   );
 

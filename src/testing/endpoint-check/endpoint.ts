@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { BodyHold, CallbackSender } from '../../mock-server/callbacks/deliver.js';
-import { Redactor } from '../../protocol/redaction.js';
+import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
 import type { Answer } from './answer.js';
 import type { SignedRequest } from './callbacks.js';
 import type { ResolvedCheckOptions } from './options.js';
@@ -13,7 +13,7 @@ const CONNECT_MS = 200;
 
 /** How much of an answer is shown. */
 const MAX_QUOTE = 200;
-/** How much of the end of a large body is redacted in an answer: the rest is spaces. */
+/** How much of the end of a large body an answer must not repeat: the rest is spaces. */
 const MAX_SENT = 4096;
 
 /** The endpoint under check. */
@@ -63,7 +63,7 @@ export class Endpoint {
       '\n',
     );
     // Before markup is removed: a part of a secret could look like markup.
-    const [redacted = ''] = this.#redactor.redactAll([text], sent);
+    const [redacted = ''] = this.#redactor.redactAll([text], sent, MIN_SHARED_WITH_CALLBACK);
     const shown = redacted
       .replace(/<(style|script)\b[\s\S]*?(<\/\1>|$)|<[^>]*>?/gi, ' ')
       .replaceAll(/\s+/g, ' ')

@@ -76,8 +76,8 @@ export interface EndpointCheck {
   /** How long that answer took, in milliseconds. */
   readonly latencyMs?: number;
   /**
-   * Of a failed check: the body of that answer, at most 200 characters on one line, without markup; the signing
-   * secret and what was sent are redacted.
+   * Of a failed check: the body of that answer, at most 200 characters on one line, without markup. The signing
+   * secret is redacted, and an answer that repeats 40 characters of what was sent is withheld.
    */
   readonly answer?: string;
   /** The reference numbers of its made-up payments, to find them in the endpoint's log. */

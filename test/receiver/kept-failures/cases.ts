@@ -227,15 +227,18 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     expect(await list(inbox, referenceNumber)).toEqual([]);
   });
 
-  it('keeps no signing secret, no control character and no part of the body with the error', async () => {
+  it.each([
+    ['', 'a [redacted] b [redacted] c  [31m  d'],
+    [', whose message has a part of the body', '[withheld: repeats the request]'],
+  ])('keeps no signing secret and no control character with the error%s', async (quotes, kept) => {
     const secrets = [SECRET, new TextEncoder().encode('whsec_in_bytes_0123456789')];
     const encoded = Buffer.from(secrets[1] as Uint8Array).toString('base64');
     const { inbox, referenceNumber, deliver } = createShop({
       keepBodies: false,
       signingSecret: async () => secrets as string[],
       onPayment({ payment }) {
-        const body = JSON.stringify(payment);
-        throw Object.assign(new Error(`a ${SECRET} b ${encoded} c ${body} \u001b[31m\u0000 d`), {
+        const body = quotes === '' ? '' : JSON.stringify(payment);
+        throw Object.assign(new Error(`a ${SECRET} b ${encoded} c ${body}\u001b[31m\u0000 d`), {
           name: `Of${SECRET}`,
           code: SECRET,
         });
@@ -243,11 +246,17 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     });
     await deliver();
     const { error } = await listOne(inbox, referenceNumber);
-    expect(error).toEqual({
-      name: 'Of[redacted]',
-      code: '[redacted]',
-      message: 'a [redacted] b [redacted] c [redacted]  [31m  d',
+    expect(error).toEqual({ name: 'Of[redacted]', code: '[redacted]', message: kept });
+  });
+
+  it("keeps an error's message that names the payment", async () => {
+    const { inbox, referenceNumber, deliver } = createShop({
+      onPayment: ({ payment }) =>
+        Promise.reject(new Error(`no order of ${payment.referenceNumber}`)),
     });
+    await deliver();
+    const { error } = await listOne(inbox, referenceNumber);
+    expect(error.message).toBe(`no order of ${referenceNumber}`);
   });
 
   it('reports once that a change was parked after its time limit', async () => {

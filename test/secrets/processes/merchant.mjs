@@ -50,9 +50,10 @@ async function echoing() {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
-    const said = `${request.headers.authorization} ${body}`;
+    const { authorization } = request.headers;
+    const code = `${authorization} ${body}`;
     response.writeHead(500, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ code: said, message: said, requestId: said }));
+    response.end(JSON.stringify({ code, message: authorization, requestId: body }));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();

@@ -32,26 +32,32 @@ const plainEchoes = [
   `${'.'.repeat(290)}${authorization}`,
   `${'.'.repeat(4_080)}${authorization}${body}`,
 ];
-const spelledEchoes = [
-  authorization.slice(6),
-  `${apiKey}:${apiSecret}`,
-  apiSecret,
-  apiKey,
-  body,
-].flatMap((said) =>
-  Object.values(spellingsOf(said)).map((spelled, index) =>
-    index % 2 === 0 ? spelled : `${spelled.slice(0, -9)}…`,
-  ),
+const secrets = [authorization.slice(6), `${apiKey}:${apiSecret}`, apiSecret, apiKey];
+const spelledSecrets = secrets.flatMap((secret, at) =>
+  Object.values(spellingsOf(secret))
+    .map((spelled, index) => (index % 2 === 0 ? spelled : `${spelled.slice(0, -9)}…`))
+    // Every spelling has its turn.
+    .filter((_, index) => isFullSize || index % secrets.length === at),
 );
-const echoes = [
-  ...plainEchoes,
-  // Each secret has the same number of spellings, which 5 does not divide: every spelling has its turn.
-  ...spelledEchoes.filter((_, index) => isFullSize || index % 5 === 0),
+const secretEchoes = [
+  authorization,
+  `${apiKey}:${apiSecret}`,
+  ...spelledSecrets,
   apiSecret.slice(0, 16),
   apiSecret.slice(-16),
-  Buffer.from(JSON.stringify({ authorization, body })).toString('base64'),
+  Buffer.from(JSON.stringify({ authorization, path: '/api/payments' })).toString('base64'),
   Buffer.from(`{"said":"${apiKey}:${apiSecret}"}`).toString('base64url'),
 ];
+const bodyEchoes = [
+  `${body.slice(0, -9)}…`,
+  JSON.stringify({ said: body }),
+  JSON.stringify(JSON.parse(body), null, 2),
+  `the note "${customer}" is too long`,
+  customer.slice(0, 24),
+];
+const echoes = [...plainEchoes, ...secretEchoes, ...bodyEchoes];
+/** Without the body, with which a text is withheld whatever its secrets are. */
+const secretEcho = secretEchoes.join(' | ');
 const echo = echoes.join(' | ');
 
 /** A logger that is printed as a developer would, with everything that it is given. */
@@ -143,7 +149,7 @@ function answers(options: TransportOptions): Record<string, Walk> {
     ),
     'a 2xx that is too large': answered(options, () => httpAnswer(201, echo.repeat(50))),
     'a 2xx with an echo': async (see) => {
-      const said = { echo: [authorization, apiSecret, apiKey, body], requestId: echo };
+      const said = { echo: [authorization, apiSecret, apiKey, body], requestId: secretEcho };
       const server = await startRawServer({ answer: () => httpAnswer(201, said) });
       const client = createClient(see, server.url, options);
       const created = await client.payments.create(order, { extraBody });
@@ -187,12 +193,16 @@ const rejections: Record<string, unknown> = {
   'a text': echo,
   'an error that quotes': new Error(echo),
   'an error with a code that quotes': Object.assign(new Error(echo), { code: 'EPIPE' }),
+  'an error with a code that quotes secrets': Object.assign(new Error(secretEcho), {
+    code: 'EPIPE',
+  }),
   'an error whose code is the secret': Object.assign(new Error('m'), { code: apiSecret }),
   'an error whose code is part of the header': Object.assign(new Error('m'), {
     code: authorization.slice(6, 40),
   }),
   'an error whose code is the body': Object.assign(new Error('m'), { code: customer }),
   'causes that quote': new TypeError('fetch failed', { cause: new Error(`below: ${echo}`) }),
+  'causes that quote secrets': new TypeError(secretEcho, { cause: new Error(secretEcho) }),
   'fields that quote': Object.assign(new Error('m'), { code: 'E', request: { headers: echo } }),
   'errors that quote': new AggregateError([new Error(echo)], echo),
   'an error whose name quotes': Object.assign(new Error('m'), { name: echo }),

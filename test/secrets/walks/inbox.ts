@@ -67,8 +67,13 @@ async function receiveBy<Tx>(see: See, inbox: CallbackInbox<Tx>, work?: Work): P
 /** Changes that fail with an error that shows all there is, are parked, blocked, replayed and listed. */
 async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<void> {
   const bytes = signingSecret instanceof Uint8Array ? signingSecret : signingBytes;
-  const all = [body, signingText, bytes.toString('hex'), bytes.toString('base64'), customer];
-  const receivers = [false, true].map((keepBodies) => {
+  const secrets = [signingText, bytes.toString('hex'), bytes.toString('base64')];
+  // With the body, a message is withheld whatever its secrets are.
+  const messages = [secrets.join(' '), [body, ...secrets, customer].join(' ')];
+  const scenes = messages.flatMap((message) =>
+    [false, true].map((keepBodies) => ({ keepBodies, message })),
+  );
+  const receivers = scenes.map(({ keepBodies, message }) => {
     const inbox = memoryInbox({ keepBodies });
     const receiver = createCallbackReceiver({
       now,
@@ -80,7 +85,7 @@ async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<voi
       onError(error) {
         if (error instanceof InboxError) see('what onError receives', error);
       },
-      onPayment: () => Promise.reject(Object.assign(new Error(all.join(' ')), { code: all[1] })),
+      onPayment: () => Promise.reject(Object.assign(new Error(message), { code: signingText })),
     });
     return { inbox, receiver };
   });

@@ -34,10 +34,20 @@ it.each<[string, Parameters<typeof quote>[0]]>([
   ['the secret in base64', () => `key=${Buffer.from(SECRET).toString('base64')}!`],
   ['the secret between markup', () => `<b>${SECRET}</b>!`],
   ['the query of the URL', () => 'no route for token=t0k3n-of-the-query!'],
-  ['the body that was sent', (body) => `got ${body}!`],
-  ['the signature that was sent', (_, signature) => `not ${signature}!`],
 ])('quotes nothing of %s', async (_, answer) => {
   const shown = await quote(answer);
   expect(shown).toMatch(/\[redacted\]\s?!$/);
   expect(shown).not.toMatch(/7c19d2|t0k3n|referenceNumber/);
+});
+
+it.each<[string, Parameters<typeof quote>[0]]>([
+  ['the body that was sent', (body) => `got ${body}!`],
+  ['the signature that was sent', (_, signature) => `not ${signature}!`],
+])('quotes nothing of an answer that repeats %s', async (_, answer) => {
+  expect(await quote(answer)).toBe('[withheld: repeats the request]');
+});
+
+it('quotes an answer that names the payment', async () => {
+  const shown = await quote((body) => `no order of ${JSON.parse(body).referenceNumber}`);
+  expect(shown).toMatch(/^no order of [0-9a-f-]{36}$/);
 });
