@@ -6,7 +6,6 @@ import { measureMysql } from './mysql.mjs';
 import { measureOutbox } from './outbox.mjs';
 import { measurePostgres } from './postgres.mjs';
 import { measureReceiver } from './receiver.mjs';
-import { measureRedaction } from './redaction.mjs';
 import { report } from './report.mjs';
 import { measureSize } from './size.mjs';
 import { measureVerify } from './verify.mjs';
@@ -14,7 +13,6 @@ import { measureVerify } from './verify.mjs';
 report([
   await measureVerify(),
   await measureClient(),
-  await measureRedaction(),
   await measureReceiver(),
   await measurePostgres(),
   await measureMysql(),

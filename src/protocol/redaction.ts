@@ -32,9 +32,9 @@ export class Redactor {
    */
   redactAll(texts: readonly string[], sent = '', minShared = MIN_SHARED): string[] {
     const searched = texts.map((text) => text.slice(0, MAX_SEARCHED));
-    const repeats = sent === '' ? undefined : findRepeats(searched, sent, minShared);
+    const repeats = sent === '' ? [] : findRepeats(searched, sent, minShared);
     return searched.map((text, index) => {
-      if (repeats?.has(index)) return WITHHELD;
+      if (repeats[index]) return WITHHELD;
       const shown = this.#redact(text);
       // The end may be the beginning of what was cut off.
       return (texts[index] as string).length > MAX_SEARCHED ? shown.slice(0, -minShared) : shown;
@@ -71,46 +71,38 @@ function partsOf(text: string, length: number): string[] {
   return parts;
 }
 
-/** The indexes of the texts that share a part of this length with what was sent, whatever the white space. */
-function findRepeats(texts: readonly string[], sent: string, length: number): Set<number> {
-  const repeats = new Set<number>();
-  const waiting = new Map<number, string>();
+/** Which texts share a part of this length with what was sent, as it is or without white space. */
+function findRepeats(texts: readonly string[], sent: string, length: number): boolean[] {
   let left = MAX_SEARCHED_IN_ALL;
-  for (const [index, text] of texts.entries()) {
-    if (text.length < length) continue;
+  const forms = texts.map((text) => {
+    if (text.length < length) return '';
     left -= text.length;
-    if (left < 0) repeats.add(index);
-    // Neither separator occurs in JSON, so no part lies across both.
-    else waiting.set(index, `${text}\0${withoutSpace(text)}`);
-  }
-  if (waiting.size === 0) return repeats;
-  const source = `${sent}\u0001${withoutSpace(sent)}`;
-  for (const part of sharedParts([...waiting.values()], source, length)) {
-    for (const [index, text] of waiting) {
-      if (!text.includes(part)) continue;
-      repeats.add(index);
-      waiting.delete(index);
-    }
-    if (waiting.size === 0) break;
-  }
-  return repeats;
+    return left < 0 ? undefined : `${text}\0${withoutSpace(text)}`;
+  });
+  const searched = forms.flatMap((form) => form || []);
+  if (searched.length === 0) return [];
+  // Neither separator occurs in JSON, so no part lies across both.
+  const shared = sharedParts(searched, `${sent}\u0001${withoutSpace(sent)}`, length);
+  return forms.map(
+    (form) => form === undefined || partsOf(form, length).some((part) => shared.has(part)),
+  );
 }
 
 /** In time proportional to the length of the source, which may be megabytes, and of the texts. */
-function* sharedParts(texts: readonly string[], source: string, length: number): Generator<string> {
+function sharedParts(texts: readonly string[], source: string, length: number): Set<string> {
   const parts = new Set(texts.flatMap((text) => partsOf(text, length)));
-  // Every part of the source contains one of the blocks that it divides into.
+  // The first whole block of the source within a part begins in the first half of the part.
   const block = Math.floor(length / 2);
   const blocks = new Set(texts.flatMap((text) => partsOf(text, block)));
+  const shared = new Set<string>();
   for (let at = 0; at < source.length; at += block) {
     if (!blocks.has(source.slice(at, at + block))) continue;
-    for (let from = Math.max(0, at + block - length); from <= at; from += 1) {
+    for (let from = at - block + 1; from <= at; from += 1) {
       const part = source.slice(from, from + length);
-      if (!parts.has(part) || isInName(source, from, length)) continue;
-      yield part;
-      parts.delete(part);
+      if (parts.has(part) && !isInName(source, from, length)) shared.add(part);
     }
   }
+  return shared;
 }
 
 /** Whether a part of JSON lies in a field's name, such as `merchantPaymentReference`: it is not data. */
@@ -146,7 +138,11 @@ function spellings(secret: string): string[] {
     // As programs print a string, in single or double quotes.
     secret.replaceAll(/['\\]/g, '\\$&'),
     secret.replaceAll('\\', '\\\\'),
-    secret.replaceAll(/[&<>"]/g, (character) => htmlEscapes[character] as string),
+    secret
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;'),
     base64,
     encodeURIComponent(base64),
     // Padding is sometimes left off; the rest can still be decoded.
@@ -157,13 +153,6 @@ function spellings(secret: string): string[] {
     hex.toUpperCase(),
   ];
 }
-
-const htmlEscapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-};
 
 function codeOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, '0');

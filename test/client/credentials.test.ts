@@ -135,6 +135,15 @@ const base64: Spelling = (text) => Buffer.from(text).toString('base64');
 const base64url: Spelling = (text) => Buffer.from(text).toString('base64url');
 const unpadded: Spelling = (text) => text.replaceAll('=', '');
 
+/** JSON that escapes these characters by their codes. */
+const escaped =
+  (characters: RegExp, spellDigits: Spelling = (digits) => digits): Spelling =>
+  (text) =>
+    text.replaceAll(
+      characters,
+      (it) => `\\u${spellDigits(it.charCodeAt(0).toString(16).padStart(4, '0'))}`,
+    );
+
 /** What is of the text alone when it is encoded with that many bytes before it, and more after it. */
 const shifted =
   (before: number, encode: Spelling): Spelling =>
@@ -160,13 +169,12 @@ const spellings: readonly [string, Spelling][] = [
     'in HTML',
     (text) => text.replaceAll(/[&<>"]/g, (it) => `&${htmlNames[it as keyof typeof htmlNames]};`),
   ],
+  ['as Go writes it in JSON', escaped(/[<>&]/g)],
+  ['as .NET writes it in JSON', escaped(/[<>&'"`+]/g, (digits) => digits.toUpperCase())],
+  ['in JSON that is all escapes', escaped(/[^A-Za-z0-9]/g)],
   [
-    'as .NET writes it in JSON',
-    (text) =>
-      text.replaceAll(
-        /[<>&'"`+]/g,
-        (it) => `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
-      ),
+    'in JSON that is all escapes, in capitals',
+    escaped(/[^A-Za-z0-9]/g, (digits) => digits.toUpperCase()),
   ],
   ['in base64', base64],
   ['in base64 without padding', (text) => unpadded(base64(text))],

@@ -167,11 +167,13 @@ describe('a text that repeats 24 characters of what was sent is withheld', () =>
     expect(show(spaced.slice(0, 24), JSON.stringify(spaced))).toBe(WITHHELD);
   });
 
-  it('but not where its end and its beginning stand side by side', () => {
+  it('but not where its end and its beginning stand side by side, or two halves change places', () => {
     for (const between of ['', '\0', '\n']) {
       const text = `${body.slice(-23)}${between}${body.slice(0, 23)}`;
       expect(show(text, body)).toBe(text);
     }
+    const text = `${body.slice(12, 24)}|${body.slice(0, 12)}`;
+    expect(show(text, body)).toBe(text);
   });
 
   it('unless they are the name of a field, which says what is wrong', () => {
