@@ -1,7 +1,7 @@
 import { OutboxError } from '../errors.js';
 import type { OutboxState } from './outbox.js';
 import type { OwnedPayment } from './steps.js';
-import type { Listed, StoredSecondPayment } from './store.js';
+import type { StoredSecondPayment } from './store.js';
 
 const STATES: Readonly<Record<OutboxState, true>> = {
   recorded: true,
@@ -13,21 +13,6 @@ const STATES: Readonly<Record<OutboxState, true>> = {
 
 type Column = string | number | null | undefined;
 
-/**
- * Parses a row of payments, which databases return as a JSON list: key, body, digest, state, attempts, the times
- * of recording, sending and change, reference number, record and failure.
- *
- * @throws {OutboxError} `STORE_FAILED` for anything else
- */
-export function parseRow(json: string): Listed {
-  return toListed(JSON.parse(json));
-}
-
-/** Parses a list of such rows. */
-export function parseRows(json: string): readonly Listed[] {
-  return (JSON.parse(json) as Column[][]).map(toListed);
-}
-
 /** A row with the fields that only the store sees. */
 export interface OwnedRow {
   readonly key: string;
@@ -36,30 +21,21 @@ export interface OwnedRow {
   readonly nowMs: number;
 }
 
-/** Parses a longer row, followed by owner, end of the lease, time of the record and current time. */
+/**
+ * Parses a row of payments, which databases return as a JSON list in the order of `Statements`.
+ *
+ * @throws {OutboxError} `STORE_FAILED` for anything else
+ */
 export function parseOwnedRow(json: string): OwnedRow {
-  const columns = JSON.parse(json) as Column[];
-  const { key, stored } = toListed(columns.slice(0, ROW_LENGTH));
-  const [owner, leaseUntilMs, updatedAtUs, nowMs] = columns.slice(ROW_LENGTH);
-  const row = {
-    ...stored,
-    owner: orNothing(owner, String),
-    leaseUntilMs: orNothing(leaseUntilMs, Number),
-    updatedAtUs: orNothing(updatedAtUs, Number),
-  };
-  return { key, row, nowMs: Number(nowMs) };
-}
-
-const ROW_LENGTH = 11;
-
-function toListed(columns: readonly Column[]): Listed {
+  const columns: readonly Column[] = JSON.parse(json);
   const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
     columns;
-  const [referenceNumber, payment, failure] = rest;
-  if (!Object.hasOwn(STATES, String(state)) || rest.length !== 3) throw unknownRow();
+  const [referenceNumber, payment, failure, owner, leaseUntilMs, updatedAtUs, nowMs] = rest;
+  if (!Object.hasOwn(STATES, String(state)) || rest.length !== 7) throw unknownRow();
   return {
     key: String(key),
-    stored: {
+    nowMs: Number(nowMs),
+    row: {
       body: String(body),
       digest: String(digest),
       state: state as OutboxState,
@@ -70,21 +46,31 @@ function toListed(columns: readonly Column[]): Listed {
       referenceNumber: orNothing(referenceNumber, String),
       payment: orNothing(payment, String),
       failure: orNothing(failure, String),
+      owner: orNothing(owner, String),
+      leaseUntilMs: orNothing(leaseUntilMs, Number),
+      updatedAtUs: orNothing(updatedAtUs, Number),
     },
   };
 }
 
-/** Parses a JSON list of lists: key, body, reference number, record and the time when it was found. */
-export function parseSecondPayments(json: string): readonly StoredSecondPayment[] {
-  return (JSON.parse(json) as Column[][]).map(
-    ([key, body, referenceNumber, payment, foundAtMs]) => ({
+/** Parses rows of second payments: key, body, reference number, record and the time when it was found. */
+export function parseSecondPayments(rows: readonly string[]): readonly StoredSecondPayment[] {
+  return rows.map((json) => {
+    const [key, body, referenceNumber, payment, foundAtMs]: readonly Column[] = JSON.parse(json);
+    return {
       key: String(key),
       body: String(body),
       referenceNumber: String(referenceNumber),
       payment: String(payment),
       foundAtMs: Number(foundAtMs),
-    }),
-  );
+    };
+  });
+}
+
+/** Parses a list of one time. */
+export function parseTime(json: string): number | undefined {
+  const [time]: readonly Column[] = JSON.parse(json);
+  return orNothing(time, Number);
 }
 
 function orNothing<Value>(column: Column, read: (column: Column) => Value): Value | undefined {

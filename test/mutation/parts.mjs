@@ -102,6 +102,7 @@ export const PARTS = {
   'outbox-postgres': {
     mutate: [
       'src/outbox/postgres/**/*.ts',
+      'src/outbox/sql/**/*.ts',
       'src/outbox/rows.ts',
       'src/outbox/failures.ts',
       'src/storage/postgres/runner.ts',

@@ -17,7 +17,7 @@ describe('the part of a changed file', () => {
     ['src/inbox/contract/contract.ts', 'inbox-contract'],
     ['src/outbox/engine.ts', 'outbox'],
     ['src/outbox/contract/cases/creation.ts', 'outbox-contract'],
-    ['src/outbox/postgres/statements.ts', 'outbox-postgres'],
+    ['src/outbox/sql/statements.ts', 'outbox-postgres'],
     ['src/outbox/rows.ts', 'outbox-postgres'],
     ['src/storage/stored-name.ts', 'storage'],
     ['src/storage/providers/kysely.ts', 'postgres'],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseOwnedRow, parseRow } from '../../src/outbox/rows.js';
+import { parseOwnedRow } from '../../src/outbox/rows.js';
 
-const row = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000, 'PAY-1', '{"a":1}', 'failed'];
+const visible = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000];
+const row = [...visible, 'PAY-1', '{"a":1}', 'failed', 'owner', '4000', 5, '6000'];
 const stored = {
   body: '{}',
   digest: 'digest',
@@ -17,7 +18,7 @@ const stored = {
 
 describe('a row of the outbox', () => {
   it('is read with the fields that only the store sees', () => {
-    expect(parseOwnedRow(JSON.stringify([...row, 'owner', '4000', 5, '6000']))).toEqual({
+    expect(parseOwnedRow(JSON.stringify(row))).toEqual({
       key: 'key',
       row: { ...stored, owner: 'owner', leaseUntilMs: 4000, updatedAtUs: 5 },
       nowMs: 6000,
@@ -25,8 +26,8 @@ describe('a row of the outbox', () => {
   });
 
   it('lacks what is null', () => {
-    const nothing = [...row.slice(0, 6), null, 3000, null, null, null];
-    const { row: read } = parseOwnedRow(JSON.stringify([...nothing, null, null, null, 6000]));
+    const nothing = [...row.slice(0, 6), null, 3000, ...Array(6).fill(null), 6000];
+    const { row: read } = parseOwnedRow(JSON.stringify(nothing));
     expect(read).toEqual({
       ...stored,
       sentAtMs: undefined,
@@ -37,7 +38,6 @@ describe('a row of the outbox', () => {
       leaseUntilMs: undefined,
       updatedAtUs: undefined,
     });
-    expect(parseOwnedRow(JSON.stringify(nothing.concat(null))).row.leaseUntilMs).toBeUndefined();
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('a row of the outbox', () => {
     ['a column more', [...row, 'more']],
     ['a column less', row.slice(0, -1)],
   ])('is refused with %s', (_, columns) => {
-    expect(() => parseRow(JSON.stringify(columns))).toThrow(
+    expect(() => parseOwnedRow(JSON.stringify(columns))).toThrow(
       expect.objectContaining({
         code: 'STORE_FAILED',
         message: expect.stringContaining('look for a later version of the package'),

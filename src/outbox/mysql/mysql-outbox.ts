@@ -11,9 +11,12 @@ import { markDatabase } from '../../storage/shared-database.js';
 import { Engine } from '../engine.js';
 import { logOperations } from '../operation-log.js';
 import type { PaymentOutbox } from '../outbox.js';
+import { SqlStore } from '../sql/sql-store.js';
+import { Statements } from '../sql/statements.js';
+import { mysqlDialect } from './dialect.js';
 import { noStepInTime } from './failures.js';
-import { MysqlStore } from './mysql-store.js';
 import { type MysqlOutboxOptions, mysqlOutboxRules, quoteTables } from './options.js';
+import { MysqlSession } from './session.js';
 
 /** An outbox in MySQL or MariaDB. */
 export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {
@@ -92,11 +95,13 @@ export function mysqlOutbox(
   );
   const limits = { ...timeouts, createTimeout: noStepInTime };
   const runner = isProvider(pool) ? providedRunner(pool, limits) : mysqlRunner(pool, limits);
-  const store = new MysqlStore(runner, quoteTables(prefix));
+  const session = new MysqlSession(runner);
+  const statements = new Statements(mysqlDialect(quoteTables(prefix)));
+  const store = new SqlStore(session, statements);
   const engine = new Engine(store, { client, leaseMs });
   logOperations(engine, { logger, logReferences });
   const outbox = Object.assign(engine, {
-    setup: () => store.setup(),
+    setup: () => session.setup(statements),
   });
   return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
 }

@@ -1,21 +1,20 @@
--- One row for each payment to create.
+-- One row for each payment to create. Times are in milliseconds since 1970, except where the name says us.
 CREATE TABLE IF NOT EXISTS `payment_outbox_payments` (
   -- The merchant's reference, or a digest of it if it is long or has special characters.
   reference varchar(128) NOT NULL PRIMARY KEY,
   -- The request body as JSON, and its digest.
   body longtext NOT NULL,
-  digest varchar(64) NOT NULL,
+  digest varchar(128) NOT NULL,
   -- recorded, sending, created, rejected or unresolved.
-  state varchar(16) NOT NULL,
-  -- The fencing token of the process that sends it, and the end of its lease. Times are in milliseconds since 1970.
-  owner varchar(64),
+  state varchar(128) NOT NULL,
+  -- The fencing token of the process that sends it, and the end of its lease.
+  owner varchar(128),
   lease_until_ms bigint,
   attempts int NOT NULL,
   recorded_at_ms bigint NOT NULL,
   sent_at_ms bigint,
   changed_at_ms bigint NOT NULL,
-  -- The payment at the service: its reference, its record as JSON, and the time of the record in microseconds
-  -- since 1970.
+  -- The payment at the service: its reference, its record as JSON, and the time of the record.
   reference_number varchar(128),
   payment longtext,
   payment_updated_at_us bigint,
@@ -31,7 +30,7 @@ CREATE TABLE IF NOT EXISTS `payment_outbox_second_payments` (
   reference_number varchar(128) NOT NULL,
   -- The request body that was sent for the reference, as JSON.
   body longtext NOT NULL,
-  -- The record as JSON, and the time of the record in microseconds since 1970.
+  -- The record as JSON, and its time.
   payment longtext NOT NULL,
   payment_updated_at_us bigint,
   found_at_ms bigint NOT NULL,

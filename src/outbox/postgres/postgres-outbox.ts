@@ -18,13 +18,16 @@ import { markDatabase } from '../../storage/shared-database.js';
 import { Engine } from '../engine.js';
 import { logOperations } from '../operation-log.js';
 import type { PaymentOutbox } from '../outbox.js';
+import { SqlStore } from '../sql/sql-store.js';
+import { Statements } from '../sql/statements.js';
+import { postgresDialect } from './dialect.js';
 import {
   type PostgresOutboxOptions,
   postgresOutboxRules,
   quoteTables,
   type Timeouts,
 } from './options.js';
-import { noStepInTime, PostgresStore } from './postgres-store.js';
+import { noStepInTime, PostgresSession } from './session.js';
 
 /** An outbox in Postgres. */
 export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
@@ -102,11 +105,13 @@ export function postgresOutbox(
     postgresOutboxRules,
     { holds: 'client' },
   );
-  const store = new PostgresStore(openRunner(pool, timeouts), quoteTables(prefix));
+  const tables = quoteTables(prefix);
+  const session = new PostgresSession(openRunner(pool, timeouts), tables);
+  const store = new SqlStore(session, new Statements(postgresDialect(tables)));
   const engine = new Engine(store, { client, leaseMs });
   logOperations(engine, { logger, logReferences });
   const outbox = Object.assign(engine, {
-    setup: () => store.setup(),
+    setup: () => session.setup(),
   });
   return markDatabase(outbox, isProvider(pool) ? pool.database : pool);
 }

@@ -1,10 +1,7 @@
 import { resolveOptions } from '../../protocol/options.js';
-import {
-  indexExists,
-  indexName,
-  type SchemaPart,
-  tableExists,
-} from '../../storage/postgres/schema-parts.js';
+import { indexExists, type SchemaPart, tableExists } from '../../storage/postgres/schema-parts.js';
+import { Statements } from '../sql/statements.js';
+import { postgresDialect } from './dialect.js';
 import {
   type PostgresOutboxSchemaOptions,
   type QuotedTables,
@@ -25,61 +22,9 @@ export function postgresOutboxSchema(options: PostgresOutboxSchemaOptions = {}):
 }
 
 /** The parts of the schema, in the order of their creation. */
-export function schemaParts({ payments, seconds }: QuotedTables): SchemaPart[] {
-  return [
-    {
-      exists: tableExists(payments),
-      create: `-- One row for each payment to create.
-CREATE TABLE IF NOT EXISTS ${payments} (
-  -- The merchant's reference, or a digest of it if it is long or has special characters.
-  reference text COLLATE "C" PRIMARY KEY,
-  -- The request body as JSON, and its digest.
-  body text NOT NULL,
-  digest text NOT NULL,
-  -- recorded, sending, created, rejected or unresolved.
-  state text NOT NULL,
-  -- The fencing token of the process that sends it, and the end of its lease.
-  owner text,
-  lease_until timestamptz,
-  attempts integer NOT NULL DEFAULT 0,
-  recorded_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
-  sent_at timestamptz(3),
-  changed_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
-  -- The payment at the service: its reference, its record as JSON, and the time of the record in microseconds
-  -- since 1970.
-  reference_number text COLLATE "C",
-  payment text,
-  payment_updated_at_us bigint,
-  -- Why the last attempt failed, as JSON.
-  failure text
-) WITH (fillfactor = 80)`,
-    },
-    {
-      exists: indexExists(payments, 'open'),
-      create: `-- For recover() and unresolved(). Contains only open payments, of which there are few.
-CREATE INDEX IF NOT EXISTS ${indexName(payments, 'open')}
-  ON ${payments} (state) WHERE state NOT IN ('created', 'rejected')`,
-    },
-    {
-      exists: indexExists(payments, 'recorded_at'),
-      create: `-- For prune().
-CREATE INDEX IF NOT EXISTS ${indexName(payments, 'recorded_at')}
-  ON ${payments} (recorded_at)`,
-    },
-    {
-      exists: tableExists(seconds),
-      create: `-- One row for each further payment at the service with the same reference.
-CREATE TABLE IF NOT EXISTS ${seconds} (
-  reference text COLLATE "C" NOT NULL,
-  reference_number text COLLATE "C" NOT NULL,
-  -- The request body that was sent for the reference, as JSON.
-  body text NOT NULL,
-  -- The record as JSON, and the time of the record in microseconds since 1970.
-  payment text NOT NULL,
-  payment_updated_at_us bigint,
-  found_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
-  PRIMARY KEY (reference, reference_number)
-)`,
-    },
-  ];
+export function schemaParts(tables: QuotedTables): SchemaPart[] {
+  const { payments, seconds } = tables;
+  const exists = [tableExists(payments), tableExists(seconds), indexExists(payments, 'state')];
+  const { schema } = new Statements(postgresDialect(tables));
+  return schema.map((create, index) => ({ create, exists: exists[index] as string }));
 }

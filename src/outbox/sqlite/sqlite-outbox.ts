@@ -6,7 +6,10 @@ import { assertSame, Engine } from '../engine.js';
 import { logOperations } from '../operation-log.js';
 import { logRules, type OutboxOptions, outboxRules } from '../options.js';
 import type { PaymentOutbox, RecordContext } from '../outbox.js';
-import { SqliteStore } from './sqlite-store.js';
+import { SqlStore } from '../sql/sql-store.js';
+import { Statements } from '../sql/statements.js';
+import { sqliteDialect } from './dialect.js';
+import { SqliteSession } from './session.js';
 
 /** Options of {@link sqliteOutbox}. */
 export interface SqliteOutboxOptions extends OutboxOptions {
@@ -85,14 +88,20 @@ export function sqliteOutbox(database: SqliteDatabase, options: SqliteOutboxOpti
   const { client, leaseMs, logger, logReferences, prefix, now } = resolveOptions(options, rules, {
     holds: 'client',
   });
-  const store = new SqliteStore(database, prefix, now);
+  const session = new SqliteSession(database);
+  const statements = new Statements(sqliteDialect(prefix, now));
+  // There is only one connection, so its open transaction is always the one used.
+  const store = new SqlStore(session, statements, { needsTransaction: false });
   const engine = new Engine<SqliteDatabase | undefined>(store, { client, leaseMs });
   logOperations(engine, { logger, logReferences });
   return Object.assign(engine, {
-    setup: () => store.createTables(),
+    setup: () => session.createTables(statements),
     recordNow(input: CreatePaymentInput, context?: Pick<RecordContext<undefined>, 'extraBody'>) {
       const { key, intent } = engine.toRecord(input, context?.extraBody);
-      assertSame(store.recordNow(key, intent), intent);
+      assertSame(
+        session.runNow(() => store.recordStep(key, intent)),
+        intent,
+      );
     },
   });
 }

@@ -52,7 +52,7 @@ export function pgTransactions<Tx extends Queryable>(
 }
 
 // Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write.
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
+export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 
 class PgTransaction<Tx extends Queryable> implements OpenTransaction<Tx> {
   readonly tx: Tx;

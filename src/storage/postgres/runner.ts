@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../../errors.js';
 import { describeValue } from '../../protocol/describe-value.js';
-import { toError } from '../loss.js';
+import { Loss, toError } from '../loss.js';
 import { hasMethods, type TransactionProvider } from '../providers/provider.js';
 import {
+  type Ask,
   type Row,
   type Runner,
   type RunnerOptions,
@@ -10,16 +11,15 @@ import {
   TransactionOpen,
 } from '../runner.js';
 import { databaseErrorOf, spoilsConnection, sqlStateOf } from './failures.js';
-import { release, takeConnection } from './pg-transactions.js';
+import { BEGIN, release, takeConnection } from './pg-transactions.js';
 import {
   hasOpenTransaction,
-  type PgClientLike,
   type PgliteLike,
   type PgPoolLike,
   type Queryable,
   statusOf,
 } from './pool.js';
-import { changedAnswer } from './transactions.js';
+import { changedAnswer, onlyText } from './transactions.js';
 
 interface Answer {
   readonly rows: readonly Row[];
@@ -27,11 +27,12 @@ interface Answer {
   readonly rowCount?: unknown;
   /** The same, by PGlite. */
   readonly affectedRows?: unknown;
+  readonly command?: string;
 }
 
 type Results = Answer | readonly Answer[];
 
-/** A {@link Runner} that also reports whether a statement changed a row. */
+/** A {@link Runner} that also reports whether a statement changed a row, and runs short transactions. */
 export interface PostgresRunner<Tx> extends Runner<Tx> {
   /**
    * Runs a single INSERT or UPDATE without RETURNING: to parse a row, a driver takes as long as for
@@ -41,6 +42,12 @@ export interface PostgresRunner<Tx> extends Runner<Tx> {
    * @throws like `run`
    */
   change(statement: string): Promise<boolean | undefined>;
+  /**
+   * Runs `body` in one READ COMMITTED transaction, which is rolled back when it rejects.
+   *
+   * @param settings a SELECT to begin with, whose text shows that the pool returns what Postgres sends
+   */
+  runTogether<Value>(settings: string, body: (ask: Ask) => Promise<Value>): Promise<Value>;
 }
 
 /** A runner on connections of a pool. */
@@ -48,67 +55,76 @@ export function pgRunner<Tx extends Queryable>(
   pool: PgPoolLike<Tx>,
   { acquireTimeoutMs, commandTimeoutMs, createTimeout }: RunnerOptions,
 ): PostgresRunner<Tx> {
-  // Only one promise besides the driver's, for speed: an outbox awaits it twice per payment.
-  const send = <Value>(sql: string, read: (results: Results) => Value): Promise<Value> =>
-    new Promise((resolve, reject) => {
-      let client: PgClientLike | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      let lost: Error | undefined;
-      const end = (): void => {
-        clearTimeout(timer);
-        const taken = client;
-        client = undefined;
-        if (taken !== undefined) release(taken, lose, lost);
-      };
-      const lose = (error: Error): void => {
-        lost ??= error;
-        fail(error);
-      };
-      const fail = (error: unknown): void => {
-        reject(error);
-        // Not an answer from Postgres: the next answer on this connection may belong to this statement.
-        if (sqlStateOf(error) === undefined || spoilsConnection(error)) lost ??= toError(error);
-        try {
-          end();
-        } catch {
-          // Other code has already released the client. The first error is the one to report.
-        }
-      };
-      const ask = (taken: Tx & PgClientLike): Promise<void> | void => {
-        client = taken;
-        if (lost !== undefined) return end();
-        if (hasOpenTransaction(taken)) throw new TransactionOpen();
-        timer = setTimeout(() => lose(createTimeout(commandTimeoutMs)), commandTimeoutMs);
-        return taken.query<Row>(sql).then((results) => {
-          end();
-          resolve(read(results));
-        });
-      };
-      takeConnection(pool, acquireTimeoutMs, lose).then(ask).catch(fail);
-    });
+  const onConnection = async <Value>(use: (client: Tx) => Promise<Value>): Promise<Value> => {
+    const loss = new Loss();
+    const onError = (error: Error) => loss.report(error);
+    const client = await takeConnection(pool, acquireTimeoutMs, onError);
+    const timer = setTimeout(() => loss.report(createTimeout(commandTimeoutMs)), commandTimeoutMs);
+    try {
+      if (loss.reason !== undefined) throw loss.reason;
+      if (hasOpenTransaction(client)) throw new TransactionOpen();
+      const value = await loss.orSettled(use(client));
+      clearTimeout(timer);
+      release(client, onError);
+      return value;
+    } catch (error) {
+      clearTimeout(timer);
+      // Not an answer from Postgres: the next answer on this connection may belong to this statement.
+      if (sqlStateOf(error) === undefined || spoilsConnection(error)) loss.report(toError(error));
+      try {
+        release(client, onError, loss.reason);
+      } catch {
+        // Other code has already released the client. The first error is the one to report.
+      }
+      throw error;
+    }
+  };
+  const send = (statement: string) =>
+    onConnection((client) => client.query<Row>(statement) as Promise<Results>);
   return {
-    run: (statement) => send(statement, rowsOf),
+    run: async (statement) => rowsOf(await send(statement)),
     // Sent as one message, they run in one transaction.
-    runAll: (statements) => send(statements.join(';\n'), rowsOf),
-    change: (statement) => send(statement, hasChanged),
+    runAll: async (statements) => rowsOf(await send(statements.join(';\n'))),
+    change: async (statement) => hasChanged(await send(statement)),
+    runTogether: (settings, body) => onConnection((client) => runOnClient(client, settings, body)),
     runIn,
     refusesEnded: (tx) => statusOf(tx) !== undefined,
   };
 }
 
+async function runOnClient<Value>(
+  client: Queryable,
+  settings: string,
+  body: (ask: Ask) => Promise<Value>,
+): Promise<Value> {
+  onlyText(rowsOf(await client.query<Row>(`${BEGIN}; ${settings}`)));
+  try {
+    const value = await body((statement) => send(client, statement));
+    const { command } = (await client.query('COMMIT')) as Partial<Answer>;
+    // Postgres answers the COMMIT of an aborted transaction with ROLLBACK, and no error.
+    if (command !== undefined && command !== 'COMMIT') throw changedAnswer();
+    return value;
+  } catch (error) {
+    // Otherwise the connection is closed, which rolls back too.
+    if (sqlStateOf(error) !== undefined) await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
 /** A runner on PGlite, which runs in the same process. */
 export function pgliteRunner<Tx extends Queryable>(database: PgliteLike<Tx>): PostgresRunner<Tx> {
   const asker = database as unknown as Queryable;
+  const runTogether = <Value>(body: (ask: Ask) => Promise<Value>) =>
+    database.transaction((tx) => body((statement) => send(tx, statement)));
   return {
     run: (statement) => send(asker, statement),
     change: async (statement) => hasChanged(await asker.query<Row>(statement)),
-    async runAll(statements) {
-      return database.transaction(async (tx) => {
-        let rows: readonly Row[] = [];
-        for (const statement of statements) rows = (await tx.query<Row>(statement)).rows;
-        return rows;
-      });
-    },
+    runTogether: (settings, body) =>
+      runTogether(async (ask) => {
+        await ask(settings);
+        return body(ask);
+      }),
+    runAll: (statements) => runTogether((ask) => lastOf(statements, ask)),
     runIn,
     refusesEnded: () => true,
   };
@@ -119,11 +135,24 @@ export function providedRunner<Tx>(
   provider: TransactionProvider<Tx>,
   options: RunnerOptions,
 ): PostgresRunner<Tx> {
-  const runner = runnerOfProvider(provider, options, databaseErrorOf);
-  // An ORM returns only rows.
-  const change = async (statement: string) =>
-    (await runner.runAll([`${statement} RETURNING 'changed'`])).length > 0;
-  return { ...runner, change };
+  const { runTogether, ...runner } = runnerOfProvider(provider, options, databaseErrorOf);
+  return {
+    ...runner,
+    // An ORM returns only rows.
+    change: async (statement) =>
+      (await runner.runAll([`${statement} RETURNING 'changed'`])).length > 0,
+    runTogether: (settings, body) =>
+      runTogether(async (ask) => {
+        onlyText(await ask(settings));
+        return body(ask);
+      }),
+  };
+}
+
+async function lastOf(statements: readonly string[], ask: Ask): Promise<readonly Row[]> {
+  let rows: readonly Row[] = [];
+  for (const statement of statements) rows = await ask(statement);
+  return rows;
 }
 
 async function runIn(tx: Queryable, statement: string): Promise<readonly Row[]> {

@@ -22,6 +22,8 @@ export interface SqliteStatement {
   };
   /** Runs it and returns the first row. */
   get(...parameters: SqliteValue[]): unknown;
+  /** Runs it and returns all rows. */
+  all(...parameters: SqliteValue[]): unknown[];
 }
 
 /** A value bound to a statement. */

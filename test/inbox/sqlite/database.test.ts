@@ -72,7 +72,7 @@ test.each([undefined, null, Promise.resolve({ answer: 'claimed' }), {}, [1], { a
   async (row) => {
     const database = {
       exec: () => undefined,
-      prepare: () => ({ run: () => ({ changes: 1 }), get: () => row }),
+      prepare: () => ({ run: () => ({ changes: 1 }), get: () => row, all: () => [] }),
     };
     const work = vi.fn(async () => {});
     await expect(sqliteInbox(database).process(sampleEvent(), work)).rejects.toMatchObject({

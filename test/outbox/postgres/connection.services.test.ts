@@ -520,7 +520,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       (client) => postgresOutbox(observer, { client }),
       () =>
         observer.query(
-          "UPDATE payment_outbox_payments SET sent_at = sent_at + interval '1 h', changed_at = changed_at + interval '1 h'",
+          'UPDATE payment_outbox_payments SET sent_at_ms = sent_at_ms + 3600000, changed_at_ms = changed_at_ms + 3600000',
         ),
     );
   });

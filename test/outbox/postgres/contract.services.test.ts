@@ -11,7 +11,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('postgresOutbox on a server', () =
     transaction,
     async loseLease() {
       await observer.query(
-        `UPDATE payment_outbox_payments SET lease_until = now() WHERE state = 'sending'`,
+        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
       );
     },
   });

@@ -19,7 +19,7 @@ describe('postgresOutbox on PGlite', () => {
     transaction: (body) => database.transaction((tx) => body(tx as Queryable)),
     async loseLease() {
       await database.query(
-        `UPDATE payment_outbox_payments SET lease_until = now() WHERE state = 'sending'`,
+        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
       );
     },
   });

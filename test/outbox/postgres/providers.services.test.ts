@@ -25,7 +25,7 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     transaction: async (body) => void (await opened.provider.transaction(body, limits)),
     async loseLease() {
       await observer.query(
-        `UPDATE payment_outbox_payments SET lease_until = now() WHERE state = 'sending'`,
+        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
       );
     },
   });

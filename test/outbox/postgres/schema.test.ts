@@ -11,7 +11,7 @@ describe('the schema', () => {
   it('has the prefix in every name, with its schema in front of tables', () => {
     const sql = postgresOutboxSchema({ prefix: 'billing.out_' });
     expect(sql).toContain('"billing"."out_payments"');
-    expect(sql).toContain('INDEX IF NOT EXISTS "out_payments_open"');
+    expect(sql).toContain('INDEX IF NOT EXISTS "out_payments_state"');
     expect(sql).not.toContain('payment_outbox');
   });
 

@@ -174,7 +174,7 @@ export const failingDatabase = {
   exec(sql: string): never {
     throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR', sql });
   },
-  prepare: () => ({ run: () => ({ changes: 0 }), get: () => undefined }),
+  prepare: () => ({ run: () => ({ changes: 0 }), get: () => undefined, all: () => [] }),
 };
 
 /** A pool whose driver adds to its errors what was sent, as mysql2 does. */
