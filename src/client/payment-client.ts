@@ -21,7 +21,7 @@ import {
 } from './options.js';
 import { type RequestDraft, RequestFactory, type ServiceRequest } from './prepared-request.js';
 import { type CreatePaymentResult, readPayment, type ServiceResponse } from './response.js';
-import { applyResponseSchema, readSuccess, send } from './send.js';
+import { applyResponseSchema, send } from './send.js';
 import { loadTransport } from './transport/load.js';
 import type { Transport } from './transport/transport.js';
 
@@ -121,13 +121,7 @@ export class PaymentClient {
     request: ServiceRequest,
     options?: RequestOptions<Body>,
   ): Promise<ServiceResponse<Body>> {
-    return this.#call({
-      operation: 'request',
-      toDraft: (requests) => draftRequest(requests, request, options),
-      toOptions: (settings) => resolveRequestOptions(options, settings),
-      toResult: toResponse<Body>,
-      input: undefined,
-    });
+    return this.#request(request, options);
   }
 
   /**
@@ -165,39 +159,56 @@ export class PaymentClient {
   /** @internal What `payments.create` would send. Throws as it does for what is invalid. */
   [PREPARE_CREATION]<Body, Fields>(
     input: CreatePaymentInput,
-    callOptions: RequestOptions<Body, Fields> | undefined,
+    options: RequestOptions<Body, Fields> | undefined,
   ): PreparedCreation<CreatePaymentResult<Body, Fields>> {
-    const { requests, options } = this.#ready();
-    const draft = requests.createPayment(input, callOptions?.extraBody);
-    const resolved = resolveRequestOptions(callOptions, options);
-    const { merchantPaymentReference } = input;
+    const call = this.#prepareCreation(input, options);
     return {
-      body: draft.body as string,
-      timeoutMs: resolved.timeoutMs,
-      retryUnknownOutcome: options.retryUnknownOutcome,
-      send: (timeoutMs) =>
-        this.#call({
-          operation: 'payments.create',
-          toDraft: () => draft,
-          toOptions: () =>
-            timeoutMs === resolved.timeoutMs ? resolved : { ...resolved, timeoutMs },
-          toResult: toCreatePaymentResult<Body, Fields>,
-          input: { merchantPaymentReference },
-        }),
+      body: call.draft.body as string,
+      timeoutMs: call.options.timeoutMs,
+      retryUnknownOutcome: call.settings.options.retryUnknownOutcome,
+      send: (timeoutMs) => this.#create({ ...call, options: { ...call.options, timeoutMs } }),
     };
   }
 
-  #createPayment<Body, Fields>(
+  #prepareCreation(input: CreatePaymentInput, options: RequestOptions | undefined): Call {
+    const settings = this.#ready();
+    return {
+      operation: 'payments.create',
+      settings,
+      draft: settings.requests.createPayment(input, options?.extraBody),
+      options: resolveRequestOptions(options, settings.options),
+      merchantPaymentReference: input.merchantPaymentReference,
+    };
+  }
+
+  async #createPayment<Body, Fields>(
     input: CreatePaymentInput,
     options: RequestOptions<Body, Fields> | undefined,
   ): Promise<CreatePaymentResult<Body, Fields>> {
-    return this.#call({
-      operation: 'payments.create',
-      toDraft: (requests) => requests.createPayment(input, options?.extraBody),
-      toOptions: (settings) => resolveRequestOptions(options, settings),
-      toResult: toCreatePaymentResult<Body, Fields>,
-      input,
+    return this.#create(this.#prepareCreation(input, options));
+  }
+
+  async #create<Body, Fields>(call: Call): Promise<CreatePaymentResult<Body, Fields>> {
+    const { answer, response } = await this.#send(call);
+    return {
+      payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
+      response: response as ServiceResponse<Body>,
+    };
+  }
+
+  async #request<Body>(
+    request: ServiceRequest,
+    options: RequestOptions<Body> | undefined,
+  ): Promise<ServiceResponse<Body>> {
+    const settings = this.#ready();
+    const { response } = await this.#send({
+      operation: 'request',
+      settings,
+      draft: draftRequest(settings.requests, request, options),
+      options: resolveRequestOptions(options, settings.options),
+      merchantPaymentReference: undefined,
     });
+    return response as ServiceResponse<Body>;
   }
 
   /** @throws {InvalidOptionError} while a variable of the environment is missing */
@@ -208,28 +219,17 @@ export class PaymentClient {
     return this.#settings;
   }
 
-  // Not async: of a call that succeeds at once only #perform is, since two more async functions took about 4% of
-  // its CPU.
-  #call<Result>(asked: Asked<Result>): Promise<Result> {
-    try {
-      const settings = this.#ready();
-      const { options } = settings;
-      const draft = asked.toDraft(settings.requests);
-      const callOptions = asked.toOptions(options);
-      this.#assertOpen(draft);
-      const checked = { settings, draft, callOptions, toResult: asked.toResult };
-      if (!isObserved(options.logger)) return this.#perform(checked, undefined);
-      const call = toCallTrace(asked, draft, options, callOptions);
-      return observeCall(call, () => this.#perform(checked, call));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  #send(call: Call): Promise<Received> {
+    this.#assertOpen(call.draft);
+    if (!isObserved(call.settings.options.logger)) return this.#perform(call, undefined);
+    const trace = toCallTrace(call);
+    return observeCall(trace, () => this.#perform(call, trace));
   }
 
-  async #perform<Result>(
-    { settings: { options, requests }, draft, callOptions, toResult }: Checked<Result>,
+  async #perform(
+    { settings: { options, requests }, draft, options: callOptions }: Call,
     call: CallTrace | undefined,
-  ): Promise<Result> {
+  ): Promise<Received> {
     const { signal, timeoutMs, maxRetries, headers, responseSchema } = callOptions;
     const { logger, retryUnknownOutcome } = options;
     const deadline = new Deadline(timeoutMs, signal);
@@ -239,26 +239,12 @@ export class PaymentClient {
       if (transport === undefined) throw notSentError({ request: draft, deadline });
       const { fixed } = options.credentials;
       const credentials = fixed ?? (await this.#readCredentials(options, draft, deadline));
-      // Spelled out: a spread took two thirds of the time that this package adds to a call.
-      const context = {
-        request: requests.prepare(draft, credentials, headers),
-        credentials,
-        deadline,
-        transport,
-        logger,
-        call,
-        maxRetries,
-        retryUnknownOutcome,
-      };
-      // Here rather than in send, which most calls then skip.
-      const first =
-        call === undefined ? await transport.send(context.request, deadline) : undefined;
-      const answer = (first && readSuccess(first)) ?? (await send(context, first));
-      const response =
-        responseSchema === undefined
-          ? answer
-          : await applyResponseSchema(answer, responseSchema, context);
-      return toResult(answer, response);
+      const request = requests.prepare(draft, credentials, headers);
+      const attempts = { call, logger, maxRetries, retryUnknownOutcome };
+      const context = { request, credentials, deadline, transport, ...attempts };
+      const answer = await send(context);
+      if (responseSchema === undefined) return { answer, response: answer };
+      return { answer, response: await applyResponseSchema(answer, responseSchema, context) };
     } finally {
       deadline.end();
       this.#inFlight -= 1;
@@ -318,36 +304,33 @@ interface Settings {
   readonly requests: RequestFactory;
 }
 
-/** A call as the user made it. */
-interface Asked<Result> {
-  readonly operation: CallTrace['operation'];
-  readonly toDraft: (requests: RequestFactory) => RequestDraft;
-  readonly toOptions: (settings: ResolvedClientOptions) => ResolvedRequestOptions;
-  readonly toResult: (answer: ServiceResponse, response: ServiceResponse) => Result;
-  /** Of `payments.create`. */
-  readonly input: Pick<CreatePaymentInput, 'merchantPaymentReference'> | undefined;
-}
-
 /** A call whose input and options are valid. */
-interface Checked<Result> extends Pick<Asked<Result>, 'toResult'> {
+interface Call {
+  readonly operation: CallTrace['operation'];
   readonly settings: Settings;
   readonly draft: RequestDraft;
-  readonly callOptions: ResolvedRequestOptions;
+  readonly options: ResolvedRequestOptions;
+  /** Of `payments.create`. */
+  readonly merchantPaymentReference: string | undefined;
 }
 
-function toCallTrace(
-  { operation, input }: Pick<Asked<unknown>, 'operation' | 'input'>,
-  { method, origin, path }: RequestDraft,
-  { server, logReferences }: ResolvedClientOptions,
-  { logContext }: ResolvedRequestOptions,
-): CallTrace {
+/** The service's answer, and the same with what a `responseSchema` has made of its body. */
+interface Received {
+  readonly answer: ServiceResponse;
+  readonly response: ServiceResponse;
+}
+
+function toCallTrace({ operation, settings, draft, options, ...call }: Call): CallTrace {
+  const { method, origin, path } = draft;
+  const { server, logReferences } = settings.options;
+  const { logContext } = options;
   return {
     operation,
     method,
     path,
     url: origin + path,
     ...server,
-    ...shownReference(logReferences, input?.merchantPaymentReference),
+    ...shownReference(logReferences, call.merchantPaymentReference),
     ...(logContext !== undefined && { context: logContext }),
     attempts: 0,
   };
@@ -368,20 +351,6 @@ function draftRequest(
     }
     return requests.any(request);
   });
-}
-
-function toResponse<Body>(_answer: ServiceResponse, response: ServiceResponse) {
-  return response as ServiceResponse<Body>;
-}
-
-function toCreatePaymentResult<Body, Fields>(
-  answer: ServiceResponse,
-  response: ServiceResponse,
-): CreatePaymentResult<Body, Fields> {
-  return {
-    payment: readPayment(answer.body) as CreatePaymentResult<Body, Fields>['payment'],
-    response: response as ServiceResponse<Body>,
-  };
 }
 
 function toSettings(options: ResolvedClientOptions): Settings {

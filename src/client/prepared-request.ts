@@ -4,7 +4,7 @@ import { operations } from '../protocol/operations.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import type { ResolvedClientOptions } from './options.js';
-import { HeaderMerger } from './request-headers.js';
+import { defaultHeaders } from './request-headers.js';
 import type { PreparedRequest } from './transport/transport.js';
 
 /** A request for an operation that this SDK does not know. */
@@ -24,12 +24,12 @@ export type RequestDraft = Omit<PreparedRequest, 'headers'>;
 export class RequestFactory {
   readonly #origin: string;
   readonly #pathPrefix: string;
-  readonly #headers: HeaderMerger;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ baseUrl, headers }: ResolvedClientOptions) {
     this.#origin = baseUrl.origin;
     this.#pathPrefix = baseUrl.pathPrefix;
-    this.#headers = new HeaderMerger(headers);
+    this.#headers = { ...defaultHeaders, ...headers };
   }
 
   /**
@@ -70,12 +70,14 @@ export class RequestFactory {
 
   /** The request as it goes on the wire. */
   prepare(
-    { method, safe, origin, target, path, body }: RequestDraft,
-    credentials: Credentials,
+    draft: RequestDraft,
+    { authorization }: Credentials,
     callHeaders: Readonly<Record<string, string>> | undefined,
   ): PreparedRequest {
-    const headers = this.#headers.merge(credentials, callHeaders, body !== undefined);
-    return { method, safe, origin, target, path, headers, body };
+    const given = Object.entries({ ...this.#headers, ...callHeaders }).flat();
+    const headers = ['authorization', authorization, ...given];
+    if (draft.body !== undefined) headers.push('content-type', 'application/json');
+    return { ...draft, headers };
   }
 
   #draft(method: string, safe: boolean, path: string, body: string | undefined): RequestDraft {

@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { invalidOption, type Rule } from '../protocol/options.js';
 import { version } from '../protocol/version.js';
-import type { Credentials } from './credentials.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -64,48 +63,10 @@ function readValue(value: unknown, option: string): string {
 /** Names the SDK to the service, and reveals nothing about the merchant's machine. */
 export const userAgent = `merchant-payments/${version}`;
 
-const defaults: Headers = {
+/** What every request has, unless the caller replaces it. */
+export const defaultHeaders: Headers = {
   accept: 'application/json',
   // Otherwise a server may compress, and the size on the wire would not be that of the body.
   'accept-encoding': 'identity',
   'user-agent': userAgent,
 };
-
-/** Header names and values in turn, as sent: for requests with a JSON body, and for those without. */
-interface HeaderLists {
-  readonly plain: readonly string[];
-  readonly json: readonly string[];
-}
-
-/** Merges the headers of requests. Calls without headers of their own share a list while the credentials stay. */
-export class HeaderMerger {
-  readonly #headers: Headers;
-  #last: (HeaderLists & { readonly credentials: Credentials }) | undefined;
-
-  constructor(clientHeaders: Headers) {
-    this.#headers = { ...defaults, ...clientHeaders };
-  }
-
-  /** The headers of one request. */
-  merge(
-    credentials: Credentials,
-    callHeaders: Headers | undefined,
-    hasBody: boolean,
-  ): readonly string[] {
-    let lists: HeaderLists | undefined = this.#last;
-    if (callHeaders !== undefined) {
-      lists = toLists(credentials, { ...this.#headers, ...callHeaders });
-    } else if (this.#last?.credentials !== credentials) {
-      this.#last = { credentials, ...toLists(credentials, this.#headers) };
-      lists = this.#last;
-    }
-    const { plain, json } = lists as HeaderLists;
-    return hasBody ? json : plain;
-  }
-}
-
-function toLists({ authorization }: Credentials, headers: Headers): HeaderLists {
-  const plain = ['authorization', authorization, ...Object.entries(headers).flat()];
-  const json = [...plain, 'content-type', 'application/json'];
-  return { plain: Object.freeze(plain), json: Object.freeze(json) };
-}

@@ -54,35 +54,21 @@ interface FailedAttempt {
   readonly retryDelayMs: number | undefined;
 }
 
-/** The answer of a successful first attempt; undefined for any other. */
-export function readSuccess(exchange: Exchange): ServiceResponse | undefined {
-  if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;
-  const { status, headers, body } = exchange;
-  return { status, headers, body: parseBody(body, headers), attempts: 1 };
-}
-
 /**
  * Sends a prepared request until it succeeds, must not be sent again, or the deadline passes.
  *
- * @param first - the result of the first attempt, if it was made already
  * @throws {MerchantPaymentsError} with the outcome of all attempts together
  */
-export async function send(context: SendContext, first?: Exchange): Promise<ServiceResponse> {
+export async function send(context: SendContext): Promise<ServiceResponse> {
   const { request, deadline, transport, logger, call } = context;
   let known: RequestOutcome = 'not-sent';
-  let made = first;
   for (let attempt = 1; ; attempt += 1) {
-    const earlier: RequestOutcome = known;
-    const result: AttemptResult =
-      made === undefined && call !== undefined
-        ? await observe(
-            call,
-            logger,
-            async () => judge(await transport.send(request, deadline), context, attempt, earlier),
-            (result) => toReport(result, context),
-          )
-        : judge(made ?? (await transport.send(request, deadline)), context, attempt, earlier);
-    made = undefined;
+    const earlier = known;
+    const sendOnce = async (): Promise<AttemptResult> =>
+      judge(await transport.send(request, deadline), context, attempt, earlier);
+    const result = await (call === undefined
+      ? sendOnce()
+      : observe(call, logger, sendOnce, (done) => toReport(done, context)));
     if (result.error === undefined) {
       const { status, headers } = result.answer;
       return { status, headers, body: result.body, attempts: attempt };

@@ -658,12 +658,6 @@ export const EXPLAINED_SURVIVORS = [
     why: 'A host name has brackets only at its ends.',
   },
   {
-    file: 'src/client/request-headers.ts',
-    code: '} else if (this.#last?.credentials !== credentials) {',
-    to: 'true',
-    why: 'Creates the same headers again; keeping them is only faster.',
-  },
-  {
     file: 'src/client/retry.ts',
     code: 'return !(httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400);',
     to: 'true',
@@ -790,76 +784,16 @@ export const EXPLAINED_SURVIVORS = [
     why: 'If no code was found, the result is undefined in either case.',
   },
   {
-    file: 'src/client/payment-client.ts',
-    code: 'timeoutMs === resolved.timeoutMs ? resolved : { ...resolved, timeoutMs },',
-    to: 'false',
-    why: 'A copy with the same timeout.',
-  },
-  {
-    file: 'src/client/payment-client.ts',
-    code: 'if (!isObserved(options.logger)) return this.#perform(checked, undefined);',
-    to: 'false',
-    why: 'The slower path, which creates a trace that nothing reads.',
-  },
-  {
-    file: 'src/client/payment-client.ts',
-    code: 'call === undefined ? await transport.send(context.request, deadline) : undefined;',
-    to: 'false',
-    why: 'The slower path: send makes the first attempt itself.',
-  },
-  {
     file: 'src/client/options.ts',
     code: 'const given = overrides?.[option];',
     to: 'overrides[option]',
     why: 'Without overrides fromEnv passes an empty object.',
   },
   {
-    file: 'src/client/request-headers.ts',
-    code: 'if (callHeaders !== undefined) {',
-    to: 'true',
-    why: 'For a call without headers it creates the same headers again; keeping them is only faster.',
-  },
-  {
     file: 'src/client/retry.ts',
     code: 'return !(httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400);',
     to: 'httpStatus !== undefined || httpStatus >= 300',
     why: 'Comparing undefined with a number is false, and no status that gets here is below 300.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: "if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;",
-    to: 'true',
-    why: 'The slower path: send judges the first attempt again.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: 'export function readSuccess(exchange: Exchange): ServiceResponse | undefined {',
-    to: '{}',
-    why: 'The slower path: send judges the first attempt again.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: "if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;",
-    to: 'false',
-    why: 'outcomeOf also returns an outcome for a failure.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: "if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;",
-    to: "exchange.kind !== 'failure'",
-    why: 'An answer takes the slower path; a failure has an outcome in any case.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: "if (exchange.kind === 'failure' || outcomeOf(exchange) !== undefined) return undefined;",
-    to: '""',
-    why: 'outcomeOf also returns an outcome for a failure.',
-  },
-  {
-    file: 'src/client/send.ts',
-    code: 'made === undefined && call !== undefined',
-    to: 'true',
-    why: 'A first attempt that was already made is passed only for a call without a trace.',
   },
   {
     file: 'src/client/send.ts',
@@ -994,7 +928,7 @@ export const EXPLAINED_SURVIVORS = [
     why: 'All of undici is then loaded, which is only slower.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/connections.ts',
     code: 'new Pool(proxy, {',
     to: '{}',
     why: "Only a proxy that hangs shows it, after undici's own ten seconds.",
@@ -1012,7 +946,7 @@ export const EXPLAINED_SURVIVORS = [
     why: 'Closed sockets stay in the set, which only costs memory: destroying them again does nothing.',
   },
   {
-    file: 'src/client/transport/env-proxy.ts',
+    file: 'src/client/transport/connections.ts',
     code: "return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });",
     to: '{}',
     why: 'Only the message and code of a cause are shown.',

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { buildConnector, Client } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { type Connection, ConnectionQueue } from './connection-queue.js';
-import type { OwnRoute } from './undici.js';
+import type { OwnDispatchOptions, OwnRoute } from './undici.js';
 
 /** The parts of undici that are used. */
 export interface Undici {
@@ -47,6 +47,74 @@ export async function createOwnRoute(origin: string, maxQueuedRequests: number):
       destroyAll(sockets);
     },
   };
+}
+
+/** Sends through the proxies that the environment names, by undici's agent for proxies. */
+export async function createProxyRoute(maxQueuedRequests: number): Promise<OwnRoute> {
+  // The agent needs all of undici.
+  const undici = await import('undici');
+  const { EnvHttpProxyAgent, Pool } = undici;
+  const sockets = new Set<Socket>();
+  const dispatcher = new EnvHttpProxyAgent({
+    ...UNSHARED,
+    connections: MAX_CONNECTIONS,
+    connect: createConnector(undici, sockets),
+    factory: (origin: string | URL, options: object): Dispatcher =>
+      new Pool(origin, {
+        ...options,
+        factory: (url, clientOptions) => createCuttableClient(undici, url, clientOptions),
+      }),
+    clientFactory: (proxy: URL, { connect }: { connect?: Connector }): Dispatcher =>
+      new Pool(proxy, {
+        connect: keepSockets(connect as Connector, sockets),
+        // For the answer to CONNECT, which is a part of connecting.
+        headersTimeout: CONNECT_TIMEOUT_MS,
+      }),
+  });
+  return {
+    queue: new ConnectionQueue({
+      limit: MAX_CONNECTIONS,
+      maxWaiting: maxQueuedRequests,
+      create: () => ({ dispatcher }),
+    }),
+    isPooled: true,
+    async destroy() {
+      await dispatcher.destroy();
+      destroyAll(sockets);
+    },
+  };
+}
+
+/** A client that tells each request how to cut the connection that sends it. */
+function createCuttableClient(undici: Undici, url: URL, options: object): Client {
+  const { connect } = options as { connect: Connector };
+  const { dispatcher, cut } = createConnection(undici, url, {
+    ...options,
+    connect: (connectOptions, callback) =>
+      connect(connectOptions, (...[error, socket]) => {
+        if (error === null) callback(error, socket);
+        else callback(isTunnelError(error) ? tunnelFailed(error) : error, null);
+      }),
+  });
+  const dispatch = dispatcher.dispatch.bind(dispatcher);
+  dispatcher.dispatch = (request: OwnDispatchOptions, handler) => {
+    request.handler.cut = cut;
+    return dispatch(request, handler);
+  };
+  return dispatcher;
+}
+
+/** Whether a proxy dropped the CONNECT, or answered with a status other than 200. */
+function isTunnelError({ code }: Error & { code?: unknown }): boolean {
+  return code === 'UND_ERR_SOCKET' || code === 'UND_ERR_ABORTED';
+}
+
+/**
+ * Replaces undici's error for a proxy. On its code for a broken socket, undici would reconnect at once, endlessly;
+ * its code for a refusal suggests that the caller aborted.
+ */
+function tunnelFailed(cause: Error): Error {
+  return Object.assign(new Error(cause.message, { cause }), { code: 'PROXY_TUNNEL_FAILED' });
 }
 
 /**

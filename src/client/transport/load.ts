@@ -1,6 +1,6 @@
 import type { ResolvedClientOptions } from '../options.js';
-import { createOwnRoute } from './connections.js';
-import { assertProxies, createProxyRoute, usesEnvProxy } from './env-proxy.js';
+import { createOwnRoute, createProxyRoute } from './connections.js';
+import { assertProxies, usesEnvProxy } from './env-proxy.js';
 import { createFetchTransport } from './fetch.js';
 import type { Transport } from './transport.js';
 import { createDispatcherTransport, createOwnTransport } from './undici.js';
