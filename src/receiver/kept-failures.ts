@@ -9,7 +9,6 @@ import {
   type FailedChange,
   type FailedChangeStore,
   type FailurePolicy,
-  type FailureText,
 } from '../inbox/failed-changes.js';
 import type { CallbackInbox } from '../inbox/inbox.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
@@ -29,67 +28,44 @@ export function keepsFailures<Tx>(
   return typeof inbox.failedChanges === 'function' && typeof inbox.discard === 'function';
 }
 
-/** What the receiver and the inbox tell each other about failures of one delivery. */
-export class DeliveryFailures implements FailurePolicy {
-  readonly runParked: boolean;
-  #parkedAfter: number | undefined;
-  #notKept: unknown;
-  readonly #settings: FailureSettings;
-  readonly #rawBody: RawBody;
+/** What became of the failure of one delivery. */
+export interface FailureNote {
+  /** The number of failures after which this delivery parked its change; undefined if it did not. */
+  parkedAfter?: number;
+  /** The inbox's error, if it could not store the failure. */
+  notKept?: unknown;
+}
 
-  constructor(settings: FailureSettings, rawBody: RawBody, { replay = false } = {}) {
-    this.#settings = settings;
-    this.#rawBody = rawBody;
-    this.runParked = replay;
-  }
-
-  get parkAfter(): number | undefined {
-    return this.#settings.parkAfter;
-  }
-
-  get blockParked(): boolean {
-    return this.#settings.blockParked;
-  }
-
-  getRawBody(): Uint8Array {
-    return toBytes(this.#rawBody);
-  }
-
-  describeError(error: unknown): FailureText {
-    return describeFailure(error, (texts) => {
-      try {
-        const secrets = this.#settings.getSecrets()?.flatMap(textsOfSecret);
-        if (secrets === undefined) return texts.map(() => REDACTED);
-        const body = decodeBody(toBytes(this.#rawBody));
-        return new Redactor(secrets).redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
-      } catch {
-        // Some runtimes of the fetch adapter lack Node's Buffer.
-        return texts.map(() => REDACTED);
-      }
-    });
-  }
-
-  onParked(attempts: number): void {
-    this.#parkedAfter = attempts;
-  }
-
-  onNotKept(error: unknown): void {
-    this.#notKept = error;
-  }
-
-  /** Returns the number of failures after which this delivery parked its change, once; undefined if it did not. */
-  takeParkedAfter(): number | undefined {
-    const taken = this.#parkedAfter;
-    this.#parkedAfter = undefined;
-    return taken;
-  }
-
-  /** Returns the inbox's error if it could not store the failure, once. */
-  takeNotKept(): unknown {
-    const taken = this.#notKept;
-    this.#notKept = undefined;
-    return taken;
-  }
+/** What the inbox is to do with a failure of one delivery; it writes into the note. */
+export function createFailurePolicy(
+  { parkAfter, blockParked, getSecrets }: FailureSettings,
+  rawBody: RawBody,
+  { isReplay, note }: { readonly isReplay: boolean; readonly note: FailureNote },
+): FailurePolicy {
+  return {
+    parkAfter,
+    blockParked,
+    runParked: isReplay,
+    getRawBody: () => toBytes(rawBody),
+    describeError: (error) =>
+      describeFailure(error, (texts) => {
+        try {
+          const secrets = getSecrets()?.flatMap(textsOfSecret);
+          if (secrets === undefined) return texts.map(() => REDACTED);
+          const body = decodeBody(toBytes(rawBody));
+          return new Redactor(secrets).redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);
+        } catch {
+          // Some runtimes of the fetch adapter lack Node's Buffer.
+          return texts.map(() => REDACTED);
+        }
+      }),
+    onParked: (attempts) => {
+      note.parkedAfter = attempts;
+    },
+    onNotKept: (error) => {
+      note.notKept = error;
+    },
+  };
 }
 
 function toBytes(rawBody: RawBody): Uint8Array {

@@ -4,7 +4,7 @@ import { InboxError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
 import type { SettleOutcome } from '../outbox/outbox.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { within } from '../protocol/within.js';
+import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';
 import type { Settlement } from './settlement.js';
 
@@ -218,32 +218,5 @@ export class PaymentWork<Tx> {
 
   #stopListening(): void {
     for (const stop of this.#stops) stop();
-  }
-}
-
-/** Counts running work, so that a process can wait for it before it exits. */
-export class Activity {
-  #running = 0;
-  #waiting: (() => void)[] = [];
-
-  begin(): void {
-    this.#running += 1;
-  }
-
-  end(): void {
-    this.#running -= 1;
-    if (this.#running > 0) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  /** Resolves as soon as no work is running. */
-  idle(): Promise<void> {
-    if (this.#running === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  /** As {@link idle}, for a limited time. */
-  async idleWithin(limitMs: number): Promise<void> {
-    await within(limitMs, this.idle(), () => undefined);
   }
 }

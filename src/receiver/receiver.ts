@@ -2,27 +2,18 @@ import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
-import {
-  CallbackVerificationError,
-  InboxError,
-  InvalidOptionError,
-  RetryLaterError,
-} from '../errors.js';
+import { InvalidOptionError, type RetryLaterError } from '../errors.js';
 import type { ChangeId, FailedChange } from '../inbox/failed-changes.js';
-import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
 import { causesOf } from '../protocol/causes.js';
-import { describeValue } from '../protocol/describe-value.js';
-import { parseInstant } from '../protocol/instant.js';
 import type { Rule } from '../protocol/options.js';
-import type { StandardSchemaV1 } from '../protocol/standard-schema.js';
-import { assertBodySize, type BodyLimits, explainUnreadable, UnreadableBody } from './body.js';
+import { Activity } from './activity.js';
+import { assertBodySize, type BodyLimits } from './body.js';
+import { type AcceptedCallback, acceptCallback, type DeliveryResult, deliver } from './delivery.js';
 import {
   changeParked,
-  DeliveryFailures,
   type FailureSettings,
   findKeptChange,
   keepsFailures,
-  refusalCode,
   replayImpossible,
   toCallback,
 } from './kept-failures.js';
@@ -40,9 +31,17 @@ import {
   type ResolvedReceiverOptions,
   resolveReceiverOptions,
 } from './options.js';
-
-import { Activity, type Caller, PaymentWork, type Received } from './payment-work.js';
-import { acknowledge, askToRetry, type CallbackReply, fail, reject } from './reply.js';
+import type { Caller } from './payment-work.js';
+import { answerRefusal } from './refusal.js';
+import {
+  acknowledge,
+  askToRetry,
+  assertOutcome,
+  type CallbackReply,
+  fail,
+  reject,
+  replyTo,
+} from './reply.js';
 import { BusyChanges, createOverdueReport, createStaleReport, report } from './report.js';
 import { Settlement } from './settlement.js';
 import { USER_CODE_TIMEOUT_MS, withUserCodeTimeout } from './user-code-timeout.js';
@@ -70,11 +69,18 @@ export interface ReceivingEnd {
   close(): Promise<void>;
 }
 
-interface Receiver<Tx> extends ResolvedReceiverOptions<Tx>, ProcessingOptions<Tx> {
+interface Receiver<Tx> extends ResolvedReceiverOptions<Tx> {
   readonly getVerifier: () => Awaitable<Verifier>;
+  readonly activity: Activity;
+  readonly settlement: Settlement<Tx> | undefined;
   /** Undefined if the inbox keeps no failures. */
   readonly failures: FailureSettings | undefined;
+  readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
+  readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
+  readonly busyChanges: BusyChanges;
 }
+
+type Failed = Extract<DeliveryResult, { readonly outcome: undefined }>;
 
 /**
  * @param adapterRules rules for an adapter's additional options
@@ -130,8 +136,7 @@ async function receive<Tx>(
     const verifier = isPromiseLike(verifying) ? await verifying : verifying;
     const verified = verifier({ rawBody, headers: incoming.headers });
     const callback = isPromiseLike(verified) ? await verified : verified;
-    const accepting = accept(receiver, callback, rawBody);
-    const accepted = isPromiseLike(accepting) ? await accepting : accepting;
+    const accepted = await accept(receiver, callback, rawBody, false);
     describeCallback(trace, accepted.callback, receiver.logReferences);
     return await processOnce(receiver, accepted, incoming, trace);
   } catch (error) {
@@ -139,24 +144,6 @@ async function receive<Tx>(
   } finally {
     receiver.activity.end();
   }
-}
-
-async function answerRefusal<Tx>(
-  receiver: Receiver<Tx>,
-  thrown: unknown,
-  trace: CallbackTrace | undefined,
-): Promise<CallbackReply> {
-  const isUnreadable = thrown instanceof UnreadableBody;
-  const error = isUnreadable ? explainUnreadable(thrown, receiver) : thrown;
-  describeError(trace, error);
-  const reply = toRefusal(thrown);
-  if (isUnreadable || reply.status === 401) {
-    reportRejected(receiver, error as CallbackVerificationError);
-  }
-  if (reply.status === 500 || reply.status === 422) {
-    await report(receiver.onError, error, undefined);
-  }
-  return reply;
 }
 
 /**
@@ -173,7 +160,7 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
     await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
     let accepted: AcceptedCallback;
     try {
-      accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, { replay: true });
+      accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, true);
     } catch (error) {
       return await answerRefusal(receiver, error, undefined);
     }
@@ -191,29 +178,21 @@ async function answerNotKept<Tx>(
   const occurredAt = kept?.occurredAt ?? new Date(0);
   const failures = { runParked: true };
   const event = { key, paymentReference, occurredAt, processStale: true, failures };
-  return toReply(await inbox.process(event, () => Promise.reject(replayImpossible(kept))));
+  const outcome = await inbox.process(event, () => Promise.reject(replayImpossible(kept)));
+  return replyTo(assertOutcome(outcome));
 }
 
-function accept<Tx>(
+async function accept<Tx>(
   receiver: Receiver<Tx>,
   callback: VerifiedCallback,
   rawBody: RawBody,
-  how?: { replay: boolean },
-): Awaitable<AcceptedCallback> {
-  const { recordSchema, processStale, settlement } = receiver;
-  const failures = receiver.failures && new DeliveryFailures(receiver.failures, rawBody, how);
-  const event = toInboxEvent(callback, processStale, failures);
-  const payment = settlement === undefined ? callback.payment : { ...callback.payment };
-  const accepted = { callback, payment, event, failures };
-  // The schema runs last: it gets the record and could change it.
-  return recordSchema === undefined ? accepted : checkRecordSchema(accepted, recordSchema);
-}
-
-async function checkRecordSchema(
-  accepted: AcceptedCallback,
-  recordSchema: StandardSchemaV1,
+  isReplay: boolean,
 ): Promise<AcceptedCallback> {
-  const result = runRecordSchema(recordSchema, accepted.callback.payment);
+  const accepted = acceptCallback(callback, rawBody, { ...receiver, isReplay });
+  const { recordSchema } = receiver;
+  if (recordSchema === undefined) return accepted;
+  // The schema runs last: it gets the record and could change it.
+  const result = runRecordSchema(recordSchema, callback.payment);
   assertSchemaAccepts(
     isPromiseLike(result) ? await withUserCodeTimeout(result, schemaTimeout) : result,
   );
@@ -227,110 +206,71 @@ function schemaTimeout(): InvalidOptionError {
   );
 }
 
-function reportRejected<Tx>({ onRejected }: Receiver<Tx>, error: CallbackVerificationError): void {
-  try {
-    // An asynchronous one that rejects must not end the process: anyone could cause that.
-    Promise.resolve(onRejected(error)).catch(() => undefined);
-  } catch {}
-}
-
-function toInboxEvent(
-  { payment, key }: VerifiedCallback,
-  processStale: boolean,
-  failures: DeliveryFailures | undefined,
-): InboxEvent {
-  const { referenceNumber: paymentReference, updatedAt } = payment;
-  const { occurredAt, microseconds } = parseInstant(updatedAt);
-  return { key, paymentReference, occurredAt, microseconds, processStale, failures };
-}
-
-function toRefusal(error: unknown): CallbackReply {
-  if (error instanceof UnreadableBody) return reject(error.status);
-  if (!(error instanceof CallbackVerificationError) || error.code === 'RAW_BODY_REQUIRED') {
-    return fail();
-  }
-  return reject(error.code === 'INVALID_RECORD' ? 422 : 401);
-}
-
-/** A verified callback, and its event for the inbox. */
-interface AcceptedCallback extends Received {
-  readonly event: InboxEvent;
-  /** Undefined if the inbox keeps no failures. */
-  readonly failures: DeliveryFailures | undefined;
-}
-
-interface ProcessingOptions<Tx>
-  extends Pick<
-    ResolvedReceiverOptions<Tx>,
-    'inbox' | 'onPayment' | 'onPaymentTimeoutMs' | 'onError' | 'policy'
-  > {
-  readonly activity: Activity;
-  readonly settlement: Settlement<Tx> | undefined;
-  readonly reportStale: (callback: VerifiedCallback) => Promise<void>;
-  readonly reportOverdue: (callback: VerifiedCallback) => Promise<void>;
-  readonly busyChanges: BusyChanges;
-}
-
-/** Runs `onPayment` through the inbox and resolves with the reply. It never rejects. */
+/** Delivers an accepted callback, reports what needs a person, and replies. It never rejects. */
 async function processOnce<Tx>(
-  options: ProcessingOptions<Tx>,
+  receiver: Receiver<Tx>,
   accepted: AcceptedCallback,
   caller: Caller,
   trace: CallbackTrace | undefined,
 ): Promise<CallbackReply> {
-  const { callback, event } = accepted;
-  const work = new PaymentWork(options, accepted, caller);
-  try {
-    const settled = await options.settlement?.settleBeforeInbox(accepted.payment);
-    const processing = options.inbox.process(event, (context) => work.run(context, settled));
-    const outcome = await work.inTime(processing);
-    if (outcome === 'stale') await options.reportStale(callback);
-    if (outcome === 'busy') await reportBusy(options, accepted, trace);
-    else options.busyChanges.forget(callback.key);
-    return toReply(outcome);
-  } catch (error) {
-    const isOver = work.late === undefined;
-    if (!isOver) void reportLateFailure(options, work, error, accepted);
-    const reply = await reportFailure(options, accepted, work, error, trace);
-    if (reply === undefined) return answerParked(options, accepted);
-    // Work that continues still has its transaction, which locks the payment's row.
-    if (isOver) await settleAgain(options, work, accepted);
-    return reply;
-  }
+  const result = await deliver(receiver, accepted, caller);
+  if (result.outcome === undefined) return answerFailure(receiver, accepted, result, trace);
+  if (result.outcome === 'stale') await receiver.reportStale(accepted.callback);
+  if (result.outcome === 'busy') await reportBusy(receiver, accepted, trace);
+  else receiver.busyChanges.forget(accepted.callback.key);
+  return replyTo(result.outcome);
 }
 
-/**
- * Reports a failure. Resolves with a reply that makes the service retry, or with `undefined` for a parked
- * change.
- */
-async function reportFailure<Tx>(
-  options: ProcessingOptions<Tx>,
+/** Replies to a failed delivery, so that the service retries it, unless its change is kept and parked. */
+async function answerFailure<Tx>(
+  receiver: Receiver<Tx>,
   accepted: AcceptedCallback,
-  work: PaymentWork<Tx>,
-  error: unknown,
+  failed: Failed,
   trace: CallbackTrace | undefined,
-): Promise<CallbackReply | undefined> {
-  const retryLater = findRetryLater(error);
+): Promise<CallbackReply> {
+  const { error, retryLater, refusal, note, late } = failed;
+  if (late !== undefined) void reportLate(receiver, accepted, late, error);
   describeError(trace, retryLater ?? error);
-  if (retryLater !== undefined) {
-    if (isOld(options, accepted)) {
-      describeOverdue(trace);
-      await report(options.onError, retryLater, accepted.callback);
-    }
-    return askToRetry(retryLater.retryAfterSeconds);
-  }
-  const refusal = work.hasBegun ? undefined : refusalCode(error);
+  if (retryLater !== undefined) await reportRetryLater(receiver, accepted, retryLater, trace);
   // A parked change was reported when it was parked.
-  if (refusal !== 'CHANGE_PARKED') await report(options.onError, error, accepted.callback);
-  const notKept = accepted.failures?.takeNotKept();
-  if (notKept !== undefined) {
-    // No list shows the failure, and it does not count towards `parkAfter`.
-    describeError(trace, notKept);
-    await report(options.onError, notKept, accepted.callback);
-  }
-  const isParked = (await reportParked(options, accepted)) || refusal !== undefined;
+  else if (refusal !== 'CHANGE_PARKED') await report(receiver.onError, error, accepted.callback);
+  if (retryLater === undefined) await reportNote(receiver, accepted, note, trace);
+  const isParked = note.parkedAfter !== undefined || refusal !== undefined;
   // A replay's caller must learn that it failed.
-  return isParked && !accepted.failures?.runParked ? undefined : fail();
+  if (retryLater === undefined && isParked && !accepted.isReplay) {
+    return answerParked(receiver, accepted);
+  }
+  // Work that continues still has its transaction, which locks the payment's row.
+  if (late === undefined) await settleAgain(receiver, accepted, failed);
+  return retryLater === undefined ? fail() : askToRetry(retryLater.retryAfterSeconds);
+}
+
+async function reportRetryLater<Tx>(
+  receiver: Receiver<Tx>,
+  accepted: AcceptedCallback,
+  retryLater: RetryLaterError,
+  trace: CallbackTrace | undefined,
+): Promise<void> {
+  if (!isOld(receiver, accepted)) return;
+  describeOverdue(trace);
+  await report(receiver.onError, retryLater, accepted.callback);
+}
+
+/** Reports a failure that no list shows, and a change that this delivery has parked. */
+async function reportNote<Tx>(
+  { inbox, onError }: Receiver<Tx>,
+  { callback }: AcceptedCallback,
+  { notKept, parkedAfter }: Failed['note'],
+  trace?: CallbackTrace,
+): Promise<void> {
+  if (notKept !== undefined) {
+    // It does not count towards `parkAfter` either.
+    describeError(trace, notKept);
+    await report(onError, notKept, callback);
+  }
+  if (parkedAfter !== undefined) {
+    await report(onError, changeParked(parkedAfter, inbox.keepsBodies), callback);
+  }
 }
 
 /**
@@ -339,18 +279,17 @@ async function reportFailure<Tx>(
  * click could create a second one.
  */
 async function settleAgain<Tx>(
-  { settlement }: ProcessingOptions<Tx>,
-  work: PaymentWork<Tx>,
-  { payment }: Received,
+  { settlement }: Receiver<Tx>,
+  { payment }: AcceptedCallback,
+  { hadSettled }: Failed,
 ): Promise<void> {
-  if (!work.hasSettled) return;
   // The outbox logs a failure, and the service retries.
-  await settlement?.settleSeparately(payment).catch(() => undefined);
+  if (hadSettled) await settlement?.settleSeparately(payment).catch(() => undefined);
 }
 
 async function answerParked<Tx>(
-  { settlement, onError }: ProcessingOptions<Tx>,
-  { callback, payment }: Received,
+  { settlement, onError }: Receiver<Tx>,
+  { callback, payment }: AcceptedCallback,
 ): Promise<CallbackReply> {
   try {
     await settlement?.settleSeparately(payment);
@@ -361,83 +300,50 @@ async function answerParked<Tx>(
   }
 }
 
-/** Reports that this delivery parked its change. Resolves with whether it did. */
-async function reportParked<Tx>(
-  { inbox, onError }: ProcessingOptions<Tx>,
-  { callback, failures }: AcceptedCallback,
-): Promise<boolean> {
-  const attempts = failures?.takeParkedAfter();
-  if (attempts === undefined) return false;
-  await report(onError, changeParked(attempts, inbox.keepsBodies), callback);
-  return true;
-}
-
 /**
  * Reports a change that is old and stays busy. Not at its first delivery: a service that delivers what it could not
  * deliver for hours may send two changes of a payment at once. A replay's caller sees that it is busy.
  */
 async function reportBusy<Tx>(
-  options: ProcessingOptions<Tx>,
+  receiver: Receiver<Tx>,
   accepted: AcceptedCallback,
   trace: CallbackTrace | undefined,
 ): Promise<void> {
-  const { callback, failures } = accepted;
-  if (failures?.runParked || !isOld(options, accepted)) return;
-  if (!options.busyChanges.isLong(callback.key)) return;
+  if (accepted.isReplay || !isOld(receiver, accepted)) return;
+  if (!receiver.busyChanges.isLong(accepted.callback.key)) return;
   describeOverdue(trace);
-  await options.reportOverdue(callback);
+  await receiver.reportOverdue(accepted.callback);
 }
 
 /**
- * Whether a change that has to wait happened long ago: what it waits for may never come, and one day the service stops
- * retrying. A service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
+ * Whether a waiting change is old. What it waits for may never come, and the service eventually stops retrying. A
+ * service that signs once sends each retry with the first X-Timestamp, so this machine's clock counts too.
  */
-function isOld<Tx>(
-  { policy }: ProcessingOptions<Tx>,
-  { callback, event }: AcceptedCallback,
-): boolean {
+function isOld<Tx>({ policy }: Receiver<Tx>, { callback, event }: AcceptedCallback): boolean {
   const nowMs = Math.max(callback.timestamp.getTime(), policy.now());
   return nowMs - event.occurredAt.getTime() > OVERDUE_AFTER_MS;
 }
 
-/** An ORM or an inbox may have wrapped what `onPayment` threw. */
-function findRetryLater(error: unknown): RetryLaterError | undefined {
-  for (const cause of causesOf(error)) if (cause instanceof RetryLaterError) return cause;
-  return undefined;
-}
-
-// The service already has its 500, so a later failure would go unnoticed. An error that only passes the
-// timeout on, as code that listens to the signal throws, was already reported with it.
-async function reportLateFailure<Tx>(
-  options: ProcessingOptions<Tx>,
-  work: PaymentWork<Tx>,
-  timeout: unknown,
+/**
+ * Reports how work ended that had exceeded its time limit: the service already has its 500, so a failure would go
+ * unnoticed. An error that only passes the timeout on, as code that listens to the signal throws, was reported with it.
+ */
+async function reportLate<Tx>(
+  receiver: Receiver<Tx>,
   accepted: AcceptedCallback,
+  late: Promise<DeliveryResult>,
+  timeout: unknown,
 ): Promise<void> {
-  const { activity } = options;
-  activity.begin();
+  receiver.activity.begin();
   try {
-    await work.late;
-  } catch (error) {
-    await settleAgain(options, work, accepted);
-    const isKnown = [...causesOf(error)].includes(timeout) || findRetryLater(error) !== undefined;
-    if (!isKnown) await report(options.onError, error, accepted.callback);
-    const notKept = accepted.failures?.takeNotKept();
-    if (notKept !== undefined) await report(options.onError, notKept, accepted.callback);
-    await reportParked(options, accepted);
+    const result = await late;
+    if (result.outcome !== undefined) return;
+    await settleAgain(receiver, accepted, result);
+    const { error, retryLater, note } = result;
+    const isKnown = retryLater !== undefined || [...causesOf(error)].includes(timeout);
+    if (!isKnown) await report(receiver.onError, error, accepted.callback);
+    await reportNote(receiver, accepted, note);
   } finally {
-    activity.end();
+    receiver.activity.end();
   }
-}
-
-function toReply(outcome: InboxOutcome): CallbackReply {
-  if (outcome === 'busy') return askToRetry();
-  if (outcome === 'processed' || outcome === 'duplicate' || outcome === 'stale') {
-    return acknowledge(outcome);
-  }
-  // A merchant's own inbox may return anything: only a known outcome counts as success.
-  throw new InboxError(
-    'CONTRACT_VIOLATION',
-    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
-  );
 }

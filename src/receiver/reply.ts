@@ -1,3 +1,7 @@
+import { InboxError } from '../errors.js';
+import type { InboxOutcome } from '../inbox/inbox.js';
+import { describeValue } from '../protocol/describe-value.js';
+
 /** The result of a request to the callback endpoint. */
 export type CallbackOutcome = 'processed' | 'duplicate' | 'stale' | 'busy' | 'rejected' | 'failed';
 
@@ -29,4 +33,29 @@ export function reject(status: 400 | 401 | 405 | 408 | 413 | 422): CallbackReply
 
 export function fail(): CallbackReply {
   return { status: 500, headers: {}, outcome: 'failed' };
+}
+
+/** The reply to a change that the inbox took, or found that it must wait. */
+export function replyTo(outcome: InboxOutcome): CallbackReply {
+  return outcome === 'busy' ? askToRetry() : acknowledge(outcome);
+}
+
+const OUTCOMES: readonly unknown[] = [
+  'processed',
+  'duplicate',
+  'stale',
+  'busy',
+] satisfies InboxOutcome[];
+
+/**
+ * Only a known outcome counts as success.
+ *
+ * @throws {InboxError} `CONTRACT_VIOLATION` when a merchant's own inbox returned anything else
+ */
+export function assertOutcome(outcome: InboxOutcome): InboxOutcome {
+  if (OUTCOMES.includes(outcome)) return outcome;
+  throw new InboxError(
+    'CONTRACT_VIOLATION',
+    `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
+  );
 }

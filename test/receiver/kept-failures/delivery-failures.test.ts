@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import {
-  DeliveryFailures,
+  createFailurePolicy,
   findKeptChange,
   keepsFailures,
 } from '../../../src/receiver/kept-failures.js';
@@ -12,7 +12,8 @@ const SECRET_TEXT = 'whsec-8c1f0a5d77b2';
 
 function describeWith(getSecrets: () => readonly unknown[] | undefined, error: Error) {
   const settings = { parkAfter: undefined, blockParked: false, getSecrets };
-  return JSON.stringify(new DeliveryFailures(settings, '{}').describeError(error));
+  const policy = createFailurePolicy(settings, '{}', { isReplay: false, note: {} });
+  return JSON.stringify(policy.describeError?.(error));
 }
 
 describe('the text of a kept error', () => {
