@@ -45,14 +45,7 @@ describe('any history of deliveries', () => {
 
   it(
     'has the outcome of the model in PGlite',
-    async () => {
-      const store = await openPgliteStore();
-      try {
-        await fuzzInbox(store, { cases: 10, seed });
-      } finally {
-        await store.end();
-      }
-    },
+    async () => fuzzInbox(await openPgliteStore(), { cases: 10, seed }),
     TIMEOUT_MS,
   );
 });

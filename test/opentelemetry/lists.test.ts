@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryInbox } from '../../src/inbox/memory.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
 import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
-import { ContractService } from '../../src/outbox/contract/service.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
 import { sampleRecord } from '../callback/sample-callback.js';
+import { ContractService } from '../contract/outbox/service.js';
 import { createScene, post } from '../receiver/scene.js';
 import { startTelemetry } from './telemetry.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
-import { ContractService } from '../../src/outbox/contract/service.js';
 import type { PaymentOutbox } from '../../src/outbox/outbox.js';
+import { ContractService } from '../contract/outbox/service.js';
 import { order } from './settling-scene.js';
 
 /** What a store lists, and sends, of which the times lie ahead since its clock was set back. */

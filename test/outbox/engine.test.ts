@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { ConnectionError, RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
-import { ContractService } from '../../src/outbox/contract/service.js';
 import { Engine } from '../../src/outbox/engine.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { PaymentOutbox } from '../../src/outbox/outbox.js';
 import type { Claim } from '../../src/outbox/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import { ContractService } from '../contract/outbox/service.js';
 import { order } from './settling-scene.js';
 
 /** A store that keeps the claims, and can be shared by outboxes. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { collect } from '../../src/outbox/contract/stage.js';
 import { listSecondPayments, listUnresolved } from '../../src/outbox/lists.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Page } from '../../src/outbox/store.js';
+import { collect } from '../contract/outbox/stage.js';
 import { expectToListWhatLiesAhead } from './clock-set-back.js';
 
 class ObservedStore extends MemoryStore {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ContractService } from '../../src/outbox/contract/service.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
+import { ContractService } from '../contract/outbox/service.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 
 const order = { merchantPaymentReference: 'order-1', amount: 2500, currency: 'EUR' };

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { ContractService, recordOf } from '../../src/outbox/contract/service.js';
 import { Engine } from '../../src/outbox/engine.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Claim, Claimed, Result } from '../../src/outbox/store.js';
+import { ContractService, recordOf } from '../contract/outbox/service.js';
 import { order } from './settling-scene.js';
 
 /** A store in which another sender gives up between a claim and the read after it. */

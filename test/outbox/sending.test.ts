@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { OutboxError } from '../../src/errors.js';
-import { ContractService } from '../../src/outbox/contract/service.js';
 import { Engine } from '../../src/outbox/engine.js';
 import { MemoryStore } from '../../src/outbox/memory-store.js';
 import type { Claim, Finding, Result } from '../../src/outbox/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
+import { ContractService } from '../contract/outbox/service.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { order } from './settling-scene.js';
 

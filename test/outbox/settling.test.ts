@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OutboxError } from '../../src/errors.js';
-import { collect } from '../../src/outbox/contract/stage.js';
 import { memoryOutbox } from '../../src/outbox/memory.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
+import { collect } from '../contract/outbox/stage.js';
 import { order, startScene } from './settling-scene.js';
 
 const createOutbox = (client: Parameters<typeof memoryOutbox>[0]['client']) =>

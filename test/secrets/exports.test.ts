@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { errorCodes, MerchantPaymentsError, RequestError } from '../../src/errors.js';
 import { deliberate } from './deliberate.js';
 import { publicExports } from './public-exports.js';
 import { callbackWalks } from './walks/callback.js';
 import { clientWalks } from './walks/client.js';
-import { closePglite } from './walks/empty-pglite.js';
 import { inboxWalks } from './walks/inbox.js';
 import { mockWalks } from './walks/mock-server.js';
 import { opentelemetryWalks } from './walks/opentelemetry.js';
@@ -38,8 +37,6 @@ const withoutSecrets: Readonly<Record<string, string>> = {
 
 // Each looks at hundreds of things, and a machine that is busy takes its time.
 vi.setConfig({ testTimeout: 180_000 });
-
-afterAll(closePglite);
 
 const { seen, leaksOf } = createWatch();
 const exported = await publicExports();

@@ -1,4 +1,4 @@
-import { openPglite } from '../../inbox/postgres/open-pglite.js';
+import { openPglite } from '../../pglite.js';
 
 // A pool's `on` is all that PGlite lacks of what the samples use.
 const database = Object.assign(await openPglite(), { on() {} });

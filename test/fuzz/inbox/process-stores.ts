@@ -2,7 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import type { InboxEvent } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { openPglite } from '../../inbox/postgres/open-pglite.js';
+import { emptyPglite } from '../../pglite.js';
 import type { StoreUnderTest } from './store.js';
 
 const FAR_FUTURE = new Date('2999-01-01T00:00:00Z');
@@ -39,8 +39,8 @@ export const memoryStore: StoreUnderTest = {
 };
 
 /** PGlite takes a second to start: one for all histories, with tables of their own. */
-export async function openPgliteStore(): Promise<StoreUnderTest & { end(): Promise<void> }> {
-  const database = await openPglite();
+export async function openPgliteStore(): Promise<StoreUnderTest> {
+  const database = await emptyPglite();
   const inbox = postgresInbox(database, { prefix: 'fuzz_' });
   await inbox.setup();
   await database.exec('CREATE TABLE effects (key text)');
@@ -66,6 +66,5 @@ export async function openPgliteStore(): Promise<StoreUnderTest & { end(): Promi
         },
       };
     },
-    end: () => database.close(),
   };
 }

@@ -1,7 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keptFailureCases } from '../../../src/inbox/contract/cases/kept-failures.js';
-import { inboxContract } from '../../../src/inbox/contract/contract.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FailedChange } from '../../../src/inbox/failed-changes.js';
 import { FailureTable } from '../../../src/inbox/postgres/failure-table.js';
 import { quoteTables } from '../../../src/inbox/postgres/options.js';
@@ -11,13 +9,13 @@ import {
   pgliteTransactions,
   type Transactions,
 } from '../../../src/storage/postgres/transactions.js';
-import { openPglite } from './open-pglite.js';
+import { emptyPglite } from '../../pglite.js';
 import { change, nothing } from './payment-change.js';
 
 let database: PGlite;
 
 beforeAll(async () => {
-  database = await openPglite();
+  database = await emptyPglite();
   await postgresInbox(database).setup();
   await database.exec(`CREATE TABLE once (reference text UNIQUE DEFERRABLE INITIALLY DEFERRED);
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -25,7 +23,6 @@ beforeAll(async () => {
     CREATE TRIGGER refuse BEFORE INSERT ON payment_inbox_failures FOR EACH ROW
       WHEN (NEW.payment_reference LIKE 'unkept%') EXECUTE FUNCTION refuse()`);
 });
-afterAll(() => database.close());
 
 const fail = (message = 'broken') => Promise.reject(new Error(message));
 
@@ -205,21 +202,4 @@ it('does not take an answer without its row for an empty list', async () => {
     code: 'STORE_FAILED',
     message: expect.stringContaining('did not return the text'),
   });
-});
-
-describe('kept failures without the functions', () => {
-  const options = { prefix: 'plain_', keepBodies: true };
-  beforeAll(async () => {
-    await postgresInbox(database, options).setup();
-    await database.exec('DROP FUNCTION plain_claim_v1; DROP FUNCTION plain_record_v1');
-  });
-
-  const names = keptFailureCases.map(({ name }) => name);
-  const cases = inboxContract({
-    create: () => postgresInbox(database, options),
-    concurrent: false,
-    keepsFailures: true,
-    keepsBodies: true,
-  });
-  it.each(cases.filter(({ name }) => names.includes(name)))('$name', ({ run }) => run());
 });

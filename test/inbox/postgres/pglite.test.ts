@@ -1,22 +1,20 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { openPglite } from './open-pglite.js';
+import { emptyPglite, openPglite } from '../../pglite.js';
 import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { describeStore } from './store-cases.js';
 
 let database: PGlite;
 
 beforeAll(async () => {
-  database = await openPglite();
+  database = await emptyPglite();
   await database.exec("SET lock_timeout = '1234ms'");
   await database.exec(
     'CREATE TABLE orders (reference text, status text, UNIQUE (reference, status) DEFERRABLE INITIALLY DEFERRED)',
   );
   await postgresInbox(database).setup();
 });
-
-afterAll(() => database.close());
 
 describe('postgresInbox on PGlite', () => {
   describeStore(() => ({ pool: database, query: (text, values) => database.query(text, values) }));

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { withSavepoints } from '../../../src/storage/postgres/savepoints.js';
-import { openPglite } from './open-pglite.js';
+import { emptyPglite } from '../../pglite.js';
 import { change } from './payment-change.js';
 
 type Callback = (error: unknown, result?: { rows: unknown[] }) => void;
@@ -311,11 +311,10 @@ describe('the view of the client', () => {
 describe('a transaction of PGlite', () => {
   let database: PGlite;
   beforeAll(async () => {
-    database = await openPglite();
+    database = await emptyPglite();
     await database.exec('CREATE TABLE orders (reference text)');
     await postgresInbox(database).setup();
   });
-  afterAll(() => database.close());
 
   it('has savepoints for nested transactions too', async () => {
     const inbox = postgresInbox(database);

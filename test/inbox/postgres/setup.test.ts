@@ -8,7 +8,7 @@ import {
   pgliteTransactions,
   type Transactions,
 } from '../../../src/storage/postgres/transactions.js';
-import { openPglite } from './open-pglite.js';
+import { emptyPglite } from '../../pglite.js';
 
 const TABLES = quoteTables('p_');
 
@@ -45,8 +45,10 @@ const LOCKS = [expect.stringContaining('pg_advisory_xact_lock'), 'SET LOCAL lock
 
 describe('setup', () => {
   it('creates the tables and indexes of a database, and later only checks', async () => {
-    const database = await openPglite();
-    onTestFinished(() => database.close());
+    const database = await emptyPglite();
+    onTestFinished(async () => {
+      await database.exec('RESET ROLE; DROP ROLE reader');
+    });
     const transactions = pgliteTransactions(database, 60_000);
     const made = async () => {
       const { rows } = await database.query(

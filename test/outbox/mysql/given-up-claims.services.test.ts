@@ -1,7 +1,7 @@
 import mysql, { type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { ContractService } from '../../../src/outbox/contract/service.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
+import { ContractService } from '../../contract/outbox/service.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { order } from '../settling-scene.js';
 import { useDatabase } from './server.js';

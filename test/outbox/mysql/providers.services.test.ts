@@ -6,7 +6,6 @@ import { providers } from '../../inbox/mysql/providers/providers.js';
 import { change } from '../../inbox/postgres/payment-change.js';
 import type { OpenProvider } from '../../inbox/postgres/providers/providers.js';
 import { inDatabase } from '../../services/mysql-url.js';
-import { runContract } from '../contract/run-contract.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 import { useDatabase } from './server.js';
@@ -23,12 +22,6 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     await mysqlOutbox(opened.provider, { client: unusedClient, prefix: 'own_' }).setup();
   });
   afterAll(() => opened.close());
-
-  runContract<unknown>({
-    create: ({ client }) => mysqlOutbox(opened.provider, { client }),
-    transaction: async (body) => void (await opened.provider.transaction(body, limits)),
-    loseLease,
-  });
 
   it('records in the transaction of an inbox on the same object, or not at all', async () => {
     const outbox = mysqlOutbox(opened.provider, { client: unusedClient });

@@ -4,7 +4,6 @@ import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js'
 import { sameDatabase } from '../../../src/storage/shared-database.js';
 import { change } from '../../inbox/postgres/payment-change.js';
 import { type OpenProvider, providers } from '../../inbox/postgres/providers/providers.js';
-import { runContract } from '../contract/run-contract.js';
 import { unusedClient } from '../unused-client.js';
 import { useSchema } from './server.js';
 
@@ -19,16 +18,6 @@ describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (
     await postgresOutbox(opened.provider, { client: unusedClient, prefix: 'own_' }).setup();
   });
   afterAll(() => opened.close());
-
-  runContract<unknown>({
-    create: ({ client }) => postgresOutbox(opened.provider, { client }),
-    transaction: async (body) => void (await opened.provider.transaction(body, limits)),
-    async loseLease() {
-      await observer.query(
-        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
-      );
-    },
-  });
 
   it('records in the transaction of an inbox on the same object, or not at all', async () => {
     const outbox = postgresOutbox(opened.provider, { client: unusedClient });

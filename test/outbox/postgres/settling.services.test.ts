@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { collect } from '../../../src/outbox/contract/stage.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
+import { collect } from '../../contract/outbox/stage.js';
 import { order, startScene } from '../settling-scene.js';
 import { useSchema } from './server.js';
 

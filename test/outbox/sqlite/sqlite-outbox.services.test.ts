@@ -8,7 +8,6 @@ import { sqliteOutbox } from '../../../src/outbox/sqlite/sqlite-outbox.js';
 import { readValue, type SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { drivers, type OpenDatabase } from '../../inbox/sqlite/open-database.js';
 import { expectToListWhatLiesAhead } from '../clock-set-back.js';
-import { runContract } from '../contract/run-contract.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 
@@ -31,20 +30,6 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
   afterAll(() => {
     for (const one of [database, ...others]) one.close();
     rmSync(folder, { recursive: true, force: true });
-  });
-
-  let first = true;
-  runContract<SqliteDatabase | undefined>({
-    create({ client }) {
-      // Transactions are on the first connection.
-      first = !first;
-      return sqliteOutbox(first ? openOther() : database, { client });
-    },
-    loseLease() {
-      database.exec(
-        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
-      );
-    },
   });
 
   it('records in a transaction of the same connection, and is rolled back with it', async () => {

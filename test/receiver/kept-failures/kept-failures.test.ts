@@ -1,9 +1,9 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
-import { openPglite } from '../../inbox/postgres/open-pglite.js';
+import { emptyPglite } from '../../pglite.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
 
@@ -34,10 +34,9 @@ describe('a receiver with a memory inbox', () => {
 describe('a receiver with a Postgres inbox on PGlite', () => {
   let database: PGlite;
   beforeAll(async () => {
-    database = await openPglite();
+    database = await emptyPglite();
     await postgresInbox(database).setup();
   });
-  afterAll(() => database.close());
 
   itKeepsFailures((options) => postgresInbox(database, options));
 });

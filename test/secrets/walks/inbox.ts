@@ -4,7 +4,6 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { InboxError } from '../../../src/errors.js';
-import { inboxContract } from '../../../src/inbox/contract/index.js';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
@@ -22,9 +21,9 @@ import { CLAIM } from '../../../src/inbox/redis/scripts.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';
+import { emptyPglite } from '../../pglite.js';
 import { apiSecret, customer, signingBytes, signingText } from '../planted.js';
 import type { See, Walk, Walks } from '../watch.js';
-import { emptyPglite } from './empty-pglite.js';
 import { body, type PlantedSecret, record, signed, signingSecrets } from './signed-callback.js';
 
 // An inbox is handed no secret and no body. What it is handed, and what it says when its store fails
@@ -293,16 +292,5 @@ export const inboxWalks: Walks = {
       await receiveBy(see, inbox);
     },
     'when it is refused': refusing('sqliteInbox'),
-  },
-  './inbox/contract inboxContract': {
-    'in its cases and failures': async (see) => {
-      const broken: CallbackInbox = { process: () => Promise.resolve('busy') };
-      for (const one of inboxContract({ create: () => broken })) {
-        see('the case', one);
-        if (one.skipped === undefined) {
-          see(`the failure of ${one.name}`, await one.run().catch((error: unknown) => error));
-        }
-      }
-    },
   },
 };

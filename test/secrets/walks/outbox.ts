@@ -1,6 +1,5 @@
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
-import { outboxContract } from '../../../src/outbox/contract/index.js';
 import { memoryOutbox } from '../../../src/outbox/memory.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/index.js';
 import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
@@ -8,9 +7,9 @@ import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now } from '../../callback/sample-callback.js';
+import { emptyPglite } from '../../pglite.js';
 import { apiKey, apiSecret, authorization, customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
-import { emptyPglite } from './empty-pglite.js';
 import { failingDatabase, failingPool } from './inbox.js';
 import { record, signed } from './signed-callback.js';
 
@@ -90,12 +89,6 @@ export const outboxWalks: Walks = {
       const outbox = memoryOutbox({ client: createClient() });
       await use(see, outbox);
       await tellOfSecond(see, outbox);
-    },
-  },
-  './outbox/contract outboxContract': {
-    'its cases': (see) => {
-      const client = createClient();
-      see('the cases', outboxContract({ create: () => memoryOutbox({ client }) }));
     },
   },
   './outbox/postgres postgresOutbox': {

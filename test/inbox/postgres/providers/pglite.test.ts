@@ -1,25 +1,18 @@
 import { drizzle } from 'drizzle-orm/pglite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../../src/inbox/postgres/postgres-inbox.js';
 import { fromDrizzle } from '../../../../src/storage/providers/drizzle.js';
 import { makeProvider } from '../../../../src/storage/providers/provider.js';
-import { runContract } from '../../contract/run-contract.js';
-import { openPglite } from '../open-pglite.js';
+import { emptyPglite } from '../../../pglite.js';
 import { change, heldWork, nothing } from '../payment-change.js';
 
 describe('an inbox on Drizzle over PGlite', () => {
-  let database: Awaited<ReturnType<typeof openPglite>>;
+  let database: Awaited<ReturnType<typeof emptyPglite>>;
   let db: ReturnType<typeof drizzle>;
   beforeAll(async () => {
-    database = await openPglite();
+    database = await emptyPglite();
     db = drizzle(database as never);
     await postgresInbox(fromDrizzle(db)).setup();
-  });
-  afterAll(() => database.close());
-
-  runContract({
-    create: () => postgresInbox(fromDrizzle(db), { lockTimeoutMs: 1_000 }),
-    concurrent: false,
   });
 
   it('refuses a transaction at another isolation level, and does nothing in it', async () => {

@@ -1,0 +1,54 @@
+import type { PGlite } from '@electric-sql/pglite';
+import { drizzle } from 'drizzle-orm/pglite';
+import { beforeAll } from 'vitest';
+import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import { postgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
+import type { Queryable } from '../../src/storage/postgres/pool.js';
+import { fromDrizzle } from '../../src/storage/providers/drizzle.js';
+import { unusedClient } from '../outbox/unused-client.js';
+import { emptyPglite } from '../pglite.js';
+import { describeInboxContract } from './inbox.js';
+import { describeOutboxContract } from './outbox.js';
+
+const options = { keepBodies: true };
+const withoutFunctions = { ...options, prefix: 'plain_' };
+
+let database: PGlite;
+let db: ReturnType<typeof drizzle>;
+beforeAll(async () => {
+  database = await emptyPglite();
+  db = drizzle(database as never);
+  await postgresInbox(database).setup();
+  await postgresOutbox(database, { client: unusedClient }).setup();
+  await postgresInbox(database, withoutFunctions).setup();
+  await database.exec('DROP FUNCTION plain_claim_v1; DROP FUNCTION plain_record_v1');
+});
+
+describeInboxContract('postgresInbox on PGlite', () => ({
+  create: () => postgresInbox(database, options),
+  concurrent: false,
+  keepsFailures: true,
+  keepsBodies: true,
+}));
+
+describeInboxContract('postgresInbox on PGlite, without its functions', () => ({
+  create: () => postgresInbox(database, withoutFunctions),
+  concurrent: false,
+  keepsFailures: true,
+  keepsBodies: true,
+}));
+
+describeInboxContract('postgresInbox on Drizzle over PGlite', () => ({
+  create: () => postgresInbox(fromDrizzle(db), { lockTimeoutMs: 1_000 }),
+  concurrent: false,
+}));
+
+describeOutboxContract<Queryable>('postgresOutbox on PGlite', () => ({
+  create: (client) => postgresOutbox<Queryable>(database, { client }),
+  transaction: (body) => database.transaction((tx) => body(tx as Queryable)),
+  async loseLease() {
+    await database.query(
+      `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
+    );
+  },
+}));

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
+import { toStoredName } from '../../src/storage/stored-name.js';
+import {
+  type ConnectedClient,
+  plainKinds,
+  upstashKind,
+  redisUrl as url,
+} from '../inbox/redis/clients.js';
+import { describeInboxContract } from './inbox.js';
+
+// Short, as cases wait for a renewal, and for three leases; long enough for a loaded machine.
+const leaseMs = 1_000;
+
+describe.skipIf(!url).each([...plainKinds, upstashKind])('$name:', ({ connect }) => {
+  describeInboxContract('redisInbox', () => {
+    const prefix = `inbox-contract-${randomUUID()}:`;
+    const admin = new Redis(url, { lazyConnect: true });
+    const clients: ConnectedClient[] = [];
+    beforeAll(() => admin.connect());
+    afterAll(async () => {
+      for (const { close } of clients) close();
+      const keys = await admin.keys(`${prefix}*`);
+      if (keys.length > 0) await admin.unlink(...keys);
+      admin.disconnect();
+    });
+    return {
+      async create() {
+        const connected = await connect(url);
+        clients.push(connected);
+        return redisInbox(connected.client, { prefix, leaseMs });
+      },
+      leaseMs,
+      waitMs: 0,
+      async loseClaim({ paymentReference }) {
+        const hash = `${prefix}{${toStoredName(paymentReference)}}`;
+        // Another owner: a holder that still lives could renew a claim that has only expired.
+        await admin.hset(hash, { owner: 'nobody', until: 0 });
+      },
+    };
+  });
+});
