@@ -69,7 +69,7 @@ module.exports = {
       name: 'outbox-takes-a-client',
       comment: 'Types alone: the client comes as an option, and undici with it.',
       severity: 'error',
-      from: { path: '^src/outbox/', pathNot: '^src/outbox/contract/' },
+      from: { path: '^src/outbox/' },
       to: { path: '^src/client/', dependencyTypesNot: ['type-only'] },
     },
     only(

@@ -19,13 +19,11 @@ export const subpaths = [
   'fastify',
   'lambda',
   'inbox',
-  'inbox/contract',
   'inbox/postgres',
   'inbox/mysql',
   'inbox/redis',
   'inbox/sqlite',
   'outbox',
-  'outbox/contract',
   'outbox/mysql',
   'outbox/postgres',
   'outbox/sqlite',
@@ -46,13 +44,11 @@ export const singleFile = { esm: ['callback', 'callback/web'], cjs: ['callback']
  * browser or edge runtime bundles these.
  */
 export const oneImplementation = [
-  'inbox/contract',
   'inbox/mysql',
   'inbox/postgres',
   'inbox/redis',
   'inbox/sqlite',
   'outbox',
-  'outbox/contract',
   'outbox/mysql',
   'outbox/postgres',
   'outbox/sqlite',

@@ -55,17 +55,17 @@ export function exampleInbox(store: object): CallbackInbox {
 
 const shared = new WeakMap<object, CallbackInbox>();
 `,
-      'test/inbox/example/contract.test.ts': `import { exampleInbox } from '../../../src/inbox/example/index.js';
-import { runContract } from '../contract/run-contract.js';
+      'test/contract/example.test.ts': `import { exampleInbox } from '../../src/inbox/example/index.js';
+import { describeInboxContract } from './inbox.js';
 
 const store = {};
-runContract({ create: () => exampleInbox(store), waitMs: 0 });
+describeInboxContract('exampleInbox', () => ({ create: () => exampleInbox(store), waitMs: 0 }));
 `,
     },
     edit: listSubpath('inbox/example', 'inbox/sqlite'),
     run: [
       'node scripts/subpaths.mjs --write',
-      'vitest run --project sources test/inbox/example test/release/subpaths.test.ts test/docs/llms.test.ts',
+      'vitest run --project sources test/contract/example.test.ts test/release/subpaths.test.ts test/docs/llms.test.ts',
     ],
   },
   {

@@ -51,7 +51,7 @@ export type InboxOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
 
 /**
  * Remembers which changes were processed, so that each is processed once, however often it is
- * delivered (interface section 6). `merchant-payments/inbox/contract` tests an implementation.
+ * delivered (interface section 6).
  *
  * `work` completes at most once per event. If it throws, or the process dies, the claim is released and
  * a later delivery runs `work` again. Two runs for one payment never overlap, as long as the

@@ -36,7 +36,7 @@ export function notSentInTime(): OutboxError {
 export function notGranted(): OutboxError {
   return new OutboxError(
     'OUTBOX_TIMEOUT',
-    'The payment was not sent: the store let no call claim it within timeoutMs. Nothing was changed. Call again; if this happens often, test the store of the outbox with outboxContract()',
+    'The payment was not sent: the store let no call claim it within timeoutMs. Nothing was changed. Call again; if this happens often, find what else sends or changes this payment',
   );
 }
 

@@ -141,7 +141,6 @@ export interface Recovery {
 /**
  * Creates payments so that no order gets two of them, across crashes and on any number of instances
  * (interface section 4.1 promises nothing for a creation that is sent twice).
- * `merchant-payments/outbox/contract` tests an implementation.
  *
  * A payment is stored before it is sent. Only one caller at a time sends a `merchantPaymentReference`
  * and, once the payment may exist at the service, the outbox does not send it again.

@@ -480,13 +480,6 @@ export const EXPLAINED_SURVIVORS = [
     to: 'endedBy(given)',
     why: 'A dialect that sends a probe can read its answer.',
   },
-  // src/outbox/contract
-  {
-    file: 'src/outbox/contract/cases/settling.ts',
-    code: "const earlier = { ...record, updatedAt: '2026-03-01T11:59:59.500Z' };",
-    to: '""',
-    why: 'A record without a time counts as early, too.',
-  },
   // src/inbox
   {
     file: 'src/inbox/attempt.ts',
@@ -547,36 +540,6 @@ export const EXPLAINED_SURVIVORS = [
     code: "if (words === '') return NOTHING_SEEN;",
     to: '"Stryker was here!"',
     why: 'A shortcut to the same answer.',
-  },
-  {
-    file: 'src/inbox/contract/cases/runs.ts',
-    code: "const error = new Error('the work failed');",
-    to: '""',
-    why: 'The case only checks that it receives the same error object, whatever its message.',
-  },
-  {
-    file: 'src/inbox/contract/cases/runs.ts',
-    code: "const error = new Error('the work threw');",
-    to: '""',
-    why: 'The case only checks that it receives the same error object, whatever its message.',
-  },
-  {
-    file: 'src/inbox/contract/cases/runs.ts',
-    code: "const error = new Error('the first failed');",
-    to: '""',
-    why: 'The case only checks that it receives the same error object, whatever its message.',
-  },
-  {
-    file: 'src/inbox/contract/stage.ts',
-    code: 'await this.#subject.loseClaim?.(event);',
-    to: 'this.#subject.loseClaim(event)',
-    why: 'Only cases that need loseClaim call it, and they are skipped without it.',
-  },
-  {
-    file: 'src/inbox/contract/stage.ts',
-    code: 'for (let round = 0; round < 3; round += 1) {',
-    to: 'round <= 3',
-    why: 'A fourth round only gives the deliveries more time; the number of rounds is a choice.',
   },
   // src/client
   {

@@ -30,24 +30,14 @@ export const PARTS = {
     // Files that only databases use are mutated with those.
     mutate: ['src/outbox/*.ts', '!src/outbox/rows.ts', '!src/outbox/failures.ts'],
     // Without the model, which takes longer than all other tests.
-    tests: ['test/outbox/!(model).test.ts'],
-    concurrency: 2,
-  },
-  'outbox-contract': {
-    mutate: ['src/outbox/contract/**/*.ts', 'src/storage/contract/*.ts'],
-    tests: ['test/outbox/memory-contract.test.ts', 'test/outbox/contract/*.test.ts'],
+    tests: ['test/outbox/!(model).test.ts', 'test/contract/memory.test.ts'],
     concurrency: 2,
   },
   inbox: {
     // Files that only databases use are mutated with those.
     mutate: ['src/inbox/*.ts', '!src/inbox/store-failure.ts', '!src/inbox/stored-event.ts'],
     // Without the warning, whose tests load the modules again.
-    tests: ['test/inbox/!(memory-warning).test.ts'],
-    concurrency: 2,
-  },
-  'inbox-contract': {
-    mutate: ['src/inbox/contract/**/*.ts'],
-    tests: ['test/inbox/contract/{contract,wrong-inboxes}.test.ts'],
+    tests: ['test/inbox/!(memory-warning).test.ts', 'test/contract/memory.test.ts'],
     concurrency: 2,
   },
   // The rest of src/storage is mutated with the inbox of its database.
@@ -73,7 +63,7 @@ export const PARTS = {
       '!src/storage/postgres/runner.ts',
       'src/storage/providers/*.ts',
     ],
-    tests: ['test/inbox/postgres/**/*.test.ts', 'test/inbox/contract/postgres.services.test.ts'],
+    tests: ['test/inbox/postgres/**/*.test.ts', 'test/contract/{pglite,postgres.services}.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
@@ -82,20 +72,20 @@ export const PARTS = {
     tests: [
       'test/inbox/mysql/**/*.test.ts',
       'test/storage/mysql/**/*.test.ts',
-      'test/inbox/contract/mysql.services.test.ts',
+      'test/contract/mysql.services.test.ts',
     ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   redis: {
     mutate: ['src/inbox/redis/**/*.ts'],
-    tests: ['test/inbox/redis/**/*.test.ts', 'test/inbox/contract/redis.services.test.ts'],
+    tests: ['test/inbox/redis/**/*.test.ts', 'test/contract/redis.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   sqlite: {
     mutate: ['src/inbox/sqlite/**/*.ts', 'src/storage/sqlite/**/*.ts'],
-    tests: ['test/{inbox,outbox}/sqlite/**/*.test.ts'],
+    tests: ['test/{inbox,outbox}/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
@@ -107,19 +97,22 @@ export const PARTS = {
       'src/outbox/failures.ts',
       'src/storage/postgres/runner.ts',
     ],
-    tests: ['test/outbox/{postgres/**/*,rows}.test.ts'],
+    tests: [
+      'test/outbox/{postgres/**/*,rows}.test.ts',
+      'test/contract/{pglite,postgres.services}.test.ts',
+    ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   'outbox-mysql': {
     mutate: ['src/outbox/mysql/**/*.ts'],
-    tests: ['test/outbox/mysql/**/*.test.ts'],
+    tests: ['test/outbox/mysql/**/*.test.ts', 'test/contract/mysql.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   'outbox-sqlite': {
     mutate: ['src/outbox/sqlite/**/*.ts'],
-    tests: ['test/outbox/sqlite/**/*.test.ts'],
+    tests: ['test/outbox/sqlite/**/*.test.ts', 'test/contract/sqlite.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

@@ -630,7 +630,7 @@ describe('a store that does not grant what is free', () => {
     const refused = expect(call).rejects.toMatchObject({
       code: 'OUTBOX_TIMEOUT',
       message: expect.stringMatching(
-        /^The payment was not sent: .+ test the store of the outbox with outboxContract\(\)$/,
+        /^The payment was not sent: .+ find what else sends or changes this payment$/,
       ),
     });
     const askedAfter: number[] = [];

@@ -87,7 +87,7 @@ describe('the installed package', () => {
     expect(required).toEqual(imported);
   });
 
-  test.each(['/inbox/contract', '/mock-server', '/testing'])(
+  test.each(['/mock-server', '/testing'])(
     'is one implementation for import and require, as only development uses it: merchant-payments%s',
     (subpath) => {
       const code = `
@@ -284,7 +284,6 @@ describe('the types', () => {
     import { callbackPlugin } from 'merchant-payments/fastify';
     import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
     import { memoryInbox } from 'merchant-payments/inbox';
-    import { inboxContract } from 'merchant-payments/inbox/contract';
     import { mysqlInbox } from 'merchant-payments/inbox/mysql';
     import { postgresInbox, type Queryable } from 'merchant-payments/inbox/postgres';
     import { redisInbox } from 'merchant-payments/inbox/redis';
@@ -319,7 +318,7 @@ describe('the types', () => {
       await verifyOnWeb(callback, { signingSecret });
       const options = { signingSecret, inbox: memoryInbox(), onPayment: () => undefined };
       const { outcome } = await createCallbackReceiver(options).receive({ method: 'POST', ...callback });
-      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlInbox, postgresInbox, redisInbox, sqliteInbox, inboxContract];
+      const stores: unknown[] = [diagnoseCallback(callback, { signingSecret }).findings, checkCallbackEndpoint, callbackPlugin, mysqlInbox, postgresInbox, redisInbox, sqliteInbox];
       callbackHandler({ ...options, inbox: {} as ReturnType<typeof postgresInbox>, async onPayment({ key }, { tx }) {
         const queryable: Queryable = tx;
         await queryable.query(key);

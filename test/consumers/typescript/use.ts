@@ -14,7 +14,6 @@ import { verifyCallback as verifyOnWeb } from 'merchant-payments/callback/web';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
 import { type CallbackInbox, memoryInbox } from 'merchant-payments/inbox';
-import { inboxContract } from 'merchant-payments/inbox/contract';
 import {
   type PostgresInbox,
   postgresInbox,
@@ -69,7 +68,6 @@ export async function useAll(): Promise<unknown[]> {
     result,
     fetchHandler(handling),
     callbackPlugin,
-    inboxContract,
     postgresInbox,
     redisInbox,
     sqliteInbox,

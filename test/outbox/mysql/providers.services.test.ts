@@ -14,7 +14,7 @@ const url = process.env['MYSQL_URL'] ?? '';
 
 describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (name, open) => {
   const database = `outbox_on_${Object.keys(providers).indexOf(name)}`;
-  const { loseLease } = useDatabase(database);
+  useDatabase(database);
   const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
   let opened: OpenProvider;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { useSchema } from './server.js';
 const url = process.env['DATABASE_URL'] ?? '';
 
 describe.skipIf(url === '').each(Object.entries(providers))('an outbox on %s', (_, open) => {
-  const { observer, schema } = useSchema();
+  const { schema } = useSchema();
   const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
   let opened: OpenProvider;
   beforeAll(async () => {
