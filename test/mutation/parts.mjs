@@ -98,7 +98,7 @@ export const PARTS = {
       'src/storage/postgres/runner.ts',
     ],
     tests: [
-      'test/outbox/{postgres/**/*,rows}.test.ts',
+      'test/outbox/{postgres/**/*,rows,sql-options}.test.ts',
       'test/contract/{pglite,postgres.services}.test.ts',
     ],
     concurrency: 1,
@@ -106,7 +106,10 @@ export const PARTS = {
   },
   'outbox-mysql': {
     mutate: ['src/outbox/mysql/**/*.ts'],
-    tests: ['test/outbox/mysql/**/*.test.ts', 'test/contract/mysql.services.test.ts'],
+    tests: [
+      'test/outbox/{mysql/**/*,sql-options}.test.ts',
+      'test/contract/mysql.services.test.ts',
+    ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

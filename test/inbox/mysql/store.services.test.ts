@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { InboxOutcome } from '../../../src/inbox/inbox.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { change, nothing } from '../postgres/payment-change.js';
+import { describeSqlStore } from '../sql/store-cases.js';
 import { useDatabase } from './server.js';
 
 const { openPool, query } = useDatabase('mp_inbox_store');
@@ -57,64 +58,22 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
   const orders = (reference: string) => count('orders', 'reference', reference);
   const recorded = (reference: string) =>
     count('payment_inbox_events', 'payment_reference', reference);
+  describeSqlStore({
+    open,
+    count,
+    send: (tx, sql) => (tx as PoolConnection).query(sql),
+    recorded: async (reference) => [await recorded(reference)],
+  });
   const insertOrder = (tx: PoolConnection, reference: string, status = 'paid') =>
     tx.query(`INSERT INTO orders (reference, status) VALUES ('${reference}', '${status}')`);
 
   describe('the work’s own writes', () => {
-    it('are committed with the event', async () => {
-      const outcome = await open().process(change('writes'), async ({ tx }) => {
-        await insertOrder(tx, 'writes');
-        expect(await orders('writes')).toBe(0);
+    it('are hidden from other connections until they are committed', async () => {
+      await open().process(change('unseen'), async ({ tx }) => {
+        await insertOrder(tx, 'unseen');
+        expect(await orders('unseen')).toBe(0);
       });
-      expect(outcome).toBe('processed');
-      expect([await orders('writes'), await recorded('writes')]).toEqual([1, 1]);
-      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
-    });
-
-    it('are rolled back when the work throws, and repeated by a later delivery', async () => {
-      const failure = new Error('no stock');
-      const failing = open().process(change('undone'), async ({ tx }) => {
-        await insertOrder(tx, 'undone');
-        throw failure;
-      });
-      await expect(failing).rejects.toBe(failure);
-      expect([await orders('undone'), await recorded('undone')]).toEqual([0, 0]);
-      const again = open().process(change('undone'), async ({ tx }) => {
-        await insertOrder(tx, 'undone');
-      });
-      expect(await again).toBe('processed');
-      expect(await orders('undone')).toBe(1);
-    });
-
-    it.each([
-      ['throws', async () => Promise.reject(new Error('no stock'))],
-      ['meets an error of the database', (tx: PoolConnection) => tx.query('SELECT nothing')],
-    ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
-      const inbox = open();
-      const reference = `parked-${name}`;
-      const parked: number[] = [];
-      const onParked = (attempts: number) => parked.push(attempts);
-      const failures = { parkAfter: 1, blockParked: true, onParked };
-      const event = change(reference, 0, { failures });
-      const failing = inbox.process(event, async ({ tx }) => {
-        await insertOrder(tx, reference);
-        await fail(tx);
-      });
-      await expect(failing).rejects.toThrow(/no stock|nothing/);
-      expect(parked).toEqual([1]);
-      expect([await orders(reference), await recorded(reference)]).toEqual([0, 0]);
-      const listed: unknown[] = [];
-      for await (const one of inbox.failedChanges({ paymentReference: reference }))
-        listed.push(one);
-      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
-      const replay = { ...event, failures: { ...failures, runParked: true } };
-      const replaying = inbox.process(replay, async ({ tx }) => {
-        await insertOrder(tx, reference);
-      });
-      expect(await replaying).toBe('processed');
-      expect(await orders(reference)).toBe(1);
-      // With what it held of the payment.
-      expect(await count('payment_inbox_failures', 'payment_reference', reference)).toBe(0);
+      expect(await orders('unseen')).toBe(1);
     });
 
     it('of a later change are not held up by a failure that was stored too late', async () => {
@@ -137,72 +96,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlInbox, %s', (form, 
       expect(outcome).toBe('processed');
       expect(await orders('went-on')).toBe(1);
     });
-  });
-
-  describe('the order of changes', () => {
-    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
-      open().process(change(reference, minute, { processStale }), nothing);
-
-    it('makes an older one stale, and leaves no trace of it', async () => {
-      expect(await run(5, 'order')).toBe('processed');
-      expect(await run(4, 'order')).toBe('stale');
-      expect(await recorded('order')).toBe(1);
-      expect(await run(6, 'order')).toBe('processed');
-    });
-
-    it('is not turned back by an older one that was processed all the same', async () => {
-      expect(await run(5, 'turned-back')).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('duplicate');
-      expect(await run(4, 'turned-back')).toBe('stale');
-    });
-
-    it('tells the work', async () => {
-      const stales: boolean[] = [];
-      for (const minute of [2, 1, 3]) {
-        const event = change('told', minute, { processStale: true });
-        await open().process(event, async ({ stale }) => void stales.push(stale));
-      }
-      expect(stales).toEqual([false, true, false]);
-    });
-
-    it('knows microseconds', async () => {
-      const at = (microseconds: number) =>
-        open().process(change('micro', 0, { key: `at ${microseconds}`, microseconds }), nothing);
-      expect(await at(2)).toBe('processed');
-      expect(await at(1)).toBe('stale');
-      expect(await at(3)).toBe('processed');
-    });
-
-    it('holds from year 0000 to year 9999', async () => {
-      const at = (time: string) =>
-        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
-      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
-    });
-  });
-
-  it.each([
-    ['NUL', 'a\0b', 'a\0c'],
-    ['blanks alone', ' ', '  '],
-    ['a blank at the end', 'end', 'end '],
-    ['another case', 'CASE', 'case'],
-    ['accents composed and not', '\u00e9', 'e\u0301'],
-    ['accents and none', 'e', 'é'],
-    ['quotes and backslashes', `\\'"\\`, `\\'"\\\\`],
-    ['placeholders', 'a?b:c', 'a?b:d'],
-    ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
-    ['nothing at all', '', '-'],
-  ])('tells references and keys with %s apart', async (_name, one, other) => {
-    const inbox = open();
-    const at = (paymentReference: string, key: string) =>
-      inbox.process(change(paymentReference, 0, { key }), nothing);
-    expect(await at(one, one)).toBe('processed');
-    expect(await at(one, other)).toBe('processed');
-    expect(await at(other, one)).toBe('processed');
-    expect(await at(one, one)).toBe('duplicate');
-    expect(await at(one, other)).toBe('duplicate');
   });
 
   it('stores when it was processed, whatever the time zone is', async () => {

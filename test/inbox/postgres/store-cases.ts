@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InboxOutcome } from '../../../src/inbox/inbox.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/storage/postgres/pool.js';
+import { describeSqlStore } from '../sql/store-cases.js';
 import { change, nothing, START } from './payment-change.js';
 
 /** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
@@ -31,66 +31,17 @@ export function describeStore(store: () => Store): void {
     payments: await count('payment_inbox_payments', 'payment_reference', reference),
   });
   const NOTHING = { events: 0, payments: 0 };
+  describeSqlStore({
+    open,
+    count,
+    send: (tx, sql) => (tx as Queryable).query(sql),
+    recorded: async (reference) => Object.values(await recorded(reference)),
+  });
 
   const insertOrder = (tx: Queryable, reference: string, status = 'paid') =>
     tx.query('INSERT INTO orders (reference, status) VALUES ($1, $2)', [reference, status]);
 
   describe('the work’s own writes', () => {
-    it('are committed with the event', async () => {
-      const outcome = await open().process(change('writes'), async ({ tx }) => {
-        await insertOrder(tx, 'writes');
-      });
-      expect(outcome).toBe('processed');
-      expect(await orders('writes')).toBe(1);
-      expect(await recorded('writes')).toEqual({ events: 1, payments: 1 });
-      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
-    });
-
-    it('are rolled back when the work throws, and repeated by a later delivery', async () => {
-      const failure = new Error('no stock');
-      const failing = open().process(change('undone'), async ({ tx }) => {
-        await insertOrder(tx, 'undone');
-        throw failure;
-      });
-      await expect(failing).rejects.toBe(failure);
-      expect(await orders('undone')).toBe(0);
-      expect(await recorded('undone')).toEqual(NOTHING);
-      const again = open().process(change('undone'), async ({ tx }) => {
-        await insertOrder(tx, 'undone');
-      });
-      expect(await again).toBe('processed');
-      expect(await orders('undone')).toBe(1);
-    });
-
-    it.each([
-      ['throws', async () => Promise.reject(new Error('no stock'))],
-      ['meets an error of the database', (tx: Queryable) => tx.query('SELECT nothing')],
-    ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
-      const inbox = open();
-      const reference = `parked-${name}`;
-      const parked: number[] = [];
-      const onParked = (attempts: number) => parked.push(attempts);
-      const failures = { parkAfter: 1, blockParked: true, onParked };
-      const event = change(reference, 0, { failures });
-      const failing = inbox.process(event, async ({ tx }) => {
-        await insertOrder(tx, reference);
-        await fail(tx);
-      });
-      await expect(failing).rejects.toThrow(/no stock|nothing/);
-      expect(parked).toEqual([1]);
-      expect([await orders(reference), await recorded(reference)]).toEqual([0, NOTHING]);
-      const listed: unknown[] = [];
-      for await (const one of inbox.failedChanges({ paymentReference: reference }))
-        listed.push(one);
-      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
-      const replay = { ...event, failures: { ...failures, runParked: true } };
-      const replaying = inbox.process(replay, async ({ tx }) => {
-        await insertOrder(tx, reference);
-      });
-      expect(await replaying).toBe('processed');
-      expect(await orders(reference)).toBe(1);
-    });
-
     it('are undone when a deferred constraint fails at COMMIT', async () => {
       const failing = open().process(change('deferred'), async ({ tx }) => {
         await insertOrder(tx, 'deferred');
@@ -162,43 +113,7 @@ export function describeStore(store: () => Store): void {
     });
   });
 
-  describe('the order of changes', () => {
-    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
-      open().process(change(reference, minute, { processStale }), nothing);
-
-    it('makes an older one stale, and leaves no trace of it', async () => {
-      expect(await run(5, 'order')).toBe('processed');
-      expect(await run(4, 'order')).toBe('stale');
-      expect(await recorded('order')).toEqual({ events: 1, payments: 1 });
-      expect(await run(6, 'order')).toBe('processed');
-    });
-
-    it('is not turned back by an older one that was processed all the same', async () => {
-      expect(await run(5, 'turned-back')).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('processed');
-      expect(await run(1, 'turned-back', true)).toBe('duplicate');
-      expect(await run(4, 'turned-back')).toBe('stale');
-    });
-
-    it('makes one stale whose work failed before a later one was processed', async () => {
-      const failing = open().process(change('failed-first', 1), () => Promise.reject('failed'));
-      await expect(failing).rejects.toBe('failed');
-      expect(await run(2, 'failed-first')).toBe('processed');
-      expect(await run(1, 'failed-first')).toBe('stale');
-      expect(await run(1, 'failed-first', true)).toBe('processed');
-    });
-
-    it('knows microseconds', async () => {
-      const at = (microseconds: number) =>
-        open().process(
-          change('microseconds', 0, { key: `at ${microseconds}`, microseconds }),
-          nothing,
-        );
-      expect(await at(2)).toBe('processed');
-      expect(await at(1)).toBe('stale');
-      expect(await at(3)).toBe('processed');
-    });
-
+  describe('a time', () => {
     it.each([
       ['0000-01-01T00:00:00.000Z', '-62167219200000000'],
       ['1969-12-31T23:59:59.999Z', '-1000'],
@@ -215,32 +130,6 @@ export function describeStore(store: () => Store): void {
       );
       expect(rows).toEqual([{ is_near: true, is_same: true }]);
     });
-
-    it('holds from year 0000 to year 9999', async () => {
-      const at = (time: string) =>
-        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
-      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
-      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
-    });
-  });
-
-  it.each([
-    ['NUL', 'a\0b', 'a\0c'],
-    ['blanks alone', ' ', '  '],
-    ['accents composed and not', '\u00e9', 'e\u0301'],
-    ['quotes and braces', `'"{}`, `'"{}}`],
-    ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
-    ['nothing at all', '', '-'],
-  ])('tells references and keys with %s apart', async (_name, one, other) => {
-    const inbox = open();
-    const at = (paymentReference: string, key: string) =>
-      inbox.process(change(paymentReference, 0, { key }), nothing);
-    expect(await at(one, one)).toBe('processed');
-    expect(await at(one, other)).toBe('processed');
-    expect(await at(other, one)).toBe('processed');
-    expect(await at(one, one)).toBe('duplicate');
-    expect(await at(one, other)).toBe('duplicate');
   });
 
   it('puts the lock_timeout of before back for the work', async () => {

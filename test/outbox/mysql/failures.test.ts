@@ -2,27 +2,10 @@ import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../../src/outbox/mysql/failures.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
-import { recordLines } from '../../protocol/recorded-lines.js';
-import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 
 // Connects only when it is used, and then to no server.
 const pool = mysql.createPool('mysql://u:secret@127.0.0.1:1/db');
-
-describe('the options of mysqlOutbox', () => {
-  it('must be an object with a client', () => {
-    expect(() => mysqlOutbox(pool, undefined as never)).toThrow(
-      /^options is missing; it must be an object with client$/,
-    );
-  });
-
-  it('may hold a logger, which gets what fails', async () => {
-    const { lines, logger } = recordLines();
-    const outbox = mysqlOutbox(pool, { client: unusedClient, logger });
-    await expect(outbox.create(order('order-1'))).rejects.toMatchObject({ code: 'STORE_FAILED' });
-    expect(lines).toMatchObject([{ level: 'error', fields: { code: 'STORE_FAILED' } }]);
-  });
-});
 
 describe('the cause of a failed step', () => {
   const causeOf = (error: unknown) => (explain(error) as Error).cause;

@@ -1,0 +1,139 @@
+import { expect, it } from 'vitest';
+import type { CallbackInbox } from '../../../src/inbox/inbox.js';
+import { change, heldWork, nothing } from '../postgres/payment-change.js';
+
+/** A server with the inbox's tables. */
+export interface SqlServer {
+  /** An inbox as another process would have it, with a pool of three connections that wait for long. */
+  openInbox(): CallbackInbox<unknown>;
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  /** The type of a column that counts. */
+  readonly serial: string;
+  /** Runs a statement in the transaction of the work. */
+  send(tx: unknown, sql: string): Promise<unknown>;
+  /** Settles when so many connections wait for a lock. */
+  waitForBlocked(count: number): Promise<void>;
+  /** Ends the connection of the work as an administrator does. */
+  terminate(tx: unknown): Promise<void>;
+}
+
+/** What holds of several processes. `form` is part of each reference. */
+export function describeProcesses(
+  form: string,
+  { openInbox, waitForBlocked, terminate }: SqlServer,
+): void {
+  it.each([
+    // The last two at one instance, too, while a third one waits at another.
+    [[0, 1, 2, 3]],
+    [[0, 0, 1, 1]],
+    [[3, 2, 1, 0]],
+    [[0, 1, 0, 1]],
+  ])('run the changes of a payment in the order in which they arrive, at %o', async (route) => {
+    const inboxes = Array.from({ length: 4 }, openInbox);
+    const reference = `ordered-${form}-${route}`;
+    const ran: { minute: number; stale: boolean }[] = [];
+    const held = heldWork<unknown>();
+    const outcomes: (Promise<string> | undefined)[] = [];
+    for (const [minute, instance] of route.entries()) {
+      outcomes[minute] = inboxes[instance]?.process(change(reference, minute), async (context) => {
+        ran.push({ minute, stale: context.stale });
+        if (minute === 0) await held.work(context);
+      });
+      if (minute === 0) await held.started;
+      // It has arrived when the server has it among those that wait.
+      else await waitForBlocked(minute);
+    }
+    held.finish();
+    expect(await Promise.all(outcomes)).toEqual(route.map(() => 'processed'));
+    expect(ran).toEqual(route.map((_instance, minute) => ({ minute, stale: false })));
+  });
+
+  it.each(['commits', 'fails', 'is lost'])('when the first one %s, run the next', async (end) => {
+    const reference = `first-${end}-${form}`;
+    const held = heldWork<unknown>();
+    const first = openInbox().process(change(reference, 2), held.work);
+    const settled = first.catch((error: unknown) => error);
+    const { tx } = await held.started;
+    const ran: string[] = [];
+    const note = (name: string) => async () => void ran.push(name);
+    const duplicate = openInbox().process(change(reference, 2), note('duplicate'));
+    await waitForBlocked(1);
+    const older = openInbox().process(change(reference, 1), note('older'));
+    await waitForBlocked(2);
+    if (end === 'commits') held.finish();
+    if (end === 'fails') held.fail('failed');
+    if (end === 'is lost') await terminate(tx);
+    const isDone = end === 'commits';
+    expect(await Promise.all([duplicate, older])).toEqual(
+      isDone ? ['duplicate', 'stale'] : ['processed', 'stale'],
+    );
+    expect(ran).toEqual(isDone ? [] : ['duplicate']);
+    held.finish();
+    const lost = expect.objectContaining({ code: 'TRANSACTION_LOST' });
+    const outcomes = { commits: 'processed', fails: 'failed', 'is lost': lost };
+    expect(await settled).toEqual(outcomes[end as keyof typeof outcomes]);
+  });
+
+  it('run an older change when the later one was lost in a crash, and then the later one', async () => {
+    const reference = `crash-${form}`;
+    const [one, two] = [openInbox(), openInbox()];
+    const held = heldWork<unknown>();
+    const first = one.process(change(reference, 2), held.work);
+    const lost = expect(first).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    const { tx } = await held.started;
+    const older = two.process(change(reference, 1), nothing);
+    await waitForBlocked(1);
+    await terminate(tx);
+    await lost;
+    expect(await older).toBe('processed');
+    held.finish();
+    expect(await one.process(change(reference, 2), nothing)).toBe('processed');
+    expect(await two.process(change(reference, 1), nothing)).toBe('duplicate');
+  });
+}
+
+/** What holds of many deliveries at once. */
+export function describeMany({ openInbox, query, send, serial }: SqlServer): void {
+  it('fifty duplicates on a pool of three run the work once and leave connections for other payments', async () => {
+    const inbox = openInbox();
+    const held = heldWork();
+    const outcomes = Array.from({ length: 50 }, () => inbox.process(change('many'), held.work));
+    await held.started;
+    // With the first still held, this one would never get a connection if the others had them.
+    expect(await inbox.process(change('other'), nothing)).toBe('processed');
+    held.finish();
+    expect((await Promise.all(outcomes)).sort()).toEqual([
+      ...Array.from({ length: 49 }, () => 'duplicate'),
+      'processed',
+    ]);
+  });
+
+  it('changes that reach every process, in any order, have each effect once, and none out of order', async () => {
+    await query(`CREATE TABLE effects (id ${serial}, reference varchar(99), minute int)`);
+    const references = ['a', 'b', 'c'].map((name) => `shuffled-${name}`);
+    const minutes = [3, 1, 4, 2, 5];
+    const inboxes = Array.from({ length: 4 }, openInbox);
+    const deliveries = inboxes.flatMap((inbox, offset) =>
+      references.flatMap((reference) =>
+        minutes.map((_minute, index) => {
+          const minute = minutes[(index + offset) % minutes.length] ?? 0;
+          return inbox.process(change(reference, minute), async ({ tx }) => {
+            await send(
+              tx,
+              `INSERT INTO effects (reference, minute) VALUES ('${reference}', ${minute})`,
+            );
+          });
+        }),
+      ),
+    );
+    const outcomes = await Promise.all(deliveries);
+    const effects = await query('SELECT reference, minute FROM effects ORDER BY id');
+    expect(effects).toHaveLength(outcomes.filter((outcome) => outcome === 'processed').length);
+    for (const reference of references) {
+      const ran = effects.filter((row) => row['reference'] === reference);
+      const order = ran.map((row) => Number(row['minute']));
+      expect(order).toEqual([...new Set(order)].sort());
+      expect(order.at(-1)).toBe(5);
+    }
+  });
+}

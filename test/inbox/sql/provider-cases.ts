@@ -1,0 +1,212 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { InboxContext } from '../../../src/inbox/inbox.js';
+import type { MysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import type { PostgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import type { TransactionProvider } from '../../../src/storage/providers/provider.js';
+import type { OrmTransaction } from '../postgres/orms/orms.js';
+import { change, heldWork, nothing } from '../postgres/payment-change.js';
+import type { OpenProvider, ProviderOptions } from '../postgres/providers/providers.js';
+
+type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
+
+/** What the tests of a provider need of its engine. Its statements have `?` for a value. */
+export interface ProviderEngine {
+  open(options?: ProviderOptions): Promise<OpenProvider>;
+  makeInbox(
+    provider: TransactionProvider<unknown>,
+    options?: { transactionTimeoutMs?: number; acquireTimeoutMs?: number },
+  ): SqlInbox;
+  query(sql: string, values: string[]): Promise<Record<string, unknown>[]>;
+  /** Ends the one connection that is in a transaction, as an administrator does. */
+  loseConnection(): Promise<unknown>;
+  /** A statement that ends its connection. */
+  readonly endsConnection: string;
+  /** Statements that end a transaction. */
+  readonly endings: readonly string[];
+  /** Settles when no session is left in a transaction. */
+  waitForSessionsToEnd?(): Promise<void>;
+}
+
+export type ProviderScene = ReturnType<typeof useProvider>;
+
+/** A provider of the engine with its inbox, closed after the tests. */
+export function useProvider(engine: ProviderEngine) {
+  const closing: (() => Promise<unknown>)[] = [];
+  let opened: OpenProvider;
+  let inbox: SqlInbox;
+  beforeAll(async () => {
+    opened = await engine.open();
+    inbox = engine.makeInbox(opened.provider);
+    await inbox.setup();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+  afterAll(() => opened.close());
+
+  return {
+    engine,
+    opened: () => opened,
+    inbox: () => inbox,
+    async openOther(options?: ProviderOptions): Promise<OpenProvider> {
+      const other = await engine.open(options);
+      closing.push(() => other.close());
+      return other;
+    },
+    async written(reference: string): Promise<unknown[]> {
+      const sql = 'SELECT status FROM orders WHERE reference = ? ORDER BY 1';
+      return (await engine.query(sql, [reference])).map(({ status }) => status);
+    },
+    async isRecorded(reference: string): Promise<boolean> {
+      const sql = 'SELECT 1 FROM payment_inbox_events WHERE payment_reference = ?';
+      return (await engine.query(sql, [reference])).length === 1;
+    },
+    deliver: (reference: string, work: Work) =>
+      inbox.process(change(reference), async (context: InboxContext<unknown>) => {
+        await work(opened.on(context.tx), context);
+      }),
+  };
+}
+
+type Work = (db: OrmTransaction, context: InboxContext<unknown>) => Promise<unknown>;
+
+/** What holds of an inbox on any provider. Every case has its own payment. */
+export function describeProvider(scene: ProviderScene): void {
+  const { engine, opened, inbox, openOther, written, isRecorded, deliver } = scene;
+
+  it('writes with the record, once', async () => {
+    const work: Work = (db) => db.insert('once', 'paid');
+    expect(await deliver('once', work)).toBe('processed');
+    expect(await deliver('once', work)).toBe('duplicate');
+    expect(await written('once')).toEqual(['paid']);
+  });
+
+  it('rolls back its write and ours when the work throws', async () => {
+    const outOfStock = new Error('out of stock');
+    const work: Work = async (db) => {
+      await db.insert('thrown', 'paid');
+      throw outOfStock;
+    };
+    await expect(deliver('thrown', work)).rejects.toBe(outOfStock);
+    expect(await written('thrown')).toEqual([]);
+    expect(await deliver('thrown', (db) => db.insert('thrown', 'again'))).toBe('processed');
+    expect(await written('thrown')).toEqual(['again']);
+  });
+
+  it.each([
+    ['throws', async () => Promise.reject(new Error('out of stock'))],
+    ['meets an error of the database', (db: OrmTransaction) => db.fail()],
+  ])(
+    'undoes its write when it %s and is parked, with others waiting for it',
+    async (name, fail) => {
+      const reference = `parked-${name}`;
+      const failures = { parkAfter: 1, blockParked: true };
+      const event = change(reference, 0, { failures });
+      const failing = inbox().process(event, async ({ tx }) => {
+        await opened().on(tx).insert(reference, 'paid');
+        await fail(opened().on(tx));
+      });
+      await expect(failing).rejects.toThrow();
+      expect(await written(reference)).toEqual([]);
+      expect(await isRecorded(reference)).toBe(false);
+      const listed: unknown[] = [];
+      for await (const one of inbox().failedChanges({ paymentReference: event.paymentReference })) {
+        listed.push(one);
+      }
+      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+    },
+  );
+
+  it('takes references of any characters', async () => {
+    const reference = `a?b\\?'c":d $1 %s \\`;
+    expect(await inbox().process(change(reference), nothing)).toBe('processed');
+    expect(await inbox().process(change(reference), nothing)).toBe('duplicate');
+    const plain = "?'?:x??";
+    expect(await inbox().process(change(plain), nothing)).toBe('processed');
+    expect(await isRecorded(plain)).toBe(true);
+    expect(await inbox().prune(new Date(0))).toBe(0);
+  });
+
+  it('keeps the rest when a nested transaction fails', async () => {
+    const outcome = await deliver('nested', async (db) => {
+      await db.insert('nested', 'before');
+      const failing = db.nested(async (inner) => {
+        await inner.insert('nested', 'undone');
+        await inner.fail();
+      });
+      await expect(failing).rejects.toThrow();
+      await db.nested(async (inner) => {
+        await inner.insert('nested', 'inner');
+      });
+      await db.insert('nested', 'then');
+    });
+    expect(outcome).toBe('processed');
+    expect(await written('nested')).toEqual(['before', 'inner', 'then']);
+    expect(await isRecorded('nested')).toBe(true);
+  });
+
+  it.each(engine.endings)('never processes work that sends %s', async (end) => {
+    const reference = `ended-by-${end.slice(0, 6)}`;
+    const running = deliver(reference, (_db, { tx }) => opened().send(tx, end));
+    await expect(running).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringContaining('ended the transaction'),
+    });
+    expect(await isRecorded(reference)).toBe(false);
+  });
+
+  it('fails at once when the connection is lost, aborts the signal, and works again', async () => {
+    const held = heldWork<unknown>();
+    const running = inbox().process(change('lost'), held.work);
+    const lost = expect(running).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    const { signal } = await held.started;
+    await engine.loseConnection();
+    await lost;
+    expect(signal.reason).toMatchObject({ code: 'TRANSACTION_LOST' });
+    held.finish();
+    expect(await inbox().process(change('lost'), nothing)).toBe('processed');
+  });
+
+  it('fails when the connection is lost under a statement of the work', async () => {
+    const running = deliver('cut', (_db, { tx }) => opened().send(tx, engine.endsConnection));
+    await expect(running).rejects.toThrow();
+    expect(await isRecorded('cut')).toBe(false);
+    expect(await inbox().process(change('cut'), nothing)).toBe('processed');
+  });
+
+  it('fails in time when the work hangs, aborts the signal, and ends the session', async () => {
+    const impatient = engine.makeInbox(opened().provider, { transactionTimeoutMs: 400 });
+    const held = heldWork<unknown>();
+    const running = impatient.process(change('hanging'), held.work);
+    const { signal } = await held.started;
+    await expect(running).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('transactionTimeoutMs'),
+    });
+    expect(signal.reason).toMatchObject({ code: 'INBOX_TIMEOUT' });
+    // The payment is free while the work hangs on.
+    expect(await inbox().process(change('hanging', 1), nothing)).toBe('processed');
+    await engine.waitForSessionsToEnd?.();
+    held.finish();
+  });
+
+  it('gives up waiting for a connection, and then does nothing with it', async () => {
+    const other = await openOther({ max: 1 });
+    // Opened before the time is taken.
+    await other.provider.query(other.provider.database, 'SELECT 1');
+    const one = engine.makeInbox(other.provider, { acquireTimeoutMs: 400 });
+    const held = heldWork<unknown>();
+    const first = one.process(change('holds'), held.work).catch((error: unknown) => error);
+    await held.started;
+    let runs = 0;
+    const late = one.process(change('waits'), async () => {
+      runs += 1;
+    });
+    await expect(late).rejects.toMatchObject({ code: expect.stringMatching(/INBOX_TIMEOUT|P20/) });
+    held.finish();
+    expect(await first).toBe('processed');
+    expect(await one.process(change('after'), nothing)).toBe('processed');
+    expect(runs).toBe(0);
+    expect(await isRecorded('waits')).toBe(false);
+  });
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { InboxContext, InboxOutcome } from '../../../src/inbox/inbox.js';
+import type { MysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import type { PostgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, nothing } from '../postgres/payment-change.js';
+
+type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
+
+/** A database with the inbox's tables, and one of the merchant's: `orders (reference, status)`. */
+export interface SqlStore {
+  open(): SqlInbox;
+  /** Runs a statement in the transaction of the work. */
+  send(tx: unknown, sql: string): Promise<unknown>;
+  /** How many rows of the table have the value in the column, as another transaction sees them. */
+  count(table: string, column: string, value: string): Promise<number>;
+  /** How much is recorded of a payment, in each table. */
+  recorded(reference: string): Promise<readonly number[]>;
+}
+
+/** What holds in every SQL database. Every case has its own payments. */
+export function describeSqlStore({ open, send, count, recorded }: SqlStore): void {
+  const orders = (reference: string) => count('orders', 'reference', reference);
+  const isRecorded = async (reference: string) => {
+    const counts = new Set(await recorded(reference));
+    expect(counts.size).toBe(1);
+    return counts.has(1);
+  };
+  const insertOrder = (tx: unknown, reference: string) =>
+    send(tx, `INSERT INTO orders (reference, status) VALUES ('${reference}', 'paid')`);
+  const ordering =
+    (reference: string) =>
+    async ({ tx }: InboxContext<unknown>) =>
+      void (await insertOrder(tx, reference));
+
+  describe('the work’s own writes', () => {
+    it('are committed with the event', async () => {
+      expect(await open().process(change('writes'), ordering('writes'))).toBe('processed');
+      expect(await orders('writes')).toBe(1);
+      expect(await isRecorded('writes')).toBe(true);
+      expect(await open().process(change('writes'), nothing)).toBe('duplicate');
+    });
+
+    it('are rolled back when the work throws, and repeated by a later delivery', async () => {
+      const failure = new Error('no stock');
+      const failing = open().process(change('undone'), async ({ tx }) => {
+        await insertOrder(tx, 'undone');
+        throw failure;
+      });
+      await expect(failing).rejects.toBe(failure);
+      expect(await orders('undone')).toBe(0);
+      expect(await isRecorded('undone')).toBe(false);
+      expect(await open().process(change('undone'), ordering('undone'))).toBe('processed');
+      expect(await orders('undone')).toBe(1);
+    });
+
+    it.each([
+      ['throws', async () => Promise.reject(new Error('no stock'))],
+      ['meets an error of the database', (tx: unknown) => send(tx, 'SELECT nothing')],
+    ])('are undone when a change that others wait for %s, and is parked', async (name, fail) => {
+      const inbox = open();
+      const reference = `parked-${name}`;
+      const parked: number[] = [];
+      const onParked = (attempts: number) => parked.push(attempts);
+      const failures = { parkAfter: 1, blockParked: true, onParked };
+      const event = change(reference, 0, { failures });
+      const failing = inbox.process(event, async ({ tx }) => {
+        await insertOrder(tx, reference);
+        await fail(tx);
+      });
+      await expect(failing).rejects.toThrow(/no stock|nothing/);
+      expect(parked).toEqual([1]);
+      expect([await orders(reference), await isRecorded(reference)]).toEqual([0, false]);
+      const listed: unknown[] = [];
+      for await (const one of inbox.failedChanges({ paymentReference: reference }))
+        listed.push(one);
+      expect(listed).toMatchObject([{ attempts: 1, parked: true }]);
+      const replay = { ...event, failures: { ...failures, runParked: true } };
+      expect(await inbox.process(replay, ordering(reference))).toBe('processed');
+      expect(await orders(reference)).toBe(1);
+      // With what it held of the payment.
+      expect(await count('payment_inbox_failures', 'payment_reference', reference)).toBe(0);
+    });
+  });
+
+  describe('the order of changes', () => {
+    const run = (minute: number, reference: string, processStale = false): Promise<InboxOutcome> =>
+      open().process(change(reference, minute, { processStale }), nothing);
+
+    it('makes an older one stale, and leaves no trace of it', async () => {
+      expect(await run(5, 'order')).toBe('processed');
+      expect(await run(4, 'order')).toBe('stale');
+      expect(await isRecorded('order')).toBe(true);
+      expect(await run(6, 'order')).toBe('processed');
+    });
+
+    it('is not turned back by an older one that was processed all the same', async () => {
+      expect(await run(5, 'turned-back')).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('processed');
+      expect(await run(1, 'turned-back', true)).toBe('duplicate');
+      expect(await run(4, 'turned-back')).toBe('stale');
+    });
+
+    it('makes one stale whose work failed before a later one was processed', async () => {
+      const failing = open().process(change('failed-first', 1), () => Promise.reject('failed'));
+      await expect(failing).rejects.toBe('failed');
+      expect(await run(2, 'failed-first')).toBe('processed');
+      expect(await run(1, 'failed-first')).toBe('stale');
+      expect(await run(1, 'failed-first', true)).toBe('processed');
+    });
+
+    it('tells the work', async () => {
+      const stales: boolean[] = [];
+      for (const minute of [2, 1, 3]) {
+        const event = change('told', minute, { processStale: true });
+        await open().process(event, async ({ stale }) => void stales.push(stale));
+      }
+      expect(stales).toEqual([false, true, false]);
+    });
+
+    it('knows microseconds', async () => {
+      const at = (microseconds: number) =>
+        open().process(change('micro', 0, { key: `at ${microseconds}`, microseconds }), nothing);
+      expect(await at(2)).toBe('processed');
+      expect(await at(1)).toBe('stale');
+      expect(await at(3)).toBe('processed');
+    });
+
+    it('holds from year 0000 to year 9999', async () => {
+      const at = (time: string) =>
+        open().process(change('years', 0, { key: time, occurredAt: new Date(time) }), nothing);
+      expect(await at('0000-01-01T00:00:00.000Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.999Z')).toBe('processed');
+      expect(await at('9999-12-31T23:59:59.998Z')).toBe('stale');
+    });
+  });
+
+  it.each([
+    ['NUL', 'a\0b', 'a\0c'],
+    ['blanks alone', ' ', '  '],
+    ['a blank at the end', 'end', 'end '],
+    ['another case', 'CASE', 'case'],
+    ['accents composed and not', '\u00e9', 'e\u0301'],
+    ['accents and none', 'a', 'á'],
+    ['quotes and braces', `'"{}`, `'"{}}`],
+    ['quotes and backslashes', `\\'"\\`, `\\'"\\\\`],
+    ['placeholders', 'a?b:c', 'a?b:d'],
+    ['10 KB', 'r'.repeat(10_000), `${'r'.repeat(9_999)}s`],
+    ['nothing at all', '', '-'],
+  ])('tells references and keys with %s apart', async (_name, one, other) => {
+    const inbox = open();
+    const at = (paymentReference: string, key: string) =>
+      inbox.process(change(paymentReference, 0, { key }), nothing);
+    expect(await at(one, one)).toBe('processed');
+    expect(await at(one, other)).toBe('processed');
+    expect(await at(other, one)).toBe('processed');
+    expect(await at(one, one)).toBe('duplicate');
+    expect(await at(one, other)).toBe('duplicate');
+  });
+}
