@@ -106,10 +106,7 @@ export const PARTS = {
   },
   'outbox-mysql': {
     mutate: ['src/outbox/mysql/**/*.ts'],
-    tests: [
-      'test/outbox/{mysql/**/*,sql-options}.test.ts',
-      'test/contract/mysql.services.test.ts',
-    ],
+    tests: ['test/outbox/{mysql/**/*,sql-options}.test.ts', 'test/contract/mysql.services.test.ts'],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { change, deferred, heldWork, nothing } from '../postgres/payment-change.js';
-import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
+import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';
 import { terminate, useDatabase } from './server.js';
 
 const { openPool, observer, query, waitForBlocked, database } = useDatabase('mp_inbox_connection');
@@ -169,34 +169,32 @@ describe.skipIf(!url)('a connection', () => {
   });
 });
 
-// What a busy machine still keeps, where nothing hangs.
-const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
-
 /** Settles when the connection on which the failure was to be kept has been given up too. */
 const waitUntilEmpty = async (pool: Pool): Promise<void> => {
   while (sizeOf(pool) > 0) await pause(10);
 };
 
 describe.skipIf(!url)('a network that swallows what is sent', () => {
-  let proxy: SwallowingProxy;
-  let pool: Pool;
-
-  beforeEach(async () => {
-    proxy = await startSwallowingProxy(inDatabase(url, database));
-    pool = mysql.createPool({ uri: proxy.url, connectionLimit: 2, connectTimeout: 2_000 });
-  });
-  afterEach(async () => {
-    await proxy.close();
+  const scene = useNetwork<Pool>({
+    url: inDatabase(url || 'mysql://127.0.0.1', database),
+    openPool: (uri) => mysql.createPool({ uri, connectionLimit: 2, connectTimeout: 2_000 }),
     // A connection that was being opened when the network swallowed it may time out as late as this.
-    await pool.end().catch((error) => expect(error).toMatchObject({ code: 'ETIMEDOUT' }));
+    closePool: (pool) =>
+      pool.end().catch((error) => expect(error).toMatchObject({ code: 'ETIMEDOUT' })),
+    makeInbox: (pool, options) => mysqlInbox(pool, options),
+    send: (tx, sql) => (tx as PoolConnection).query(sql),
+    expectGone: waitUntilEmpty,
   });
+  describeNetwork(scene);
 
   const warmUp = async () => {
+    const pool = scene.pool();
     const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
     for (const connection of connections) connection.release();
   };
 
   it('fails callbacks in time and leaves the pool as large as it was', async () => {
+    const [pool, proxy] = [scene.pool(), scene.proxy()];
     const inbox = mysqlInbox(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
@@ -211,83 +209,13 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     expect(sizeOf(pool)).toBe(2);
   });
 
-  it('while the work runs, does not keep its connection after it', async () => {
-    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
-    const held = heldWork<PoolConnection>();
-    const running = inbox.process(change('failing'), held.work);
-    await held.started;
-    proxy.swallow();
-    held.fail('failed');
-    await expect(running).rejects.toBe('failed');
-    await waitUntilEmpty(pool);
-  });
-
-  it.each([
-    ['a statement of the work', (tx: PoolConnection) => tx.query('SELECT 1')],
-    ['work that waits for something else', () => new Promise<never>(() => undefined)],
-  ])('under %s: the transaction has a limit', async (name, wait) => {
-    const inbox = mysqlInbox<PoolConnection>(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
-    let aborted: unknown;
-    const running = inbox.process(change(name), async ({ tx, signal }) => {
-      proxy.swallow();
-      signal.addEventListener('abort', () => {
-        aborted = signal.reason;
-      });
-      await wait(tx);
-    });
-    const lost = {
-      code: 'INBOX_TIMEOUT',
-      message: expect.stringContaining('transactionTimeoutMs'),
-    };
-    await expect(running).rejects.toMatchObject(lost);
-    expect(aborted).toMatchObject(lost);
-    await waitUntilEmpty(pool);
-    proxy.cut();
-    proxy.heal();
-    expect(await mysqlInbox(pool).process(change(name), nothing)).toBe('processed');
-  });
-
   it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
+    const pool = scene.pool();
     await warmUp();
-    proxy.swallow();
+    scene.proxy().swallow();
     const inbox = mysqlInbox(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
     await expect(inbox[method](new Date())).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
     expect(sizeOf(pool)).toBe(1);
-  });
-
-  it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
-    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
-    const running = inbox.process(change('not-sent'), async () => proxy.swallow());
-    await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
-      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
-    });
-    await waitUntilEmpty(pool);
-    proxy.cut();
-    proxy.heal();
-    expect(await mysqlInbox(pool).process(change('not-sent'), nothing)).toBe('processed');
-  });
-
-  it('after COMMIT: the same, and the retry is a duplicate', async () => {
-    const inbox = mysqlInbox<PoolConnection>(pool, SHORT);
-    const running = inbox.process(change('not-answered'), async () => proxy.swallowNextAnswer());
-    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
-    proxy.heal();
-    expect(await mysqlInbox(pool).process(change('not-answered'), nothing)).toBe('duplicate');
-  });
-
-  it('and ends the connection after COMMIT: the error says that too', async () => {
-    const inbox = mysqlInbox<PoolConnection>(pool);
-    const running = inbox.process(change('cut'), async () => {
-      proxy.swallowNextAnswer();
-      proxy.answered.then(() => proxy.cut());
-    });
-    await expect(running).rejects.toMatchObject({
-      code: 'TRANSACTION_LOST',
-      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
-      cause: expect.any(Error),
-    });
-    expect(await inbox.process(change('cut'), nothing)).toBe('duplicate');
   });
 });
 

@@ -1,43 +1,44 @@
 import pg, { type PoolClient } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';
 import { followFirstConnection } from './first-connection.js';
 import { change, heldWork, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
-import { type SwallowingProxy, startSwallowingProxy } from './swallowing-proxy.js';
 
 const schema = 'mp_inbox_deadlines';
 const { openPool, observer } = useSchema(schema);
-// What a busy machine still keeps, where nothing hangs.
-const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
 
 describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is sent', () => {
-  let proxy: SwallowingProxy;
-  let pool: pg.Pool;
   let connection: ReturnType<typeof followFirstConnection>;
-
-  beforeEach(async () => {
-    proxy = await startSwallowingProxy(process.env['DATABASE_URL'] ?? '');
-    pool = new pg.Pool({
-      connectionString: proxy.url,
-      max: 2,
-      options: `-c search_path=${schema}`,
-      connectionTimeoutMillis: 2_000,
-    });
-    pool.on('error', () => undefined);
-    connection = followFirstConnection(pool);
+  const expectGone = async () => expect(connection.isInPool()).toBe(false);
+  const scene = useNetwork<pg.Pool>({
+    url: process.env['DATABASE_URL'] ?? '',
+    openPool(connectionString) {
+      const pool = new pg.Pool({
+        connectionString,
+        max: 2,
+        options: `-c search_path=${schema}`,
+        connectionTimeoutMillis: 2_000,
+      });
+      pool.on('error', () => undefined);
+      connection = followFirstConnection(pool);
+      return pool;
+    },
+    closePool: (pool) => pool.end(),
+    makeInbox: (pool, options) => postgresInbox(pool, options),
+    send: (tx, sql) => (tx as PoolClient).query(sql),
+    expectGone,
   });
-  afterEach(async () => {
-    await proxy.close();
-    await pool.end();
-  });
+  describeNetwork(scene);
 
   const warmUp = async () => {
-    const clients = await Promise.all([pool.connect(), pool.connect()]);
+    const clients = await Promise.all([scene.pool().connect(), scene.pool().connect()]);
     for (const client of clients) client.release();
   };
 
   it('fails callbacks in time and leaves the pool as large as it was', async () => {
+    const [pool, proxy] = [scene.pool(), scene.proxy()];
     const inbox = postgresInbox(pool, { ...SHORT, acquireTimeoutMs: 300 });
     await warmUp();
     proxy.swallow();
@@ -54,50 +55,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     expect(pool).toMatchObject({ totalCount: 2, waitingCount: 0 });
   });
 
-  it('while the work runs, does not keep its connection after it', async () => {
-    const inbox = postgresInbox<PoolClient>(pool, SHORT);
-    const held = heldWork<PoolClient>();
-    const running = inbox.process(change('failing'), held.work);
-    await held.started;
-    proxy.swallow();
-    held.fail('failed');
-    await expect(running).rejects.toBe('failed');
-    expect(connection.isInPool()).toBe(false);
-  });
-
-  it.each([
-    ['a statement of the work', (tx: PoolClient) => tx.query('SELECT 1')],
-    ['work that waits for something else', () => new Promise<never>(() => undefined)],
-  ])('under %s: the transaction has a limit, without one of the pool', async (name, wait) => {
-    const inbox = postgresInbox<PoolClient>(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
-    let aborted: unknown;
-    const running = inbox.process(change(name), async ({ tx, signal }) => {
-      proxy.swallow();
-      signal.addEventListener('abort', () => {
-        aborted = signal.reason;
-      });
-      await wait(tx);
-    });
-    const lost = {
-      code: 'INBOX_TIMEOUT',
-      message: expect.stringContaining('transactionTimeoutMs'),
-    };
-    await expect(running).rejects.toMatchObject(lost);
-    expect(aborted).toMatchObject(lost);
-    expect(connection.isInPool()).toBe(false);
-    proxy.cut();
-    proxy.heal();
-    expect(await postgresInbox(pool).process(change(name), nothing)).toBe('processed');
-  });
-
   it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
     const swallowing = {
       connect: async () => {
-        const client = await pool.connect();
+        const client = await scene.pool().connect();
         const query = client.query.bind(client);
         // After BEGIN has been answered.
         client.query = ((text: string, ...more: []) => {
-          if (!text.startsWith('BEGIN')) proxy.swallow();
+          if (!text.startsWith('BEGIN')) scene.proxy().swallow();
           return query(text, ...more);
         }) as never;
         return client;
@@ -109,42 +74,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
       message: expect.stringContaining('transactionTimeoutMs'),
     };
     await expect(inbox[method](new Date())).rejects.toMatchObject(lost);
-    expect(connection.isInPool()).toBe(false);
-  });
-
-  it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
-    const inbox = postgresInbox<PoolClient>(pool, SHORT);
-    const running = inbox.process(change('not-sent'), async () => proxy.swallow());
-    await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
-      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
-    });
-    expect(connection.isInPool()).toBe(false);
-    proxy.cut();
-    proxy.heal();
-    expect(await postgresInbox(pool).process(change('not-sent'), nothing)).toBe('processed');
-  });
-
-  it('after COMMIT: the same, and the retry is a duplicate', async () => {
-    const inbox = postgresInbox<PoolClient>(pool, SHORT);
-    const running = inbox.process(change('not-answered'), async () => proxy.swallowNextAnswer());
-    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
-    proxy.heal();
-    expect(await postgresInbox(pool).process(change('not-answered'), nothing)).toBe('duplicate');
-  });
-
-  it('and ends the connection after COMMIT: the error says that too', async () => {
-    const inbox = postgresInbox<PoolClient>(pool);
-    const running = inbox.process(change('cut'), async () => {
-      proxy.swallowNextAnswer();
-      proxy.answered.then(() => proxy.cut());
-    });
-    await expect(running).rejects.toMatchObject({
-      code: 'TRANSACTION_LOST',
-      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
-      cause: expect.any(Error),
-    });
-    expect(await inbox.process(change('cut'), nothing)).toBe('duplicate');
+    await expectGone();
   });
 });
 

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { MysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import type { PostgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { change, heldWork, nothing } from '../postgres/payment-change.js';
+import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
+
+// What a busy machine still keeps, where nothing hangs.
+export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
+
+type SqlInbox = MysqlInbox<unknown> | PostgresInbox<unknown>;
+type Timeouts = Partial<typeof SHORT> & { transactionTimeoutMs?: number };
+
+export interface NetworkEngine<Pool> {
+  /** Of the database, with the inbox's tables. */
+  readonly url: string;
+  /** Opens a pool of two connections. */
+  openPool(url: string): Pool;
+  closePool(pool: Pool): Promise<unknown>;
+  makeInbox(pool: Pool, options?: Timeouts): SqlInbox;
+  send(tx: unknown, sql: string): Promise<unknown>;
+  /** Asserts that the connection on which something was lost is not in the pool. */
+  expectGone(pool: Pool): Promise<void>;
+}
+
+/** For each test, a network between the inbox and its database. */
+export function useNetwork<Pool>(engine: NetworkEngine<Pool>) {
+  let proxy: SwallowingProxy;
+  let pool: Pool;
+  beforeEach(async () => {
+    proxy = await startSwallowingProxy(engine.url);
+    pool = engine.openPool(proxy.url);
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await engine.closePool(pool);
+  });
+  return { engine, proxy: () => proxy, pool: () => pool };
+}
+
+/** What holds of a network that swallows what is sent. */
+export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>): void {
+  const { engine, proxy, pool } = scene;
+  const open = (options?: Timeouts) => engine.makeInbox(pool(), options);
+  const expectGone = () => engine.expectGone(pool());
+  const heal = () => {
+    proxy().cut();
+    proxy().heal();
+  };
+
+  it('while the work runs, does not keep its connection after it', async () => {
+    const held = heldWork<unknown>();
+    const running = open(SHORT).process(change('failing'), held.work);
+    await held.started;
+    proxy().swallow();
+    held.fail('failed');
+    await expect(running).rejects.toBe('failed');
+    await expectGone();
+  });
+
+  it.each([
+    ['a statement of the work', (tx: unknown) => engine.send(tx, 'SELECT 1')],
+    ['work that waits for something else', () => new Promise<never>(() => undefined)],
+  ])('under %s: the transaction has a limit, without one of the pool', async (name, wait) => {
+    const inbox = open({ ...SHORT, transactionTimeoutMs: 1_000 });
+    let aborted: unknown;
+    const running = inbox.process(change(name), async ({ tx, signal }) => {
+      proxy().swallow();
+      signal.addEventListener('abort', () => {
+        aborted = signal.reason;
+      });
+      await wait(tx);
+    });
+    const lost = {
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringContaining('transactionTimeoutMs'),
+    };
+    await expect(running).rejects.toMatchObject(lost);
+    expect(aborted).toMatchObject(lost);
+    await expectGone();
+    heal();
+    expect(await open().process(change(name), nothing)).toBe('processed');
+  });
+
+  it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
+    const running = open(SHORT).process(change('not-sent'), async () => proxy().swallow());
+    await expect(running).rejects.toMatchObject({
+      code: 'INBOX_TIMEOUT',
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
+    });
+    await expectGone();
+    heal();
+    expect(await open().process(change('not-sent'), nothing)).toBe('processed');
+  });
+
+  it('after COMMIT: the same, and the retry is a duplicate', async () => {
+    const running = open(SHORT).process(change('not-answered'), async () =>
+      proxy().swallowNextAnswer(),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    proxy().heal();
+    expect(await open().process(change('not-answered'), nothing)).toBe('duplicate');
+  });
+
+  it('and ends the connection after COMMIT: the error says that too', async () => {
+    const running = open().process(change('cut'), async () => {
+      proxy().swallowNextAnswer();
+      proxy().answered.then(() => proxy().cut());
+    });
+    await expect(running).rejects.toMatchObject({
+      code: 'TRANSACTION_LOST',
+      message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
+      cause: expect.any(Error),
+    });
+    expect(await open().process(change('cut'), nothing)).toBe('duplicate');
+  });
+}
