@@ -63,14 +63,17 @@ export const PARTS = {
       '!src/storage/postgres/runner.ts',
       'src/storage/providers/*.ts',
     ],
-    tests: ['test/inbox/postgres/**/*.test.ts', 'test/contract/{pglite,postgres.services}.test.ts'],
+    tests: [
+      'test/inbox/{postgres,sql}/**/*.test.ts',
+      'test/contract/{pglite,postgres.services}.test.ts',
+    ],
     concurrency: 1,
     testTimeoutMs: 20_000,
   },
   mysql: {
     mutate: ['src/inbox/mysql/**/*.ts', 'src/storage/mysql/**/*.ts'],
     tests: [
-      'test/inbox/mysql/**/*.test.ts',
+      'test/inbox/{mysql,sql}/**/*.test.ts',
       'test/storage/mysql/**/*.test.ts',
       'test/contract/mysql.services.test.ts',
     ],
