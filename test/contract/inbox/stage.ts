@@ -170,7 +170,7 @@ export class Delivery {
   /** Waits for the answer. It must be one of these, and the work must have run only for `processed`. */
   async answers(...expected: readonly InboxOutcome[]): Promise<InboxOutcome> {
     const outcome = await this.#outcome;
-    expect(expected).toContain(outcome);
+    expect(outcome).toBeOneOf([...expected]);
     const runs = outcome === 'processed' ? 1 : 0;
     expect(this.runs).toBe(runs);
     return outcome;
@@ -196,7 +196,7 @@ export class Delivery {
   /** Asserts that there is no answer yet, or that it is `busy`. */
   assertHeldOff(): void {
     expect(this.runs).toBe(0);
-    expect([undefined, 'busy']).toContain(this.answer);
+    expect(this.answer).toBeOneOf([undefined, 'busy']);
   }
 
   async #process(inbox: CallbackInbox<unknown>, event: InboxEvent): Promise<InboxOutcome> {
