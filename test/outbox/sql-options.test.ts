@@ -35,7 +35,7 @@ const engines: readonly Engine[] = [
         options,
       ),
     schema: postgresOutboxSchema,
-    names: ['"billing"."out_payments"', 'INDEX IF NOT EXISTS "out_payments_open"'],
+    names: ['"billing"."out_payments"', 'INDEX IF NOT EXISTS "out_payments_state"'],
   },
   {
     engine: 'mysql',
