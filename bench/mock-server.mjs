@@ -13,7 +13,7 @@ const entry = new URL('../dist/mock-server/index.js', import.meta.url).href;
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 const ROUNDS = 31;
-const PAYMENTS = 100_000;
+const PAYMENTS = 10_000;
 const BATCH = 2_000;
 const PAIRS = 9;
 
@@ -27,18 +27,18 @@ const startBare = `
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   await new Promise((resolve) => server.close(resolve));`;
 
-/** The mock service: what starting one adds to a process, and the memory of 100,000 payments. */
+/** The mock service: what starting one adds to a process, and the memory of 10,000 payments. */
 export async function measureMockServer() {
   const mock = measureStart(startMock);
   const bare = measureStart(startBare);
   return {
     title:
-      'mock-server: started and closed in a fresh process; 100,000 payments paid and called back',
+      'mock-server: started and closed in a fresh process; 10,000 payments paid and called back',
     rows: [
       atMost('start, beyond an empty process', mock, 50, ' ms'),
       plainRow('  a bare node:http server, beyond an empty process', bare, ' ms'),
-      atMost('largest memory of the process, endpoint answers 200', await hold('up'), 300, ' MiB'),
-      atMost('  the same, endpoint down, retries pending', await hold('down'), 450, ' MiB'),
+      atMost('largest memory of the process, endpoint answers 200', await hold('up'), 150, ' MiB'),
+      atMost('  the same, endpoint down, retries pending', await hold('down'), 150, ' MiB'),
       atLeast(
         'creations per second of CPU, ratio to a bare node:http server',
         await measureCreations(),

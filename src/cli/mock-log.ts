@@ -143,6 +143,8 @@ export class MockLog {
         return this.#delivery(event);
       case 'clock':
         return 'clock     moved ahead';
+      case 'limit':
+        return `limit     ${this.#paint('yellow', plainText(event.message))}`;
       case 'reset':
         return 'reset     everything removed';
       case 'state':

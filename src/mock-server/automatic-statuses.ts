@@ -9,32 +9,37 @@ interface AutomaticStatusesOptions {
   /** For payments whose reference asks for none. */
   readonly status: string | undefined;
   readonly afterMs: number;
-  readonly setStatus: (referenceNumber: string, status: string) => unknown;
+  readonly setStatus: (payment: MockPayment, status: string) => unknown;
 }
 
 /** Sets a payment's status some time after its creation, as if the customer had paid. */
 export class AutomaticStatuses {
   readonly #options: AutomaticStatusesOptions;
-  readonly #timers = new Set<MockTimer>();
+  /** By referenceNumber. */
+  readonly #timers = new Map<string, MockTimer>();
 
   constructor(options: AutomaticStatusesOptions) {
     this.#options = options;
   }
 
-  schedule({ merchantPaymentReference, referenceNumber }: MockPayment): void {
+  schedule(payment: MockPayment): void {
     const { clock, afterMs, setStatus } = this.#options;
+    const { merchantPaymentReference, referenceNumber } = payment;
     const status = MAGIC_REFERENCE.exec(merchantPaymentReference)?.[1] ?? this.#options.status;
     if (status === undefined) return;
-    const timer = clock.setTimeout(() => {
-      this.#timers.delete(timer);
-      // Returned, so that a manual clock waits for the callback.
-      return setStatus(referenceNumber, status);
-    }, afterMs);
-    this.#timers.add(timer);
+    // Returned, so that a manual clock waits for the callback.
+    const timer = clock.setTimeout(() => setStatus(payment, status), afterMs);
+    this.#timers.set(referenceNumber, timer);
   }
 
-  cancel(): void {
-    for (const timer of this.#timers) timer.cancel();
+  /** A payment whose status has changed gets no automatic one. */
+  cancel({ referenceNumber }: MockPayment): void {
+    this.#timers.get(referenceNumber)?.cancel();
+    this.#timers.delete(referenceNumber);
+  }
+
+  cancelAll(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
   }
 }

@@ -36,6 +36,14 @@ export type MockEvent =
       readonly faults: readonly Fault[];
     }
   | {
+      /** The service reached a limit and drops the oldest of a kind. Once for each kind, until a reset. */
+      readonly type: 'limit';
+      /** `deliveries`: the attempts. `callbacks`: the deliveries. */
+      readonly kind: 'payments' | 'requests' | 'deliveries' | 'callbacks';
+      /** The limit, and what to do. */
+      readonly message: string;
+    }
+  | {
       /**
        * `settings`: the callbackUrl was changed. `clock`: the clock was advanced through the control
        * interface. `reset`: the service was reset.
@@ -58,16 +66,20 @@ export class EventFeed {
     return () => void this.#listeners.delete(entry);
   }
 
-  /** An event caused by a listener waits until all listeners have the current one, so all see one order. */
-  emit(event: MockEvent): void {
-    if (this.#listeners.size === 0) return;
+  /**
+   * Returns whether anything listens. An event caused by a listener waits until all listeners have the current
+   * one, so all see one order.
+   */
+  emit(event: MockEvent): boolean {
+    if (this.#listeners.size === 0) return false;
     this.#waiting.push(event);
-    if (this.#isEmitting) return;
+    if (this.#isEmitting) return true;
     this.#isEmitting = true;
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       this.#call(next);
     }
     this.#isEmitting = false;
+    return true;
   }
 
   #call(event: MockEvent): void {

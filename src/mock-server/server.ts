@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { PlainAnswer, PlainRequest } from './api/http-messages.js';
-import { listen, toUrl } from './api/listen.js';
-import { createRequest, sendAnswer, sendFailure } from './api/node-http.js';
+import { createRequest, listen, sendAnswer, sendFailure, toUrl } from './api/node-http.js';
 import { ControlFailure, failureAnswer } from './control/control-call.js';
 import { ControlInterface, isControlPath, redirectToPage } from './control/control-interface.js';
 import { findIntrusion, type ListenAddress } from './control/request-guard.js';
@@ -15,6 +14,7 @@ import {
   resolveServerOptions,
 } from './options.js';
 import { InProcessService } from './service.js';
+import { defaultLimits, type Limits } from './state/cap.js';
 import { defaultCredential } from './state/seeded-ids.js';
 
 /** A mock of the Merchant Payment Service that listens on a port. */
@@ -51,6 +51,14 @@ export interface MockServer extends MockService {
  * ```
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
+  return startLimitedServer(options, defaultLimits);
+}
+
+/** @internal */
+export async function startLimitedServer(
+  options: MockServerOptions,
+  limits: Limits,
+): Promise<MockServer> {
   const resolved = resolveServerOptions(options);
   const credentials = {
     apiKey: resolved.apiKey ?? defaultCredential(resolved, 'api_key'),
@@ -58,7 +66,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   };
   const server = createServer();
   await listen(server, resolved);
-  return new ListeningService({ ...resolved, ...credentials }, server);
+  return new ListeningService({ ...resolved, ...credentials }, server, limits);
 }
 
 class ListeningService extends InProcessService implements MockServer {
@@ -73,8 +81,9 @@ class ListeningService extends InProcessService implements MockServer {
   constructor(
     options: ResolvedServerOptions & { readonly apiKey: string; readonly apiSecret: string },
     server: Server,
+    limits: Limits,
   ) {
-    super(options);
+    super(options, limits);
     this.#apiKey = options.apiKey;
     this.#apiSecret = options.apiSecret;
     this.#server = server;

@@ -18,7 +18,6 @@ import {
   type PlainRequest,
   toResponse,
 } from './api/http-messages.js';
-import { packRequests } from './api/packed-requests.js';
 import {
   describeRequest,
   type RecordedRequest,
@@ -26,7 +25,7 @@ import {
   sizeOfRequest,
   toRequestFacts,
 } from './api/recorded-request.js';
-import { WaitingRequests } from './api/waiting-requests.js';
+import { WaitingRequests } from './api/request-faults.js';
 import { AutomaticStatuses } from './automatic-statuses.js';
 import { CallbackSender } from './callbacks/deliver.js';
 import {
@@ -51,12 +50,10 @@ import {
   type ResolvedServiceOptions,
   resolveServiceOptions,
 } from './options.js';
-import { describeEvents, describeMatch, EventLog, isMatching } from './state/event-log.js';
+import { type Caps, createCaps, defaultLimits, type Limits } from './state/cap.js';
+import { describeMatch, EventLog, isMatching } from './state/event-log.js';
 import { type MockPayment, type MockPayments, PaymentBook } from './state/payments.js';
 import { defaultCredential, SeededIds } from './state/seeded-ids.js';
-
-/** Of the log of requests, and of that of deliveries. */
-const LOG_LIMITS = { limit: 10_000, limitBytes: 67_108_864 };
 
 const waitRules = {
   timeoutMs: withDefault(5_000, timerMs(0)),
@@ -92,6 +89,8 @@ export interface ServiceInside {
   readonly payments: PaymentBook;
   readonly dispatcher: CallbackDispatcher;
   readonly faults: FaultList;
+  readonly caps: Caps;
+  readonly limits: Limits;
 }
 
 /** @internal */
@@ -99,16 +98,10 @@ export class InProcessService implements MockService {
   readonly #options: ResolvedServiceOptions;
   readonly #ids: SeededIds;
   readonly #signingSecret: string;
-  readonly #requests = new EventLog<RecordedRequest>({
-    ...LOG_LIMITS,
-    sizeOf: sizeOfRequest,
-    packing: { isFinal: ({ ended }) => ended, pack: packRequests },
-  });
-  readonly #deliveries = new EventLog<DeliveryAttempt>({
-    ...LOG_LIMITS,
-    sizeOf: sizeOfAttempt,
-    onDrop: (attempt) => this.#dispatcher.forget(attempt),
-  });
+  readonly #limits: Limits;
+  readonly #caps: Caps;
+  readonly #requests: EventLog<RecordedRequest>;
+  readonly #deliveries: EventLog<DeliveryAttempt>;
   readonly #feed = new EventFeed();
   readonly #faults = new FaultList((faults) => this.#feed.emit({ type: 'faults', faults }));
   readonly #payments: PaymentBook;
@@ -120,18 +113,31 @@ export class InProcessService implements MockService {
   #callbackUrl: string | undefined;
   #isClosed = false;
 
-  constructor(options: ResolvedServiceOptions) {
+  constructor(options: ResolvedServiceOptions, limits = defaultLimits) {
     const { clock, initialStatus } = options;
     this.#options = options;
     this.#ids = new SeededIds(options.seed);
     this.#signingSecret = options.signingSecret ?? defaultCredential(options, 'signing_secret');
     this.#callbackUrl = options.callbackUrl;
+    this.#limits = limits;
+    this.#caps = createCaps(limits, (kind, message) => {
+      const isHeard = this.#feed.emit({ type: 'limit', kind, message });
+      if (!isHeard) process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
+    });
+    this.#requests = new EventLog({ cap: this.#caps.requests, sizeOf: sizeOfRequest });
+    this.#deliveries = new EventLog({
+      cap: this.#caps.deliveries,
+      sizeOf: sizeOfAttempt,
+      onDrop: (attempt) => this.#dispatcher.forget(attempt),
+    });
     this.#payments = new PaymentBook({
+      cap: this.#caps.payments,
       clock,
       ids: this.#ids,
       initialStatus,
       onChange: (payment) => {
-        if (isNew(payment)) this.#automatic.schedule(payment);
+        if (payment.history.length === 1) this.#automatic.schedule(payment);
+        else this.#automatic.cancel(payment);
         this.#feed.emit({ type: 'payment', payment });
       },
     });
@@ -139,8 +145,7 @@ export class InProcessService implements MockService {
       clock,
       status: options.autoStatus,
       afterMs: options.autoStatusAfterMs,
-      setStatus: (referenceNumber, status) =>
-        isNew(this.#payments.require(referenceNumber)) && this.setStatus(referenceNumber, status),
+      setStatus: (payment, status) => this.#change(payment, status),
     });
     this.#waiting = new WaitingRequests(clock);
     this.#gateway = createGateway({
@@ -157,10 +162,10 @@ export class InProcessService implements MockService {
     });
     this.#sender = new CallbackSender(options.callbackTimeoutMs);
     this.#dispatcher = new CallbackDispatcher({
+      cap: this.#caps.callbacks,
       clock,
       ids: this.#ids,
       faults: this.#faults,
-      payments: this.#payments,
       log: this.#deliveries,
       sender: this.#sender,
       signingKey: createSigningKey('signingSecret', this.#signingSecret),
@@ -217,7 +222,11 @@ export class InProcessService implements MockService {
 
   async setStatus(referenceNumber: string, status: string): Promise<Delivery> {
     this.#assertOpen();
-    const payment = this.#payments.setStatus(referenceNumber, status);
+    return this.#change(this.#payments.require(referenceNumber), status);
+  }
+
+  #change(before: MockPayment, status: string): Promise<Delivery> {
+    const payment = this.#payments.change(before, status);
     return this.#dispatcher.send({ payment, url: this.#callbackUrl });
   }
 
@@ -258,7 +267,7 @@ export class InProcessService implements MockService {
       describeTimeout: () =>
         [
           `No request with ${describeMatch(wanted)} within ${timeoutMs} ms`,
-          ...describeEvents('requests', this.requests, describeRequest),
+          ...this.#requests.describe('requests', describeRequest),
         ].join('\n'),
     });
   }
@@ -285,6 +294,8 @@ export class InProcessService implements MockService {
       payments: this.#payments,
       dispatcher: this.#dispatcher,
       faults: this.#faults,
+      caps: this.#caps,
+      limits: this.#limits,
     };
   }
 
@@ -298,7 +309,7 @@ export class InProcessService implements MockService {
 
   #forget(reason: MockServerError): void {
     this.#dispatcher.cancel();
-    this.#automatic.cancel();
+    this.#automatic.cancelAll();
     this.#requests.clear(reason);
     this.#waiting.cutOff(reason.message);
     this.#deliveries.clear(reason);
@@ -320,7 +331,7 @@ export class InProcessService implements MockService {
   }
 
   #describeDeliveries(): string[] {
-    const lines = describeEvents('delivery attempts', this.deliveries, describeAttempt);
+    const lines = this.#deliveries.describe('delivery attempts', describeAttempt);
     if (this.#callbackUrl === undefined) {
       lines.push('callbackUrl is not set, so no callback is sent: set it, or give it as an option');
     } else if (this.deliveries.length === 0) {
@@ -328,9 +339,4 @@ export class InProcessService implements MockService {
     }
     return [...lines, ...this.#dispatcher.describePending().map((line) => `Also ${line}`)];
   }
-}
-
-/** Whether its status has never changed. */
-function isNew({ history }: MockPayment): boolean {
-  return history.length === 1;
 }

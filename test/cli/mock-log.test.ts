@@ -40,6 +40,12 @@ test('a line begins with the local time of day', async () => {
   expect(lines[0]).toMatch(/^07:08:09 {2}payment {3}a created, 5 EUR, /);
 });
 
+test('a limit that was reached is one line', () => {
+  const message = 'The mock service keeps 10,000 payments\u001b';
+  const line = new MockLog(asIs, at).describe({ type: 'limit', kind: 'payments', message });
+  expect(line).toMatch(/^07:08:09 {2}limit {5}The mock service keeps 10,000 payments\S+$/);
+});
+
 test('a request is one line, written when it is over', async () => {
   const { service, clock, lines, create } = startLog();
   service.faults.add({ on: 'request', type: 'hang' });

@@ -1,9 +1,7 @@
 import { connect } from 'node:net';
-import {
-  type MockServer,
-  type MockServerOptions,
-  startMockServer,
-} from '../../src/mock-server/index.js';
+import type { MockServer, MockServerOptions } from '../../src/mock-server/index.js';
+import { startLimitedServer } from '../../src/mock-server/server.js';
+import { defaultLimits, type Limits } from '../../src/mock-server/state/cap.js';
 
 export const order = { merchantPaymentReference: 'order-1', amount: 1000, currency: 'EUR' };
 
@@ -41,8 +39,9 @@ export async function createPayment(server: MockServer, body: unknown = order): 
 /** A server with one payment. */
 export async function startWithPayment(
   options: MockServerOptions,
+  limits: Partial<Limits> = {},
 ): Promise<{ server: MockServer; referenceNumber: string }> {
-  const server = await startMockServer(options);
+  const server = await startLimitedServer(options, { ...defaultLimits, ...limits });
   return { server, referenceNumber: await createPayment(server) };
 }
 

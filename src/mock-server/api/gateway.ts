@@ -32,8 +32,7 @@ import {
   toRequestFacts,
   withoutQuery,
 } from './recorded-request.js';
-import { answerWithFault } from './request-faults.js';
-import type { WaitingRequests } from './waiting-requests.js';
+import { answerWithFault, type WaitingRequests } from './request-faults.js';
 
 /** Answers an operation, given its checked input and the `:id` in its path. */
 type Handler = (input: unknown, id: string, request: RecordedRequest) => PlainAnswer;

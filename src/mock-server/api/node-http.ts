@@ -1,6 +1,40 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MockServerError } from '../../errors.js';
 import { MAX_BODY_BYTES, type PlainAnswer, type PlainRequest } from './http-messages.js';
-import { ConnectionLoss } from './waiting-requests.js';
+import { ConnectionLoss } from './request-faults.js';
+
+interface ListenOptions {
+  readonly port: number;
+  readonly host: string;
+}
+
+/** @throws {MockServerError} `PORT_IN_USE` or `LISTEN_FAILED` */
+export function listen(server: Server, { port, host }: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(
+        cause.code === 'EADDRINUSE'
+          ? new MockServerError('PORT_IN_USE', `Port ${port} of ${host} is in use`, { cause })
+          : new MockServerError(
+              'LISTEN_FAILED',
+              `Listening on ${host}, port ${port} failed with ${cause.code}`,
+              { cause },
+            ),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+// A server can listen on "all addresses", but a client can't connect to them.
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The base address of a server that listens. */
+export function toUrl({ address, port, family }: AddressInfo): string {
+  const host = LOOPBACK[address] ?? address;
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
 
 /**
  * Describes a request that Node received. `undefined` for what `fetch` can't send: the method TRACE, or a
@@ -11,50 +45,24 @@ export function createRequest(
   outgoing: ServerResponse,
   baseUrl: string,
 ): PlainRequest | undefined {
-  const { method, url: target = '/' } = incoming;
-  if (method === 'TRACE') return undefined;
-  if (PLAIN_PATH.test(target)) return new NodeRequest(incoming, outgoing, target, '');
+  const { method = 'GET', url: target = '/' } = incoming;
   const url = parse(target, baseUrl);
-  return url && new NodeRequest(incoming, outgoing, url.pathname, url.search);
+  if (url === undefined || method === 'TRACE') return undefined;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  let left: AbortSignal | undefined;
+  return {
+    method,
+    pathname: url.pathname,
+    search: url.search,
+    headers: createHeaders(incoming.rawHeaders),
+    // Created on demand: few requests need it.
+    get signal() {
+      left ??= createLeaveSignal(incoming, outgoing);
+      return left;
+    },
+    readBody: async () => (hasBody ? readBody(incoming) : new Uint8Array()),
+  };
 }
-
-class NodeRequest implements PlainRequest {
-  readonly method: string;
-  readonly pathname: string;
-  readonly search: string;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly #incoming: IncomingMessage;
-  readonly #outgoing: ServerResponse;
-  #left: AbortSignal | undefined;
-
-  constructor(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    pathname: string,
-    search: string,
-  ) {
-    this.method = incoming.method ?? 'GET';
-    this.pathname = pathname;
-    this.search = search;
-    this.headers = createHeaders(incoming.rawHeaders);
-    this.#incoming = incoming;
-    this.#outgoing = outgoing;
-  }
-
-  // Created on demand: few requests need it.
-  get signal(): AbortSignal {
-    this.#left ??= createLeaveSignal(this.#incoming, this.#outgoing);
-    return this.#left;
-  }
-
-  readBody(): Promise<Uint8Array | undefined> {
-    const hasBody = this.method !== 'GET' && this.method !== 'HEAD';
-    return hasBody ? readBody(this.#incoming) : Promise.resolve(new Uint8Array());
-  }
-}
-
-/** A target that parsing as a URL would not change. */
-const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
 function parse(target: string, baseUrl: string): URL | undefined {
   if (!URL.canParse(target, baseUrl)) return undefined;

@@ -3,9 +3,10 @@ import { performance } from 'node:perf_hooks';
 import type { SignatureEncoding, TimestampUnit } from '../../protocol/wire.js';
 import type { FaultList } from '../faults/fault-list.js';
 import type { CheckedCallbackFault } from '../faults/fault-rules.js';
+import { type Cap, NewestEntries } from '../state/cap.js';
 import type { MockClock, MockTimer } from '../state/clock.js';
 import type { EventLog } from '../state/event-log.js';
-import { type MockPayment, type PaymentBook, toStatusRecord } from '../state/payments.js';
+import { type MockPayment, toStatusRecord } from '../state/payments.js';
 import type { SeededIds } from '../state/seeded-ids.js';
 import { type CallbackMessage, createCallbackMessage, SIGNED_AT_MS } from './callback-message.js';
 import type { CallbackSender, PostResult } from './deliver.js';
@@ -16,14 +17,12 @@ import type {
   DeliveryState,
   EditableDelivery,
 } from './delivery.js';
-import { RecentDeliveries } from './recent-deliveries.js';
-import { isParked, type LiveDelivery, ParkedDelivery, RetryQueue } from './waiting-deliveries.js';
 
 interface DispatcherOptions {
+  readonly cap: Cap;
   readonly clock: MockClock;
   readonly ids: SeededIds;
   readonly faults: FaultList;
-  readonly payments: PaymentBook;
   readonly log: EventLog<DeliveryAttempt>;
   readonly sender: CallbackSender;
   readonly signingKey: KeyObject;
@@ -35,6 +34,15 @@ interface DispatcherOptions {
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
   /** Called with a delivery that changed its state. */
   readonly onDelivery: (delivery: Delivery) => void;
+}
+
+/** A delivery while it changes, with what its next attempts need. */
+interface LiveDelivery extends EditableDelivery {
+  readonly url: string;
+  attempts: readonly DeliveryAttempt[];
+  state: DeliveryState;
+  /** When the first attempt was signed, in epoch milliseconds, if retries repeat its signature. */
+  firstSignedAtMs?: number;
 }
 
 /** An attempt with its copies. The last to end decides the delivery's state. */
@@ -58,17 +66,11 @@ interface Dispatch {
 /** Delivers callbacks: first attempts, retries until 2xx, duplicates, reordered ones (interface section 6). */
 export class CallbackDispatcher {
   readonly #options: DispatcherOptions;
-  /** Of recent deliveries, by id. A parked delivery holds its timer itself. */
-  readonly #retries = new Map<string, MockTimer>();
-  /** By payment, oldest first. */
-  readonly #held = new Map<string, LiveDelivery[]>();
-  readonly #recent = new RecentDeliveries();
-  /** By id: held, being sent, waiting for a retry. */
-  readonly #unfinished = new Map<string, LiveDelivery | ParkedDelivery>();
-  /** By the number of the next attempt. */
-  readonly #queues = new Map<number, RetryQueue>();
-  /** Deliveries with attempts in the log, by id. */
-  readonly #logged = new Map<string, LiveDelivery>();
+  readonly #newest: NewestEntries<LiveDelivery>;
+  /** Held, being sent, or waiting for a retry; older ones too. With the timer of what they wait for. */
+  readonly #unfinished = new Map<LiveDelivery, MockTimer | undefined>();
+  /** Those that are held, oldest first. */
+  #held: readonly LiveDelivery[] = [];
   #whenIdle: (() => void)[] = [];
   // What started before a reset must have no effect after it.
   #generation = 0;
@@ -76,13 +78,13 @@ export class CallbackDispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#newest = new NewestEntries(options.cap);
   }
 
   /** Settles when the first attempt, its copies and the deliveries it releases have ended. Never rejects. */
   async send({ payment, url, fault: given, edit }: Dispatch): Promise<Delivery> {
-    const { ids } = this.#options;
     const delivery: LiveDelivery = {
-      id: ids.next('delivery'),
+      id: this.#options.ids.next('delivery'),
       referenceNumber: payment.referenceNumber,
       status: payment.status,
       payment,
@@ -92,15 +94,15 @@ export class CallbackDispatcher {
       ...(edit !== undefined && { edit }),
     };
     const generation = this.#generation;
-    const forgotten = this.#recent.add(delivery);
-    if (forgotten !== undefined) this.#park(forgotten);
-    if (url !== undefined) this.#unfinished.set(delivery.id, delivery);
+    this.#newest.add(delivery.id, delivery);
+    if (url !== undefined) this.#unfinished.set(delivery, undefined);
     this.#options.onDelivery(delivery);
     // A listener may have reset the service.
     if (url === undefined || generation !== this.#generation) return delivery;
     const fault = given ?? this.#takeFault(delivery, 1, true);
     if (fault?.type === 'reorder') {
-      this.#hold(delivery);
+      this.#held = [...this.#held, delivery];
+      this.#move(delivery, 'held');
       return delivery;
     }
     await this.#attempt(delivery, 1, fault);
@@ -108,102 +110,12 @@ export class CallbackDispatcher {
     return delivery;
   }
 
-  /** Finds a delivery, among the last 10,000, by its id or that of an attempt. */
-  get(id: string): Delivery | undefined {
-    const attempt = this.#options.log.events.find((one) => one.id === id);
-    return this.#recent.get(attempt?.deliveryId ?? id);
-  }
-
-  /** The last 10,000 deliveries, oldest first. */
-  recent(): readonly EditableDelivery[] {
-    return this.#recent.list();
-  }
-
-  /** When an attempt was signed, in epoch milliseconds, before a fault shifted the timestamp. */
-  signedAtMs(attempt: DeliveryAttempt): number | undefined {
-    return (attempt as DeliveryAttempt & Partial<CallbackMessage>)[SIGNED_AT_MS];
-  }
-
-  /** The deliveries of a payment among the last 10,000, oldest first. */
-  list(referenceNumber: string): Delivery[] {
-    return this.#recent.list().filter((one) => one.referenceNumber === referenceNumber);
-  }
-
-  /** Settles when no attempt is under way. */
-  settled(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#reportIdle();
-    });
-  }
-
-  #reportIdle(): void {
-    if (this.#sending > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
-  forget(attempt: DeliveryAttempt): void {
-    const delivery = this.#logged.get(attempt.deliveryId);
-    if (delivery === undefined) return;
-    delivery.attempts = delivery.attempts.slice(1);
-    if (delivery.attempts.length === 0) this.#logged.delete(attempt.deliveryId);
-  }
-
-  /** Says what is pending, for the message of a wait that timed out. */
-  describePending(): string[] {
-    const held = this.#listHeld().length;
-    const parked = [...this.#unfinished.values()].filter(isParked).length;
-    const waiting = this.#retries.size + parked;
-    const lines: string[] = [];
-    if (this.#sending > 0) lines.push(`${this.#sending} under way`);
-    if (held > 0) lines.push(`${held} held by a reorder fault until the payment's next change`);
-    if (waiting > 0) lines.push(`${waiting} waiting for a retry on the service's clock`);
-    return lines;
-  }
-
-  /** Cancels retries, forgets held deliveries, aborts attempts under way. */
-  cancel(): void {
-    this.#generation += 1;
-    for (const timer of this.#retries.values()) timer.cancel();
-    // Reported here, since later results are ignored.
-    for (const [id, unfinished] of this.#unfinished) {
-      if (isParked(unfinished)) unfinished.retry?.cancel();
-      const delivery = this.#unpark(id, unfinished);
-      if (delivery !== undefined) this.#move(delivery, 'cancelled');
-    }
-    this.#unfinished.clear();
-    this.#retries.clear();
-    this.#queues.clear();
-    this.#held.clear();
-    this.#recent.clear();
-    this.#logged.clear();
-    this.#options.sender.abort();
-  }
-
-  #park(delivery: LiveDelivery): void {
-    const { id, payment, state } = delivery;
-    if (state !== 'retrying' || this.#recent.has(id)) return;
-    const past = this.#options.payments.remember(payment);
-    this.#unfinished.set(id, new ParkedDelivery(delivery, past, this.#retries.get(id)));
-    this.#retries.delete(id);
-  }
-
-  #hold(delivery: LiveDelivery): void {
-    this.#move(delivery, 'held');
-    const others = this.#held.get(delivery.referenceNumber) ?? [];
-    this.#held.set(delivery.referenceNumber, [...others, delivery]);
-  }
-
-  #listHeld(): LiveDelivery[] {
-    return [...this.#held.values()].flat();
-  }
-
   async #releaseHeld(referenceNumber: string): Promise<void> {
-    const held = this.#held.get(referenceNumber) ?? [];
-    this.#held.delete(referenceNumber);
+    const isReleased = (delivery: LiveDelivery) => delivery.referenceNumber === referenceNumber;
+    const released = this.#held.filter(isReleased);
+    this.#held = this.#held.filter((delivery) => !isReleased(delivery));
     const generation = this.#generation;
-    for (const delivery of held.reverse()) {
+    for (const delivery of released.reverse()) {
       if (generation !== this.#generation) return;
       this.#move(delivery, 'sending');
       await this.#attempt(delivery, 1, this.#takeFault(delivery, 1));
@@ -215,8 +127,11 @@ export class CallbackDispatcher {
     attempt: number,
     canHold = false,
   ): CheckedCallbackFault | undefined {
-    if (delivery.edit !== undefined) return undefined;
-    return this.#options.faults.takeForCallback(toFacts(delivery, attempt), canHold);
+    const { edit, referenceNumber, status, payment } = delivery;
+    if (edit !== undefined) return undefined;
+    const { merchantPaymentReference } = payment;
+    const facts = { referenceNumber, merchantPaymentReference, status, attempt };
+    return this.#options.faults.takeForCallback(facts, canHold);
   }
 
   async #attempt(
@@ -226,54 +141,17 @@ export class CallbackDispatcher {
   ): Promise<void> {
     if (fault?.type !== 'late-callback') return this.#attemptNow(delivery, attempt, fault);
     this.#move(delivery, 'retrying');
-    const { id } = delivery;
-    this.#schedule(delivery, fault.delayMs, () => this.#retry(id, attempt, fault));
+    this.#schedule(delivery, fault.delayMs, () => this.#attemptNow(delivery, attempt, fault));
   }
 
-  #schedule(delivery: LiveDelivery, delayMs: number, retry: () => unknown): void {
-    this.#retries.set(delivery.id, this.#options.clock.setTimeout(retry, delayMs));
-    this.#park(delivery);
-  }
-
-  #retriesOf(attempt: number): RetryQueue {
-    const known = this.#queues.get(attempt);
-    if (known !== undefined) return known;
-    const queue = new RetryQueue((id) => this.#retry(id, attempt));
-    this.#queues.set(attempt, queue);
-    return queue;
-  }
-
-  #unpark(id: string, delivery: LiveDelivery | ParkedDelivery): LiveDelivery | undefined {
-    if (!isParked(delivery)) return delivery;
-    const known = delivery.deref();
-    if (known !== undefined) return known;
-    const payment = this.#options.payments.recall(delivery);
-    if (payment === undefined) return undefined;
-    const { url, edit, firstSignedAtMs } = delivery;
-    return {
-      id,
-      referenceNumber: payment.referenceNumber,
-      status: payment.status,
-      payment,
-      state: 'retrying',
-      url,
-      attempts: [],
-      ...(edit !== undefined && { edit }),
-      ...(firstSignedAtMs !== undefined && { firstSignedAtMs }),
-    };
-  }
-
-  // Returns the attempt's promise, so that a manual clock waits for it.
-  #retry(id: string, attempt: number, late?: CheckedCallbackFault): unknown {
-    this.#retries.delete(id);
-    const unfinished = this.#unfinished.get(id);
-    const delivery = unfinished && this.#unpark(id, unfinished);
-    if (delivery === undefined) return undefined;
-    this.#unfinished.set(id, delivery);
-    this.#move(delivery, 'sending');
-    return late === undefined
-      ? this.#attempt(delivery, attempt, this.#takeFault(delivery, attempt))
-      : this.#attemptNow(delivery, attempt, late);
+  #schedule(delivery: LiveDelivery, delayMs: number, attempt: () => Promise<void>): void {
+    const timer = this.#options.clock.setTimeout(() => {
+      this.#unfinished.set(delivery, undefined);
+      this.#move(delivery, 'sending');
+      // Returned, so that a manual clock waits for the attempt.
+      return attempt();
+    }, delayMs);
+    this.#unfinished.set(delivery, timer);
   }
 
   async #attemptNow(
@@ -344,17 +222,10 @@ export class CallbackDispatcher {
       ...(fault !== undefined && { fault: fault.type }),
       ...(group.unfinished === 0 && this.#conclude(group)),
     });
-    // push() would reserve room for 17.
     delivery.attempts = [...delivery.attempts, entry];
-    this.#logged.set(delivery.id, delivery);
     log.push(entry);
     onAttempt(entry);
     if (group.unfinished === 0) this.#options.onDelivery(delivery);
-  }
-
-  #move(delivery: LiveDelivery, state: DeliveryState): void {
-    delivery.state = state;
-    this.#options.onDelivery(delivery);
   }
 
   async #post({
@@ -375,24 +246,83 @@ export class CallbackDispatcher {
   }
 
   // Before the attempt is logged: a test that waits for it may advance the clock next.
-  #conclude(group: AttemptGroup): { nextRetryAt?: Date } {
-    const { delivery, attempt, acknowledged } = group;
-    const delayMs = this.#options.retryScheduleMs[attempt - 1];
+  #conclude({ delivery, attempt, acknowledged }: AttemptGroup): { nextRetryAt?: Date } {
+    const { clock, retryScheduleMs } = this.#options;
+    const delayMs = retryScheduleMs[attempt - 1];
     if (acknowledged || delayMs === undefined) {
       delivery.state = acknowledged ? 'acknowledged' : 'given-up';
-      this.#unfinished.delete(delivery.id);
+      this.#unfinished.delete(delivery);
       return {};
     }
     delivery.state = 'retrying';
-    const queue = this.#retriesOf(attempt + 1);
-    queue.add(delivery.id);
-    this.#schedule(delivery, delayMs, queue.runFirst);
-    return { nextRetryAt: new Date(this.#options.clock.now() + delayMs) };
+    const next = attempt + 1;
+    this.#schedule(delivery, delayMs, () =>
+      this.#attempt(delivery, next, this.#takeFault(delivery, next)),
+    );
+    return { nextRetryAt: new Date(clock.now() + delayMs) };
   }
-}
 
-function toFacts(delivery: LiveDelivery, attempt: number) {
-  const { merchantPaymentReference } = delivery.payment;
-  const { referenceNumber, status } = delivery;
-  return { referenceNumber, merchantPaymentReference, status, attempt };
+  #move(delivery: LiveDelivery, state: DeliveryState): void {
+    delivery.state = state;
+    this.#options.onDelivery(delivery);
+  }
+
+  /** Finds a delivery, among the newest, by its id or that of an attempt. */
+  get(id: string): Delivery | undefined {
+    const attempt = this.#options.log.events.find((one) => one.id === id);
+    return this.#newest.get(attempt?.deliveryId ?? id);
+  }
+
+  /** The newest deliveries, oldest first. */
+  list(): readonly EditableDelivery[] {
+    return this.#newest.list();
+  }
+
+  /** When an attempt was signed, in epoch milliseconds, before a fault shifted the timestamp. */
+  signedAtMs(attempt: DeliveryAttempt): number | undefined {
+    return (attempt as DeliveryAttempt & Partial<CallbackMessage>)[SIGNED_AT_MS];
+  }
+
+  /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
+  forget({ deliveryId }: DeliveryAttempt): void {
+    const delivery = this.#newest.get(deliveryId);
+    if (delivery !== undefined) delivery.attempts = delivery.attempts.slice(1);
+  }
+
+  /** Settles when no attempt is under way. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#reportIdle();
+    });
+  }
+
+  #reportIdle(): void {
+    if (this.#sending > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Says what is pending, for the message of a wait that timed out. */
+  describePending(): string[] {
+    const held = this.#held.length;
+    const waiting = [...this.#unfinished.values()].filter((timer) => timer !== undefined).length;
+    const lines: string[] = [];
+    if (this.#sending > 0) lines.push(`${this.#sending} under way`);
+    if (held > 0) lines.push(`${held} held by a reorder fault until the payment's next change`);
+    if (waiting > 0) lines.push(`${waiting} waiting for a retry on the service's clock`);
+    return lines;
+  }
+
+  /** Cancels retries, forgets held deliveries, aborts attempts under way. */
+  cancel(): void {
+    this.#generation += 1;
+    const unfinished = [...this.#unfinished];
+    this.#unfinished.clear();
+    this.#held = [];
+    this.#newest.clear();
+    for (const [, timer] of unfinished) timer?.cancel();
+    // Reported here, since later results are ignored.
+    for (const [delivery] of unfinished) this.#move(delivery, 'cancelled');
+    this.#options.sender.abort();
+  }
 }

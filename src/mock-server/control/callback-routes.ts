@@ -37,7 +37,7 @@ export function callbackRoutes({ service, dispatcher }: CallbackSource): readonl
 
   function list({ query }: ControlCall): PlainAnswer {
     const limit = readLimit(query);
-    const groups = groupCallbacks(dispatcher.recent());
+    const groups = groupCallbacks(dispatcher.list());
     const wanted = query.get('group');
     const search = query.get('search')?.toLowerCase() ?? '';
     const chosen = wanted === null ? callbackGroups : [toGroup(wanted, callbackGroups)];
@@ -68,7 +68,7 @@ export function callbackRoutes({ service, dispatcher }: CallbackSource): readonl
     }
     isResending = true;
     try {
-      const chosen = groupCallbacks(dispatcher.recent())[group];
+      const chosen = groupCallbacks(dispatcher.list())[group];
       const send = ({ id }: Delivery) => service.resend(id);
       return controlAnswer(200, await resendChanges(chosen, send));
     } finally {

@@ -6,14 +6,12 @@ import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import { sizeOfRequest } from '../api/recorded-request.js';
 import { type CallbackEdit, sizeOfAttempt } from '../callbacks/delivery.js';
-import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
-import type { EventFeed, MockEvent } from '../events.js';
+import type { MockEvent } from '../events.js';
 import type { CallbackFault } from '../faults/fault.js';
-import type { FaultList } from '../faults/fault-list.js';
 import type { MockService } from '../mock-service.js';
 import type { ResolvedServiceOptions } from '../options.js';
+import type { ServiceInside } from '../service.js';
 import { isAdvanceable } from '../state/clock.js';
-import type { PaymentBook } from '../state/payments.js';
 import { countGroups, groupCallbacks } from './callback-groups.js';
 import { callbackRoutes } from './callback-routes.js';
 import {
@@ -33,13 +31,9 @@ import { endpointRoutes } from './endpoint-routes.js';
 import { EventStreams } from './event-stream.js';
 import { faultRoutes, viewFaults } from './fault-routes.js';
 
-interface ControlInterfaceOptions {
+interface ControlInterfaceOptions extends ServiceInside {
   readonly service: MockService & { readonly url: string };
   readonly settings: ResolvedServiceOptions;
-  readonly feed: EventFeed;
-  readonly payments: PaymentBook;
-  readonly dispatcher: CallbackDispatcher;
-  readonly faults: FaultList;
   /** Returns the dashboard. */
   readonly page: () => Promise<PlainAnswer>;
 }
@@ -93,7 +87,7 @@ export class ControlInterface {
   }
 
   #state(): ControlState {
-    const { service, settings } = this.#options;
+    const { service, settings, caps } = this.#options;
     const { clock, signatureEncoding, retryScheduleMs } = settings;
     return {
       url: service.url,
@@ -108,8 +102,14 @@ export class ControlInterface {
         payments: this.#options.payments.size,
         requests: service.requests.length,
         deliveries: service.deliveries.length,
-        callbacks: countGroups(groupCallbacks(this.#options.dispatcher.recent())),
+        callbacks: countGroups(groupCallbacks(this.#options.dispatcher.list())),
         faults: this.#options.faults.list().length,
+      },
+      dropped: {
+        payments: caps.payments.dropped,
+        requests: caps.requests.dropped,
+        deliveries: caps.deliveries.dropped,
+        callbacks: caps.callbacks.dropped,
       },
     };
   }
@@ -150,8 +150,9 @@ export class ControlInterface {
   #showPayment(id: string): PlainAnswer {
     const payment = this.#options.payments.get(id);
     if (payment === undefined) throw notFound('payment', id);
-    const newest = this.#options.dispatcher.list(id).reverse();
-    const shown = takeFitting(newest, ({ attempts }) =>
+    const deliveries = this.#options.dispatcher.list();
+    const newest = deliveries.filter((one) => one.referenceNumber === id).reverse();
+    const shown = this.#takeFitting(newest, ({ attempts }) =>
       attempts.reduce((sum, attempt) => sum + sizeOfAttempt(attempt), 0),
     );
     return controlAnswer(200, {
@@ -202,13 +203,13 @@ export class ControlInterface {
     const attempts = this.#options.service.deliveries.filter(
       ({ referenceNumber }) => wanted === null || wanted === referenceNumber,
     );
-    const newest = takeFitting(attempts.slice(-readLimit(query)).reverse(), sizeOfAttempt);
+    const newest = this.#takeFitting(attempts.slice(-readLimit(query)).reverse(), sizeOfAttempt);
     return controlAnswer(200, { attempts: newest.map(viewAttempt), total: attempts.length });
   }
 
   #listRequests({ query }: ControlCall): PlainAnswer {
     const { requests } = this.#options.service;
-    const newest = takeFitting(requests.slice(-readLimit(query)).reverse(), sizeOfRequest);
+    const newest = this.#takeFitting(requests.slice(-readLimit(query)).reverse(), sizeOfRequest);
     return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
   }
 
@@ -242,6 +243,15 @@ export class ControlInterface {
     return controlAnswer(200, this.#state());
   }
 
+  /** Returns as many as fit into an answer, but at least one. A caller who needs more asks for one payment at a time. */
+  #takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
+    let bytes = 0;
+    return items.filter((item, index) => {
+      bytes += sizeOf(item);
+      return index === 0 || bytes <= this.#options.limits.answerBytes;
+    });
+  }
+
   #view(event: MockEvent): ControlEvent {
     switch (event.type) {
       case 'payment':
@@ -260,6 +270,8 @@ export class ControlInterface {
       }
       case 'faults':
         return { type: 'faults', ...viewFaults(this.#options.faults) };
+      case 'limit':
+        return { type: 'limit', kind: event.kind, message: event.message };
       case 'reset':
         return { type: 'reset', state: this.#state() };
       default:
@@ -283,18 +295,6 @@ function readEdit(value: unknown): CallbackEdit {
     `edit.signature must be new or kept; received ${describeValue(signature)}`,
     { option: 'edit.signature' },
   );
-}
-
-/** The approximate limit of an answer. A caller who needs more asks for one payment at a time. */
-const MAX_ANSWER_BYTES = 16_777_216;
-
-/** Returns as many as fit into an answer, but at least one. */
-function takeFitting<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {
-  let bytes = 0;
-  return items.filter((item, index) => {
-    bytes += sizeOf(item);
-    return index === 0 || bytes <= MAX_ANSWER_BYTES;
-  });
 }
 
 /** Not cached: another program may listen here later. */

@@ -4,6 +4,7 @@ import type { EndpointCheck, EndpointReport } from '../../testing/endpoint-check
 import type { RecordedRequest } from '../api/recorded-request.js';
 import type { CallbackEdit, DeliveryAttempt, DeliveryState } from '../callbacks/delivery.js';
 import type { Fault } from '../faults/fault.js';
+import type { CappedKind } from '../state/cap.js';
 import type { MockStatusChange } from '../state/payments.js';
 import type { CallbackGroup } from './callback-groups.js';
 
@@ -34,6 +35,8 @@ export interface ControlState {
     callbacks: CallbackCounts;
     faults: number;
   };
+  /** How many were dropped at the service's limits, since the start or the last reset. Names as in `counts`. */
+  dropped: Record<CappedKind, number>;
 }
 
 export interface ControlPayment extends PaymentStatusRecord {
@@ -185,5 +188,7 @@ export type ControlEvent =
     }
   /** Faults were added, used up or cleared; the pending ones. */
   | { type: 'faults'; faults: readonly ControlFault[] }
+  /** A limit was reached: the oldest of a kind are dropped from now on. */
+  | { type: 'limit'; kind: CappedKind; message: string }
   /** `state`: a setting was changed, or the clock was moved. `reset`: the mock was reset. */
   | { type: 'state' | 'reset'; state: ControlState };

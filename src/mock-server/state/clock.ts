@@ -117,12 +117,12 @@ export function createRunningClock(): AdvanceableClock {
       aheadMs += Math.max(0, epochMs - time.now());
     },
   };
-  // One system timer, for the first that is due: 100,000 retries may be waiting.
+  // One system timer, for the first that is due.
   let started: DueTimer | undefined;
   let handle: NodeJS.Timeout | undefined;
 
   function start(now = time.now()): void {
-    const first = timers.first();
+    const { first } = timers;
     if (first === started) return;
     clearTimeout(handle);
     started = first;
@@ -163,35 +163,11 @@ const RUN_AT_ONCE = 100;
 // thousand years until then.
 const LATEST_TIME_MS = Date.UTC(9000, 0, 1);
 
-class DueTimer implements MockTimer {
+interface DueTimer {
   /** Epoch milliseconds of the clock. */
   readonly dueAt: number;
-  /** Decides between timers that are due at the same time. */
-  readonly order: number;
-  readonly #timers: Timers;
-  #task: (() => unknown) | undefined;
-
-  constructor(timers: Timers, dueAt: number, order: number, task: () => unknown) {
-    this.#timers = timers;
-    this.dueAt = dueAt;
-    this.order = order;
-    this.#task = task;
-  }
-
-  get isCancelled(): boolean {
-    return this.#task === undefined;
-  }
-
-  run(): unknown {
-    const task = this.#task;
-    this.#task = undefined;
-    return task?.();
-  }
-
-  cancel(): void {
-    this.#task = undefined;
-    this.#timers.onFirst();
-  }
+  /** Does nothing once the timer was cancelled. */
+  run(): unknown;
 }
 
 interface SettableTime {
@@ -202,73 +178,40 @@ interface SettableTime {
 /** The timers of a clock, and how it advances. */
 class Timers {
   /** Called when another timer may be the first. */
-  readonly onFirst: () => void;
-  // A binary heap: the children of place n are at 2n + 1 and 2n + 2, and not due before it.
-  #heap: DueTimer[] = [];
-  #pruneAt = 1_000;
-  #added = 0;
+  readonly #onFirst: () => void;
+  /** In the order in which they fall due; of those due at the same time, the one set earlier is first. */
+  readonly #timers: DueTimer[] = [];
   #isAdvancing = false;
 
   constructor(onFirst: () => void = () => undefined) {
-    this.onFirst = onFirst;
+    this.#onFirst = onFirst;
   }
 
   add(task: () => unknown, dueAt: number): MockTimer {
-    if (this.#heap.length >= this.#pruneAt) this.#prune();
-    this.#added += 1;
-    const timer = new DueTimer(this, dueAt, this.#added, task);
-    this.#rise(timer);
-    if (this.#heap[0] === timer) this.onFirst();
-    return timer;
+    let isCancelled = false;
+    const timer: DueTimer = { dueAt, run: () => (isCancelled ? undefined : task()) };
+    const place = this.#timers.findLastIndex((other) => other.dueAt <= dueAt) + 1;
+    this.#timers.splice(place, 0, timer);
+    if (place === 0) this.#onFirst();
+    return {
+      cancel: () => {
+        isCancelled = true;
+        const found = this.#timers.indexOf(timer);
+        if (found >= 0) this.#timers.splice(found, 1);
+        if (found === 0) this.#onFirst();
+      },
+    };
   }
 
   /** The timer that is due first. */
-  first(): DueTimer | undefined {
-    while (this.#heap[0]?.isCancelled) this.#removeFirst();
-    return this.#heap[0];
+  get first(): DueTimer | undefined {
+    return this.#timers[0];
   }
 
   /** Removes the first timer when it is due by `end`. */
   takeDue(end: number): DueTimer | undefined {
-    const first = this.first();
-    if (first === undefined || first.dueAt > end) return undefined;
-    this.#removeFirst();
-    return first;
-  }
-
-  // Cancelled timers stay until they may be half of all.
-  #prune(): void {
-    this.#heap = this.#heap.filter(({ isCancelled }) => !isCancelled).sort(compare);
-    this.#pruneAt = 2 * this.#heap.length + 1_000;
-  }
-
-  #rise(timer: DueTimer): void {
-    let place = this.#heap.length;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
-      const parent = this.#heap[above];
-      if (parent === undefined || compare(parent, timer) < 0) break;
-      this.#heap[place] = parent;
-      place = above;
-    }
-    this.#heap[place] = timer;
-  }
-
-  #removeFirst(): void {
-    const timer = this.#heap.pop();
-    if (timer === undefined || this.#heap.length === 0) return;
-    let place = 0;
-    for (;;) {
-      const left = this.#heap[2 * place + 1];
-      const right = this.#heap[2 * place + 2];
-      if (left === undefined) break;
-      const isRight = right !== undefined && compare(right, left) < 0;
-      const child = isRight ? right : left;
-      if (compare(timer, child) < 0) break;
-      this.#heap[place] = child;
-      place = 2 * place + (isRight ? 2 : 1);
-    }
-    this.#heap[place] = timer;
+    const { first } = this;
+    return first === undefined || first.dueAt > end ? undefined : this.#timers.shift();
   }
 
   async advance(ms: number, time: SettableTime): Promise<void> {
@@ -294,8 +237,4 @@ class Timers {
       this.#isAdvancing = false;
     }
   }
-}
-
-function compare(one: DueTimer, other: DueTimer): number {
-  return one.dueAt - other.dueAt || one.order - other.order;
 }

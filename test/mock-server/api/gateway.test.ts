@@ -299,18 +299,6 @@ describe('the log of requests', () => {
     ]);
   });
 
-  test('keeps the last 10,000', async () => {
-    const service = createMockService();
-    for (let count = 0; count < 10_002; count += 1) {
-      await service.fetch(new Request(`http://mock.test/${count}`));
-    }
-    expect(service.requests).toHaveLength(10_000);
-    expect(service.requests[0]?.path).toBe('/2');
-    await expect(service.waitForRequest({ path: '/1' }, { timeoutMs: 0 })).rejects.toThrow(
-      'The last 100 of 10000 requests',
-    );
-  });
-
   test('hands out a request that has come and one that is yet to come', async () => {
     const service = createService();
     const coming = service.waitForRequest({ merchantPaymentReference: 'order-2', method: 'POST' });

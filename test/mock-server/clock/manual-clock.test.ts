@@ -83,6 +83,19 @@ describe('a manual clock', () => {
     expect(runs).toBe(0);
   });
 
+  test('does not run a timer that another one, due at the same time, has cancelled', async () => {
+    const clock = createManualClock();
+    const runs: string[] = [];
+    clock.setTimeout(() => {
+      runs.push('first');
+      second.cancel();
+    }, 5);
+    const second = clock.setTimeout(() => runs.push('second'), 5);
+    clock.setTimeout(() => runs.push('third'), 5);
+    await clock.advance(5);
+    expect(runs).toEqual(['first', 'third']);
+  });
+
   test('refuses to be advanced from within an advance instead of waiting for itself', async () => {
     const clock = createManualClock();
     let nested: unknown;

@@ -32,6 +32,7 @@ describe('state and settings', () => {
         callbacks: { failed: 0, waiting: 0, 'not-sent': 0, done: 0 },
         faults: 0,
       },
+      dropped: { payments: 0, requests: 0, deliveries: 0, callbacks: 0 },
     });
   });
 
@@ -353,20 +354,20 @@ describe('deliveries and requests', () => {
     });
   });
 
-  test('a list has at most about 16 MiB, but at least one entry, and reports the total', async () => {
-    const { server, referenceNumber } = await startWithPayment({
-      callbackUrl: 'http://127.0.0.1:9/',
-      retryScheduleMs: [],
-    });
+  test('a list has at most the size of an answer, but at least one entry, and reports the total', async () => {
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: 'http://127.0.0.1:9/', retryScheduleMs: [] },
+      { answerBytes: 17_500 },
+    );
     await using _ = server;
-    const fault = { on: 'callback', type: 'extra-field', value: 'x'.repeat(4_000_000) } as const;
+    const fault = { on: 'callback', type: 'extra-field', value: 'x'.repeat(4_000) } as const;
     for (let count = 0; count < 5; count += 1) await server.resend(referenceNumber, { fault });
     const list = await control(server, 'GET', '/deliveries');
     expect(list.body).toMatchObject({ total: 5 });
     expect(list.body['attempts']).toHaveLength(2);
     const detail = await control(server, 'GET', `/payments/${referenceNumber}`);
     expect(detail.body['deliveries']).toHaveLength(2);
-    const huge = { ...fault, value: 'x'.repeat(17_000_000) };
+    const huge = { ...fault, value: 'x'.repeat(17_000) };
     await server.resend(referenceNumber, { fault: huge });
     expect((await control(server, 'GET', '/deliveries')).body['attempts']).toHaveLength(1);
   });

@@ -101,6 +101,7 @@ const STALE_AFTER: Readonly<Record<ControlEvent['type'], readonly Part[]>> = {
   attempt: ['service', 'detail', 'callbacks', 'failures'],
   delivery: ['service', 'detail', 'callbacks', 'failures'],
   faults: ['service', 'faults'],
+  limit: ['service'],
   state: ['service', 'detail'],
   reset: ALL_PARTS,
 };

@@ -66,6 +66,29 @@ export function Overview({ service, failures = [] }: OverviewProps) {
           callbacks and every attempt to deliver them.
         </p>
       )}
+      <Dropped dropped={service.dropped} />
     </section>
+  );
+}
+
+const droppedNames = {
+  payments: 'payments',
+  requests: 'requests',
+  deliveries: 'delivery attempts',
+  callbacks: 'callbacks',
+} as const;
+
+/** Shown when the mock has reached a limit, as that explains what is missing. */
+function Dropped({ dropped }: Pick<ControlState, 'dropped'>) {
+  const kinds = Object.keys(droppedNames) as (keyof typeof droppedNames)[];
+  const counts = kinds
+    .filter((kind) => dropped[kind] > 0)
+    .map((kind) => `${writeCount(dropped[kind])} ${droppedNames[kind]}`);
+  if (counts.length === 0) return null;
+  return (
+    <p class="muted">
+      The mock has reached a limit and dropped the oldest: {counts.join(', ')}. Reset it to start
+      again.
+    </p>
   );
 }

@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createManualClock, type MockEvent } from '../../src/mock-server/index.js';
+import { type MockServiceOptions, resolveServiceOptions } from '../../src/mock-server/options.js';
+import { InProcessService } from '../../src/mock-server/service.js';
+import { defaultLimits, type Limits } from '../../src/mock-server/state/cap.js';
+import { control, listen } from './control/control-client.js';
+import { basic, createPayment, order, postPayment, startWithPayment } from './merchant-client.js';
+import { parseBody, startEndpoint } from './merchant-endpoint.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function createService(limits: Partial<Limits>, options: MockServiceOptions = {}) {
+  return new InProcessService(resolveServiceOptions(options), { ...defaultLimits, ...limits });
+}
+
+async function create(service: InProcessService, merchantPaymentReference: string) {
+  const headers = { authorization: basic('key', 'secret'), 'content-type': 'application/json' };
+  const body = JSON.stringify({ ...order, merchantPaymentReference });
+  const answer = await service.fetch(
+    new Request('http://mock.test/api/payments', { method: 'POST', headers, body }),
+  );
+  const { referenceNumber } = (await answer.json()) as { referenceNumber: string };
+  return referenceNumber;
+}
+
+test('10,000 of each are kept, 64 MiB of requests and of attempts; an answer has 16 MiB', () => {
+  expect(defaultLimits).toEqual({
+    entries: 10_000,
+    bytes: 64 * 1024 * 1024,
+    answerBytes: 16 * 1024 * 1024,
+  });
+});
+
+describe('payments', () => {
+  test('are the newest; an error says that older ones were dropped', async () => {
+    const service = createService({ entries: 2 });
+    service.subscribe(() => undefined);
+    const numbers = [await create(service, 'a'), await create(service, 'b')];
+    await service.setStatus(numbers[0] ?? '', 'paid');
+    numbers.push(await create(service, 'c'));
+    expect(service.payments.list().map((one) => one.referenceNumber)).toEqual(numbers.slice(1));
+    expect(service.payments.get(numbers[0] ?? '')).toBeUndefined();
+    await expect(service.setStatus(numbers[0] ?? '', 'refunded')).rejects.toThrow(
+      'one of the 2 payments of this service (1 older ones were dropped at the limit)',
+    );
+  });
+
+  test('that are dropped still get their automatic status and its callback, if it has not changed', async () => {
+    await using endpoint = await startEndpoint();
+    const clock = createManualClock();
+    const options = { clock, callbackUrl: endpoint.url, autoStatus: 'paid' };
+    await using service = createService({ entries: 1 }, options);
+    service.subscribe(() => undefined);
+    const changed = await create(service, 'changed');
+    await service.setStatus(changed, 'failed');
+    for (const reference of ['dropped', 'kept']) await create(service, reference);
+    await clock.advance(1_000);
+    const sent = endpoint.received.map((callback) => {
+      const { merchantPaymentReference, status } = parseBody(callback);
+      return `${merchantPaymentReference} ${status}`;
+    });
+    expect(sent).toEqual(['changed failed', 'dropped paid', 'kept paid']);
+    expect(service.payments.list()).toMatchObject([
+      { merchantPaymentReference: 'kept', status: 'paid' },
+    ]);
+  });
+
+  test('keep their last 100 statuses', async () => {
+    const { server, referenceNumber } = await startWithPayment({});
+    await using _ = server;
+    for (let count = 1; count <= 150; count += 1) {
+      await server.setStatus(referenceNumber, `status-${count}`);
+    }
+    const history = server.payments.get(referenceNumber)?.history ?? [];
+    expect(history).toHaveLength(100);
+    expect([history[0]?.status, history.at(-1)?.status]).toEqual(['status-51', 'status-150']);
+  });
+});
+
+describe('deliveries', () => {
+  test('are the newest; an older one can not be sent again', async () => {
+    await using endpoint = await startEndpoint();
+    const options = { callbackUrl: endpoint.url };
+    const { server, referenceNumber } = await startWithPayment(options, { entries: 5 });
+    await using _server = server;
+    server.subscribe(() => undefined);
+    const first = await server.setStatus(referenceNumber, 'first');
+    server.callbackUrl = undefined;
+    const second = await server.setStatus(referenceNumber, 'second');
+    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
+    expect((await server.resend(first.id)).status).toBe('first');
+    // That one was the sixth.
+    await expect(server.resend(first.id)).rejects.toMatchObject({ option: 'referenceNumber' });
+    expect((await server.resend(second.id)).status).toBe('second');
+    const { body } = await control(server, 'GET', `/payments/${referenceNumber}`);
+    expect(body['deliveries']).toHaveLength(5);
+  });
+
+  test('that are older are still retried, in the same object and with the same signature', async () => {
+    const clock = createManualClock();
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : 200));
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: endpoint.url, clock, retryScheduleMs: [1_000], retrySigning: 'original' },
+      { entries: 2 },
+    );
+    await using _server = server;
+    const states: string[] = [];
+    const delivery = await server.setStatus(referenceNumber, 'first');
+    server.callbackUrl = undefined;
+    server.subscribe((event) => {
+      if (event.type === 'delivery' && event.delivery.id === delivery.id) {
+        states.push(event.delivery.state);
+      }
+    });
+    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
+    await clock.advance(1_000);
+    const [sent, sentAgain] = endpoint.received;
+    expect(sentAgain && parseBody(sentAgain)).toEqual(sent && parseBody(sent));
+    expect(sentAgain?.headers['x-signature']).toBe(sent?.headers['x-signature']);
+    expect(states).toEqual(['sending', 'acknowledged']);
+    expect(delivery.state).toBe('acknowledged');
+  });
+
+  test('that are older are retried in their turn, each attempt at its own time', async () => {
+    const clock = createManualClock();
+    const sent: string[] = [];
+    await using endpoint = await startEndpoint((_, request) => {
+      sent.push(`${parseBody(request).status} after ${clock.now() - startedAt} ms`);
+      return sent.length > 4 ? 200 : 500;
+    });
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: endpoint.url, clock, retryScheduleMs: [1_000, 500] },
+      { entries: 2 },
+    );
+    await using _ = server;
+    server.subscribe(() => undefined);
+    const startedAt = clock.now();
+    await server.setStatus(referenceNumber, 'first');
+    await clock.advance(600);
+    await server.setStatus(referenceNumber, 'second');
+    server.callbackUrl = undefined;
+    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
+    await clock.advance(2_000);
+    expect(sent).toEqual([
+      'first after 0 ms',
+      'second after 600 ms',
+      'first after 1000 ms',
+      'first after 1500 ms',
+      'second after 1600 ms',
+    ]);
+  });
+
+  test('that are older are cancelled by a reset', async () => {
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: 'http://127.0.0.1:9/', clock: createManualClock() },
+      { entries: 2 },
+    );
+    await using _ = server;
+    server.subscribe(() => undefined);
+    const delivery = await server.setStatus(referenceNumber, 'first');
+    server.callbackUrl = undefined;
+    for (let count = 0; count < 3; count += 1) await server.setStatus(referenceNumber, 'next');
+    server.reset();
+    expect(delivery.state).toBe('cancelled');
+  });
+});
+
+describe('logs', () => {
+  test('have the newest requests; a wait in vain says how many were dropped', async () => {
+    const service = createService({ entries: 101 });
+    service.subscribe(() => undefined);
+    for (let count = 0; count < 103; count += 1) {
+      await service.fetch(new Request(`http://mock.test/${count}`));
+    }
+    expect(service.requests).toHaveLength(101);
+    expect(service.requests[0]?.path).toBe('/2');
+    const wait = service.waitForRequest({ path: '/1' }, { timeoutMs: 0 });
+    await expect(wait).rejects.toThrow('The last 100 of 101 requests');
+    await expect(wait).rejects.toThrow("2 older requests were dropped at the service's limit");
+  });
+
+  test('have attempts up to a size; older ones make room, in their delivery too', async () => {
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: 'http://127.0.0.1:9/', retryScheduleMs: [] },
+      { bytes: 67_000 },
+    );
+    await using _ = server;
+    server.subscribe(() => undefined);
+    const fault = { on: 'callback', type: 'extra-field', value: 'x'.repeat(8_000) } as const;
+    const sent = [];
+    for (let count = 0; count < 6; count += 1) {
+      sent.push(await server.resend(referenceNumber, { fault }));
+    }
+    // Each counts twice: as it was sent, and as it was signed.
+    expect(server.deliveries).toHaveLength(4);
+    expect(sent.map(({ attempts }) => attempts.length)).toEqual([0, 0, 1, 1, 1, 1]);
+    const wait = server.waitForDelivery({ acknowledged: true }, { timeoutMs: 0 });
+    await expect(wait).rejects.toThrow(
+      "2 older delivery attempts were dropped at the service's limit",
+    );
+  });
+
+  test('have requests up to a size, authenticated or not, and the newest however large', async () => {
+    const { server } = await startWithPayment({}, { bytes: 10_000 });
+    await using _ = server;
+    server.subscribe(() => undefined);
+    const post = (size: number) =>
+      fetch(`${server.url}/api/payments`, { method: 'POST', body: `"${'x'.repeat(size)}"` });
+    for (let count = 0; count < 6; count += 1) await post(500);
+    // A body counts four times, since it is kept parsed as well.
+    expect(server.requests).toHaveLength(4);
+    await post(3_000);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a limit that is reached', () => {
+  test('is one event for each kind, and one more after a reset', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const { server, referenceNumber } = await startWithPayment(
+      { callbackUrl: 'http://127.0.0.1:9/', retryScheduleMs: [] },
+      { entries: 2 },
+    );
+    await using _ = server;
+    const reached: MockEvent[] = [];
+    server.subscribe((event) => {
+      if (event.type === 'limit') reached.push(event);
+    });
+    for (let count = 0; count < 4; count += 1) await server.setStatus(referenceNumber, 'next');
+    for (let count = 0; count < 4; count += 1) await createPayment(server);
+    const kinds = () => reached.map((event) => event.type === 'limit' && event.kind);
+    expect(kinds()).toEqual(['callbacks', 'deliveries', 'requests', 'payments']);
+    expect(reached[2]).toEqual({
+      type: 'limit',
+      kind: 'requests',
+      message:
+        'The mock service keeps 2 requests or 64 MiB, and now drops the oldest. Retries and automatic statuses still happen. Call reset() between tests, or start a service for each.',
+    });
+    server.reset();
+    for (let count = 0; count < 3; count += 1) await createPayment(server);
+    expect(kinds().slice(4)).toEqual(['requests', 'payments']);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  test('is a warning of the process when nothing listens', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const service = createService({ entries: 1 });
+    for (const reference of ['a', 'b', 'c']) await create(service, reference);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('keeps 1 requests or 64 MiB, and'), warning],
+      [expect.stringContaining('keeps 1 payments, and'), warning],
+    ]);
+  });
+
+  test('is in the state and in the event stream of the control interface, until a reset', async () => {
+    const { server, referenceNumber } = await startWithPayment({}, { entries: 3 });
+    await using _ = server;
+    await using stream = await listen(server);
+    for (let count = 0; count < 5; count += 1) await server.setStatus(referenceNumber, 'next');
+    for (let count = 0; count < 3; count += 1) await postPayment(server, order);
+    const event = await stream.next('limit');
+    expect(event).toMatchObject({ kind: 'callbacks', message: expect.stringMatching(/^The mock/) });
+    expect((await control(server, 'GET', '/state')).body['dropped']).toEqual({
+      payments: 1,
+      requests: 1,
+      deliveries: 0,
+      callbacks: 2,
+    });
+    expect((await control(server, 'POST', '/reset', {})).body['dropped']).toEqual({
+      payments: 0,
+      requests: 0,
+      deliveries: 0,
+      callbacks: 0,
+    });
+  });
+});
+
+const warning = { type: 'MockServerWarning', code: 'MOCK_LIMIT' };
