@@ -39,9 +39,12 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
   const timestamp = String(unit === 'seconds' ? Math.floor(signedAt / 1000) : signedAt);
   const signedText =
     edit?.signature === 'new' ? edit.body : JSON.stringify(changeBeforeSigning(record, fault));
+  const sentText = edit?.body ?? changeAfterSigning(signedText, record, fault);
+  // Not Buffer.from: a small piece of its pool would keep the whole pool in memory.
+  const body = new TextEncoder().encode(signedText);
   const headers = signedHeaders({
     timestamp,
-    body: Buffer.from(signedText),
+    body,
     key: fault?.type === 'wrong-secret' ? createSecretKey(WRONG_SECRET, 'utf8') : key,
     encoding,
   });
@@ -49,8 +52,7 @@ export function createCallbackMessage(input: MessageInput): CallbackMessage {
     timestamp,
     [SIGNED_AT_MS]: signedAtMs,
     signedString: `${timestamp}.${signedText}`,
-    // Not Buffer.from: a small piece of its pool would keep the whole pool in memory.
-    rawBody: new TextEncoder().encode(edit?.body ?? changeAfterSigning(signedText, record, fault)),
+    rawBody: sentText === signedText ? body : new TextEncoder().encode(sentText),
     headers: Object.freeze(omitHeader(headers, fault)),
   };
 }

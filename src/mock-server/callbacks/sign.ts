@@ -16,8 +16,7 @@ interface Signing {
 
 /** The value of X-Signature: HMAC SHA-256 of `<timestamp>.<body>` (interface section 5.2). */
 export function signCallbackBytes({ timestamp, body, key, encoding }: Signing): string {
-  const signed = Buffer.concat([Buffer.from(`${timestamp}.`, 'latin1'), body]);
-  return createHmac('sha256', key).update(signed).digest(encoding);
+  return createHmac('sha256', key).update(`${timestamp}.`, 'latin1').update(body).digest(encoding);
 }
 
 /** The headers of a callback (interface section 4.2). */
