@@ -15,12 +15,7 @@ export function createCredentialCheck({
     apiKey: apiKey === undefined ? undefined : digest(apiKey),
     apiSecret: apiSecret === undefined ? undefined : digest(apiSecret),
   };
-  if (apiKey === undefined || apiSecret === undefined) {
-    return (header) => isAuthorized(header, expected);
-  }
-  // The header as clients usually write it is compared first: that needs one digest instead of two, and no decoding.
-  const usual = digest(`Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`);
-  return (header = '') => timingSafeEqual(digest(header), usual) || isAuthorized(header, expected);
+  return (header) => isAuthorized(header, expected);
 }
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
