@@ -121,8 +121,11 @@ export class InProcessService implements MockService {
     this.#callbackUrl = options.callbackUrl;
     this.#limits = limits;
     this.#caps = createCaps(limits, (kind, message) => {
-      const isHeard = this.#feed.emit({ type: 'limit', kind, message });
-      if (!isHeard) process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
+      // Afterwards, since a listener may reset the service, which is in the middle of a change.
+      queueMicrotask(() => {
+        if (this.#isClosed || this.#feed.emit({ type: 'limit', kind, message })) return;
+        process.emitWarning(message, { type: 'MockServerWarning', code: 'MOCK_LIMIT' });
+      });
     });
     this.#requests = new EventLog({ cap: this.#caps.requests, sizeOf: sizeOfRequest });
     this.#deliveries = new EventLog({

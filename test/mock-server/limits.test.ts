@@ -244,6 +244,21 @@ describe('a limit that is reached', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
+  test('may make a listener reset the service: nothing is left of it', async () => {
+    await using endpoint = await startEndpoint();
+    const clock = createManualClock();
+    const options = { clock, callbackUrl: endpoint.url, autoStatus: 'paid' };
+    await using service = createService({ entries: 1 }, options);
+    service.subscribe((event) => {
+      if (event.type === 'limit' && event.kind === 'payments') service.reset();
+    });
+    await create(service, 'a');
+    await create(service, 'b');
+    expect(service.payments.list()).toEqual([]);
+    await clock.advance(1_000);
+    expect(endpoint.received).toEqual([]);
+  });
+
   test('is a warning of the process when nothing listens', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     const service = createService({ entries: 1 });
