@@ -4,9 +4,13 @@
 //   node bench/dashboard.mjs [seconds=20]
 
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
-import { chromium } from 'playwright-core';
 import { startMockServer } from '../dist/mock-server/index.js';
+
+const { chromium } = createRequire(new URL('../test/package.json', import.meta.url))(
+  'playwright-core',
+);
 
 const PAYMENTS = 50_000;
 const PER_SECOND = 200;

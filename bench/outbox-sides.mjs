@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'mp_bench_outbox_';
 const BY_HAND = 'mp_bench_intents';
-const fromServices = createRequire(new URL('../test/services/package.json', import.meta.url));
+const fromServices = createRequire(new URL('../test/package.json', import.meta.url));
 
 /** What a merchant would write by hand, on a separate table: the payment before it is sent, and what became of it. */
 const stores = {

@@ -33,7 +33,7 @@ const STORES = {
     missing: 'no Postgres at DATABASE_URL',
   },
   mysql: { url: mysqlUrl, isThere: hasMysql, missing: 'no server at MYSQL_URL' },
-  sqlite: { isThere: hasSqlite, missing: 'better-sqlite3 is not in test/services' },
+  sqlite: { isThere: hasSqlite, missing: 'better-sqlite3 is not installed in test' },
 };
 const PROCESSES = 3;
 

@@ -1,12 +1,20 @@
 // Known vulnerabilities, by npm audit. Fails for any in what users install, and for "high" or "critical" ones
-// in what builds and tests the project. If the registry serves no audits, it says so and passes; a release
+// in what builds and tests the project, whose packages are in several folders. If the registry serves no audits, it says so and passes; a release
 // needs one that does.
 
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 const parts = [
   { what: 'what users install', level: 'low', options: ['--omit=dev'] },
   { what: 'what it is built and tested with', level: 'high', options: [] },
+  ...['scripts', 'test', 'test/mutation']
+    .filter((folder) => existsSync(`${folder}/package-lock.json`))
+    .map((folder) => ({
+      what: `what ${folder}/package.json names`,
+      level: 'high',
+      options: ['--prefix', folder],
+    })),
 ];
 
 for (const { what, level, options } of parts) {

@@ -84,7 +84,16 @@ try {
     'mock-server/dashboard.html',
     'openapi.json',
   ];
-  run('npx', '--no-install', 'attw', tarball, '--exclude-entrypoints', ...notModules);
+  run(
+    'npx',
+    '--prefix',
+    'scripts',
+    '--no-install',
+    'attw',
+    tarball,
+    '--exclude-entrypoints',
+    ...notModules,
+  );
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

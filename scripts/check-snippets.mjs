@@ -3,7 +3,7 @@
 // are compiled there.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const FOLDER = '.snippets';
@@ -11,6 +11,8 @@ const BLOCK = /^```ts\n(.*?)^```$/gms;
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);
+// Some show an ORM or a queue.
+symlinkSync(path.resolve('test/node_modules'), path.join(FOLDER, 'node_modules'), 'junction');
 
 const examples = new Set(list('examples').map((file) => readFileSync(file, 'utf8')));
 
@@ -62,7 +64,8 @@ function builtPaths() {
 }
 
 function list(folder) {
-  return readdirSync(folder, { recursive: true })
-    .filter((file) => /\.(?:md|ts)$/.test(file))
-    .map((file) => path.join(folder, file));
+  // Without following the link that is examples/node_modules.
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => /\.(?:md|ts)$/.test(name))
+    .map(({ parentPath, name }) => path.join(parentPath, name));
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { bundle } from './bundle.js';
@@ -39,6 +39,9 @@ export default async function makePrograms(): Promise<() => void> {
     promisify(execFile)(process.execPath, ['scripts/build-dashboard.mjs']),
   ]);
   cpSync('examples/shop/public', path.join(folder, 'examples/shop/public'), { recursive: true });
+  // As test/link-examples.mjs does for their sources.
+  const packages = path.join(folder, 'examples/node_modules');
+  symlinkSync(path.resolve('test/node_modules'), packages, 'junction');
   process.env['TEST_PROGRAMS'] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -4,7 +4,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 
 // From the root of the project, where every run is started: receiver processes are bundles in a
 // temporary folder, and know no other way to their driver.
-const fromServices = createRequire(join(process.cwd(), 'test/services/package.json'));
+const fromServices = createRequire(join(process.cwd(), 'test/package.json'));
 
 /** Whether better-sqlite3 is installed for the tests. */
 export const hasSqlite = isInstalled();

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,8 +23,9 @@ const isRunnable = executablePath !== undefined && Boolean(process.env['DATABASE
 test.skipIf(!isRunnable)('the example for Playwright passes', async () => {
   await using schema = await createShopSchema();
   mkdirSync('test-artifacts', { recursive: true });
-  // Within the project, where it finds the packages.
+  // Within the project, where it finds the package itself.
   const folder = path.resolve(mkdtempSync('test-artifacts/playwright-'));
+  symlinkSync(path.resolve('test/node_modules'), path.join(folder, 'node_modules'), 'junction');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [shopPort, servicePort] = [await findFreePort(), await findFreePort()];
   for (const file of readdirSync('examples/playwright')) {
@@ -32,7 +41,7 @@ test.skipIf(!isRunnable)('the example for Playwright passes', async () => {
     `import config from './playwright.config.js';
      export default { ...config, outputDir: 'results', use: { ...config.use, launchOptions: ${JSON.stringify(browser)} } };`,
   );
-  const command = ['node_modules/@playwright/test/cli.js', 'test', '--reporter=line'];
+  const command = ['test/node_modules/@playwright/test/cli.js', 'test', '--reporter=line'];
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...command, '--config', path.join(folder, 'here.config.ts')],

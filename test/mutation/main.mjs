@@ -63,7 +63,7 @@ function mutate(name, lines = []) {
   const { status } = spawnSync(
     process.execPath,
     [
-      'node_modules/@stryker-mutator/core/bin/stryker.js',
+      'test/mutation/node_modules/@stryker-mutator/core/bin/stryker.js',
       'run',
       'test/mutation/stryker.config.mjs',
     ],

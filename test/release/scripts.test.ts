@@ -99,6 +99,10 @@ describe('known vulnerabilities', () => {
     'node_modules/used': { version: '1.0.0' },
     'node_modules/tool': { version: '1.0.0', dev: true },
   };
+  const packagesOfTests = {
+    '': { name: 'tests', version: '1.0.0', dependencies: { driver: '1' } },
+    'node_modules/driver': { version: '1.0.0' },
+  };
 
   /** What npm audit asks a registry, answered with the severity of each package. */
   async function audit(severities: Record<string, string> | undefined): Promise<Ran> {
@@ -129,16 +133,17 @@ describe('known vulnerabilities', () => {
     onTestFinished(() => void registry.close());
     const made = mkdtempSync(path.join(folder, 'audited-'));
     const { port } = registry.address() as AddressInfo;
-    writeFileSync(path.join(made, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
-    writeFileSync(path.join(made, 'package.json'), JSON.stringify(packages['']));
-    const lock = {
-      name: 'audited',
-      version: '1.0.0',
-      lockfileVersion: 3,
-      requires: true,
-      packages,
-    };
-    writeFileSync(path.join(made, 'package-lock.json'), JSON.stringify(lock));
+    for (const [name, locked] of [
+      ['.', packages],
+      ['test', packagesOfTests],
+    ] as const) {
+      const project = path.join(made, name);
+      mkdirSync(project, { recursive: true });
+      writeFileSync(path.join(project, '.npmrc'), `registry=http://127.0.0.1:${port}/\n`);
+      writeFileSync(path.join(project, 'package.json'), JSON.stringify(locked['']));
+      const lock = { ...locked[''], lockfileVersion: 3, requires: true, packages: locked };
+      writeFileSync(path.join(project, 'package-lock.json'), JSON.stringify(lock));
+    }
     return run('check-audit.mjs', made);
   }
 
@@ -147,6 +152,8 @@ describe('known vulnerabilities', () => {
     ['a low one in what users install', { used: 'low' }, 1],
     ['a moderate one in a tool', { tool: 'moderate' }, 0],
     ['a high one in a tool', { tool: 'high' }, 1],
+    ['a moderate one in what only tests need', { driver: 'moderate' }, 0],
+    ['a high one in what only tests need', { driver: 'high' }, 1],
   ])('%s', async (_, severities, status) => {
     const ran = await audit(severities);
     expect(ran.output).not.toContain('NOT AUDITED');
@@ -159,6 +166,6 @@ describe('known vulnerabilities', () => {
   it('fail nothing where the registry serves no audits, which is said', async () => {
     const { status, output } = await audit(undefined);
     expect(status).toBe(0);
-    expect(output.match(/^NOT AUDITED: the registry serves no audits \(405\)/gm)).toHaveLength(2);
+    expect(output.match(/^NOT AUDITED: the registry serves no audits \(405\)/gm)).toHaveLength(3);
   });
 });

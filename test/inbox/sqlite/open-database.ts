@@ -11,13 +11,11 @@ export interface SqliteDriver {
   open(file: string): OpenDatabase;
 }
 
-/** Every driver that this Node has; better-sqlite3 is installed under test/services. */
+/** Every driver that this Node has; better-sqlite3 is installed under test. */
 export const drivers: readonly SqliteDriver[] = [...nodeDrivers(), ...betterSqlite3Drivers()];
 
 if (drivers.length === 0) {
-  throw new Error(
-    `No SQLite driver for Node ${process.version}: install the packages of test/services`,
-  );
+  throw new Error(`No SQLite driver for Node ${process.version}: run npm --prefix test install`);
 }
 
 function nodeDrivers(): SqliteDriver[] {

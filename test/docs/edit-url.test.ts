@@ -1,29 +1,12 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-const { diagrams, draw } = (await import(path.resolve('scripts/docs/diagrams.mjs'))) as {
-  diagrams: string[];
-  draw: (name: string) => string;
-};
 const { editUrl } = (await import(path.resolve('scripts/docs/page.mjs'))) as {
   editUrl: (
     file: string,
     from: { given?: string; repository?: { url: string } },
   ) => string | undefined;
 };
-
-describe('the diagrams of the guides', () => {
-  test.each(diagrams)('%s.svg is what its source says; draw it by: npm run docs', (name) => {
-    expect(readFileSync(`docs/images/${name}.svg`, 'utf8')).toBe(draw(name));
-  });
-
-  test.each(diagrams)('%s has the colours of a dark page, too, and loads nothing', (name) => {
-    const svg = draw(name);
-    expect(svg).toContain('@media (prefers-color-scheme: dark)');
-    expect(svg).not.toMatch(/(?:href|src|url\()/i);
-  });
-});
 
 describe('the address at which a guide is edited', () => {
   test('is below the one given, or the repository on GitHub; without either there is none', () => {
