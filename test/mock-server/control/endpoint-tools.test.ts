@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createRunningClock, startMockServer } from '../../../src/mock-server/index.js';
-import { startMerchant } from '../dashboard/scene.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
+import { startMerchant } from '../merchant-server.js';
 import { control } from './control-client.js';
 
 const signingSecret = 'whsec_of_the_endpoint_tools';

@@ -4,14 +4,8 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment, postPayment } from '../merchant-client.js';
 import { reserveClosedPort } from '../merchant-endpoint.js';
-import {
-  eventually,
-  inEachLook,
-  openDashboard,
-  overflowOf,
-  paymentRow,
-  startMerchant,
-} from './scene.js';
+import { startMerchant } from '../merchant-server.js';
+import { eventually, inEachLook, openDashboard, overflowOf, paymentRow } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { startEndpoint } from '../merchant-endpoint.js';
-import { eventually, openDashboard, paymentRow, type Scene, startMerchant } from './scene.js';
+import { startMerchant } from '../merchant-server.js';
+import { eventually, openDashboard, paymentRow, type Scene } from './scene.js';
 
 const signingSecret = 'whsec_of_the_dashboard';
 

@@ -1,5 +1,3 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import {
@@ -7,7 +5,6 @@ import {
   type MockServerOptions,
   startMockServer,
 } from '../../../src/mock-server/index.js';
-import { callbackHandler } from '../../../src/node/callback-handler.js';
 import { openPage } from '../../browser/browser.js';
 
 interface SceneOptions {
@@ -62,34 +59,6 @@ export const eventually = <Value>(read: () => Value | Promise<Value>) =>
 /** A row of the list of payments; the feed and the overview may have a link of the same name. */
 export const paymentRow = (page: Page, text: string | RegExp): Locator =>
   page.locator('.payment-row', { hasText: text });
-
-export interface Merchant extends AsyncDisposable {
-  readonly url: string;
-  /** The handled statuses, in order. */
-  readonly handled: readonly string[];
-}
-
-/** A merchant's endpoint, made with this package. */
-export async function startMerchant(signingSecret: string): Promise<Merchant> {
-  const handled: string[] = [];
-  const handler = callbackHandler({
-    signingSecret,
-    onPayment: ({ payment }) => void handled.push(payment.status),
-    onRejected: () => undefined,
-    onError: () => undefined,
-  });
-  const endpoint = http.createServer(handler);
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
-  const { port } = endpoint.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/callbacks/payments`,
-    handled,
-    async [Symbol.asyncDispose]() {
-      endpoint.closeAllConnections();
-      await new Promise((resolve) => endpoint.close(resolve));
-    },
-  };
-}
 
 export interface Look {
   readonly name: string;

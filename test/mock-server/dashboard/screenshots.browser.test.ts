@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { describeInBrowser } from '../../browser/browser.js';
 import { createPayment } from '../merchant-client.js';
 import { reserveClosedPort } from '../merchant-endpoint.js';
-import { inEachLook, openDashboard, overflowOf, paymentRow, startMerchant } from './scene.js';
+import { startMerchant } from '../merchant-server.js';
+import { inEachLook, openDashboard, overflowOf, paymentRow } from './scene.js';
 
 const folder = process.env['TEST_ARTIFACTS'] ?? 'test-artifacts';
 
