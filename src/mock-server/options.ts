@@ -19,13 +19,13 @@ import {
 } from '../protocol/options.js';
 import { statusRecordFields } from '../protocol/payment.js';
 import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
+import { json, parseStrictly } from '../protocol/strict-schema.js';
 import { httpUrl } from '../protocol/url.js';
 import {
   type SignatureEncoding,
   signatureEncodings,
   type TimestampUnit,
 } from '../protocol/wire.js';
-import { json } from './faults/fault-rules.js';
 import { createRunningClock, type MockClock } from './state/clock.js';
 
 /** Options of {@link createMockService}; {@link startMockServer} takes them too. */
@@ -160,7 +160,7 @@ const answerFields: Rule<Readonly<Record<string, unknown>>> = (value, option) =>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidOption(option, 'an object of fields', value);
   }
-  const fields = json(value, option) as Readonly<Record<string, unknown>>;
+  const fields = parseStrictly(json, value, option) as Readonly<Record<string, unknown>>;
   const taken = statusRecordFields.find((field) => Object.hasOwn(fields, field));
   if (taken === undefined) return fields;
   throw new InvalidOptionError(
@@ -182,7 +182,7 @@ export const serviceRules = {
   callbackTimeoutMs: withDefault(10_000, timerMs()),
   signatureEncoding: optional(oneOf(...signatureEncodings)),
   timestampUnit: optional(oneOf('seconds', 'milliseconds')),
-  profile: optional((value, option) => serviceProfile(json(value, option), option)),
+  profile: optional((value, option) => serviceProfile(parseStrictly(json, value, option), option)),
   initialStatus: optional(trimmedText),
   autoStatus: optional(trimmedText),
   autoStatusAfterMs: withDefault(1_000, timerMs(0)),

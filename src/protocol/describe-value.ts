@@ -13,6 +13,11 @@ export function describeValue(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** As {@link describeValue}, but quotes a number: it is not secret, and its value helps. */
+export function describeQuantity(value: unknown): string {
+  return typeof value === 'number' ? String(value) : describeValue(value);
+}
+
 function describeNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   return Number.isFinite(value) ? 'a number' : 'an infinite number';
@@ -25,10 +30,14 @@ function describeText(value: string): string {
 }
 
 /** The message of an issue: `must be text, received a number`, or `is missing, and must be text`. */
-export function describeMismatch(expected: string, value: unknown): string {
+export function describeMismatch(
+  expected: string,
+  value: unknown,
+  received = describeValue(value),
+): string {
   return value === undefined
     ? `is missing, and must be ${expected}`
-    : `must be ${expected}, received ${describeValue(value)}`;
+    : `must be ${expected}, received ${received}`;
 }
 
 /**

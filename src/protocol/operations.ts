@@ -1,5 +1,5 @@
 import type { Issue } from '../errors.js';
-import { findCreatePaymentIssues } from './payment.js';
+import { findCreatePaymentIssues } from './creation.js';
 
 /** An operation of the service, as the client sends it and the mock answers it. */
 export interface Operation {

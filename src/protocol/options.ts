@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { describeValue } from './describe-value.js';
+import { describeQuantity, describeValue } from './describe-value.js';
 import { nearest } from './nearest.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.js';
 
@@ -43,9 +43,11 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
     throw invalidOption(owner ?? 'options', `an object with ${holds}`, options);
   }
   const prefix = owner === undefined ? '' : `${owner}.`;
-  refuseUnknown(options, Object.keys(rules), prefix);
+  const known = Object.keys(rules);
+  const unknown = findUnknown(options, known);
+  if (unknown !== undefined) throw unknownOption(unknown, known, prefix);
   const resolved: Record<string, unknown> = {};
-  for (const name of Object.keys(rules)) {
+  for (const name of known) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
     resolved[name] = (rules[name] as Rule<unknown>)(value, prefix + name);
   }
@@ -57,36 +59,49 @@ export function resolveOptions<Rules extends Readonly<Record<string, Rule<unknow
  *
  * @param expected what it must be, to follow "must be"
  * @param remedy what to do, to end the message
+ * @param received describes the value
  */
 export function invalidOption(
   option: string,
   expected: string,
   value: unknown,
   remedy = '',
+  received = describeValue(value),
 ): InvalidOptionError {
   const what =
     value === undefined
       ? `${option} is missing; it must be ${expected}`
-      : `${option} must be ${expected}; received ${describeValue(value)}`;
+      : `${option} must be ${expected}; received ${received}`;
   return new InvalidOptionError(option, remedy === '' ? what : `${what}; ${remedy}`);
+}
+
+/**
+ * Returns a field that is not among the known options. If a mistyped `timeout` were ignored, the default of
+ * `timeoutMs` would apply unnoticed. Instances of a caller's class may have other fields.
+ */
+export function findUnknown(options: object, known: readonly string[]): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(options);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
+  return Object.keys(options).find((name) => !known.includes(name));
 }
 
 // A longer or stranger name is probably data spread into the options by mistake, perhaps a secret.
 const QUOTABLE_NAME = /^[A-Za-z][A-Za-z0-9]{0,39}$/;
 
-// If a mistyped `timeout` were ignored, the default of `timeoutMs` would apply unnoticed. Instances of a
-// caller's class may have other fields.
-function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
-  const prototype: unknown = Object.getPrototypeOf(options);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return;
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const isQuotable = QUOTABLE_NAME.test(unknown);
-  const shown = isQuotable ? prefix + unknown : 'one of the names given';
-  const meant = isQuotable ? nearestOption(unknown, known) : undefined;
+/** Whether a field's name may be shown. */
+export const isQuotable = (name: string): boolean => QUOTABLE_NAME.test(name);
+
+/** Creates the error for an unknown option, with the one that was probably meant. */
+export function unknownOption(
+  unknown: string,
+  known: readonly string[],
+  prefix: string,
+): InvalidOptionError {
+  const shown = isQuotable(unknown) ? prefix + unknown : 'one of the names given';
+  const meant = isQuotable(unknown) ? nearestOption(unknown, known) : undefined;
   const remedy =
     meant === undefined ? `the options are ${known.join(', ')}` : `use ${prefix}${meant}`;
-  throw new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
+  return new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
 }
 
 /** The option that `name` probably stands for: a similar one, or the same with its unit (`timeoutMs`). */
@@ -117,31 +132,35 @@ export function matching<Value>(expected: string, is: (value: never) => boolean)
   };
 }
 
-interface WholeNumberRange {
+/** Of whole numbers. */
+export interface WholeNumberRange {
   readonly min?: number;
   readonly max?: number;
   /** The unit, in the plural: `milliseconds`. */
   readonly unit?: string;
 }
 
+/** Says which whole numbers are accepted, to follow "must be". */
+export function wholeNumbersIn({ min = 0, max, unit }: WholeNumberRange): string {
+  const range = max === undefined ? `from ${min}` : `from ${min} to ${max}`;
+  return `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
+}
+
+export function isWholeNumberIn(
+  value: unknown,
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: WholeNumberRange,
+): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
+}
+
 /**
  * A whole number. Without this check NaN, negative and fractional values would become timers that fire at
  * once.
  */
-export function wholeNumber({
-  min = 0,
-  max = Number.MAX_SAFE_INTEGER,
-  unit,
-}: WholeNumberRange): Rule<number> {
-  const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`;
+export function wholeNumber(range: WholeNumberRange): Rule<number> {
   return (value, option) => {
-    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
-      return value as number;
-    }
-    const expected = `a whole number ${unit === undefined ? '' : `of ${unit} `}${range}`;
-    // Unlike texts, numbers are quoted: they are not secret, and their value helps.
-    if (typeof value !== 'number') throw invalidOption(option, expected, value);
-    throw new InvalidOptionError(option, `${option} must be ${expected}; received ${value}`);
+    if (isWholeNumberIn(value, range)) return value;
+    throw invalidOption(option, wholeNumbersIn(range), value, '', describeQuantity(value));
   };
 }
 
@@ -195,9 +214,12 @@ export const trimmedText: Rule<string> = (value, option) => {
 };
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): Rule<Value> {
-  const expected = `one of ${values.map((value) => `'${value}'`).join(', ')}`;
-  return matching(expected, (value) => values.includes(value));
+  return matching(`one of ${listed(values)}`, (value) => values.includes(value));
 }
+
+/** The values of a choice, for messages. */
+export const listed = (values: readonly string[]): string =>
+  values.map((value) => `'${value}'`).join(', ');
 
 /** @param purpose what the function does, for messages: `that returns epoch milliseconds` */
 export function func<Fn extends (...args: never) => unknown>(purpose: string): Rule<Fn> {

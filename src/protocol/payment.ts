@@ -1,5 +1,6 @@
+import * as z from 'zod/mini';
 import type { Issue } from '../errors.js';
-import { describeMismatch } from './describe-value.js';
+import { fields, findIssues, type ShapeOf } from './schema.js';
 
 /** A payment's status record: the body of a callback (interface section 2.2). Other fields are kept. */
 export interface PaymentStatusRecord {
@@ -27,86 +28,36 @@ export interface CreatePaymentInput {
   currency: string;
 }
 
-/** The fields of a status record, in the interface's order. */
-export const statusRecordFields = [
-  'referenceNumber',
-  'merchantPaymentReference',
-  'providerReference',
-  'status',
-  'createdAt',
-  'updatedAt',
-] as const satisfies readonly (keyof PaymentStatusRecord)[];
+const TEXT = 'a non-empty string';
+const text = z.string(TEXT).check(z.regex(/./s, TEXT));
 
 // Lenient in the spelling (fraction, `Z`, `+0200`), but an offset is required: without it the order of two
 // changes would be a guess.
 const ISO_DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-](?:0\d|1\d|2[0-3])(?::?[0-5]\d)?)$/i;
+const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
+const dateTime = z.string(DATE_TIME).check(z.regex(ISO_DATE_TIME, DATE_TIME));
+
+const recordFields = {
+  referenceNumber: text,
+  merchantPaymentReference: text,
+  providerReference: z.string('a string'),
+  status: text,
+  createdAt: dateTime,
+  updatedAt: dateTime,
+} satisfies ShapeOf<PaymentStatusRecord>;
+
+const statusRecord = fields(recordFields, 'an object with the fields of a payment status record');
+
+/** The fields of a status record, in the interface's order. */
+export const statusRecordFields = Object.keys(
+  recordFields,
+) as readonly (keyof PaymentStatusRecord)[];
 
 /** Whether `value` is a date-time that a status record may have. */
 export const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && ISO_DATE_TIME.test(value);
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-const TEXT = 'a non-empty string';
-const DATE_TIME = 'an ISO 8601 date-time with a UTC offset, such as 2026-01-31T12:00:00+00:00';
-
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
-export function findStatusRecordIssues(value: unknown): readonly Issue[] | undefined {
-  if (!isObject(value)) {
-    return [issue([], 'an object with the fields of a payment status record', value)];
-  }
-  const record: Fields<PaymentStatusRecord> = value;
-  const issues: Issue[] = [];
-  const check = (field: keyof PaymentStatusRecord, isValid: boolean, expected: string): void => {
-    if (!isValid) issues.push(issue([field], expected, record[field]));
-  };
-  check('referenceNumber', isText(record.referenceNumber), TEXT);
-  check('merchantPaymentReference', isText(record.merchantPaymentReference), TEXT);
-  check('providerReference', typeof record.providerReference === 'string', 'a string');
-  check('status', isText(record.status), TEXT);
-  check('createdAt', isDateTime(record.createdAt), DATE_TIME);
-  check('updatedAt', isDateTime(record.updatedAt), DATE_TIME);
-  return issues.length === 0 ? undefined : issues;
-}
-
-/** Returns what is wrong with `value` as a payment creation; `undefined` if it can be sent. */
-export function findCreatePaymentIssues(value: unknown): readonly Issue[] | undefined {
-  if (!isObject(value)) {
-    return [issue([], 'an object with merchantPaymentReference, amount and currency', value)];
-  }
-  const { merchantPaymentReference, amount, currency }: Fields<CreatePaymentInput> = value;
-  const issues: Issue[] = [];
-  if (typeof merchantPaymentReference !== 'string' || merchantPaymentReference.trim() === '') {
-    const expected = 'a string that is not blank';
-    issues.push(issue(['merchantPaymentReference'], expected, merchantPaymentReference));
-  } else if (!merchantPaymentReference.isWellFormed()) {
-    // UTF-8 has no bytes for it: the callback may have another character, and then matches no order.
-    const message = 'must be well-formed Unicode, received half of a surrogate pair; was it cut?';
-    issues.push({ path: ['merchantPaymentReference'], message });
-  }
-  if (typeof amount !== 'number' || !(Math.abs(amount) <= Number.MAX_SAFE_INTEGER)) {
-    // JSON does not carry larger numbers exactly.
-    issues.push(issue(['amount'], 'a finite number within ±9007199254740991', amount));
-  }
-  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
-    const expected = 'three capital letters such as EUR';
-    const isLowerCase = typeof currency === 'string' && /^[a-z]{3}$/.test(currency);
-    issues.push(
-      isLowerCase
-        ? { path: ['currency'], message: `must be ${expected}, received lower-case letters` }
-        : issue(['currency'], expected, currency),
-    );
-  }
-  return issues.length === 0 ? undefined : issues;
-}
-
-type Fields<Shape> = { readonly [Field in keyof Shape]?: unknown };
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function issue(path: readonly PropertyKey[], expected: string, value: unknown): Issue {
-  return { path, message: describeMismatch(expected, value) };
-}
+export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>
+  findIssues(statusRecord, value);

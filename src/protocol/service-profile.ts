@@ -1,14 +1,7 @@
-import {
-  invalidOption,
-  listOf,
-  type OptionRules,
-  oneOf,
-  optional,
-  type Rule,
-  resolveOptions,
-  text,
-  wholeNumber,
-} from './options.js';
+import * as z from 'zod/mini';
+import type { Rule } from './options.js';
+import type { Hints, ShapeOf } from './schema.js';
+import { oneOf, parseStrictly, strictFields, text, wholeNumber } from './strict-schema.js';
 import { type SignatureEncoding, signatureEncodings, type TimestampUnit } from './wire.js';
 
 /**
@@ -102,59 +95,46 @@ export function invalidCaseOf(body: unknown): InvalidCreation | undefined {
   return /^[A-Z]{3}$/.test(String(currency)) ? undefined : 'invalidCurrency';
 }
 
-const answerRules = {
+const answer = strictFields({
   status: wholeNumber({ min: 200, max: 599 }),
-  contentType: optional(text),
-  body: (value: unknown) => value,
-} satisfies OptionRules<ProfiledAnswer>;
+  contentType: z.optional(text),
+  body: z.unknown(),
+} satisfies ShapeOf<ProfiledAnswer>);
 
-const answer: Rule<ProfiledAnswer> = (value, owner) =>
-  resolveOptions(value, answerRules, { owner });
-
-const repetitionRules = {
+const repetition = strictFields({
   effect: oneOf('second-payment', 'same-payment', 'refused'),
   answer,
-} satisfies OptionRules<ProfiledRepetition>;
+} satisfies ShapeOf<ProfiledRepetition>);
 
-const callbackRules = {
-  signatureEncoding: optional(oneOf(...signatureEncodings)),
-  timestampUnit: optional(oneOf('seconds', 'milliseconds')),
-  retrySigning: optional(oneOf('fresh', 'original')),
-} satisfies OptionRules<ProfiledCallbacks>;
+const invalid = strictFields(
+  Object.fromEntries(invalidCases.map((one) => [one, z.optional(answer)])),
+);
 
-const version: Rule<1> = (value, option) => {
-  if (value === 1) return value;
-  throw invalidOption(
-    option,
-    '1',
-    value,
-    'create the profile again with merchant-payments discover',
-  );
-};
+const callbacks = strictFields({
+  signatureEncoding: z.optional(oneOf(...signatureEncodings)),
+  timestampUnit: z.optional(oneOf('seconds', 'milliseconds')),
+  retrySigning: z.optional(oneOf('fresh', 'original')),
+} satisfies ShapeOf<ProfiledCallbacks>);
 
-const reasons: Rule<Readonly<Record<string, string>>> = (value, option) => {
-  if (typeof value !== 'object' || value === null) {
-    throw invalidOption(option, 'an object of points and reasons', value);
-  }
-  listOf(text, 'reasons')(Object.values(value), option);
-  return value as Readonly<Record<string, string>>;
-};
+const version = z.custom<1>((value) => value === 1, {
+  error: '1',
+  params: {
+    remedy: 'create the profile again with merchant-payments discover',
+  } satisfies Hints,
+});
 
-const profileRules = {
+const profile = strictFields({
   version,
   creation: answer,
-  repeatedReference: optional((value, owner) => resolveOptions(value, repetitionRules, { owner })),
-  invalid: (value, owner) =>
-    resolveOptions(value, Object.fromEntries(invalidCases.map((one) => [one, optional(answer)])), {
-      owner,
-    }),
-  callbacks: (value, owner) => resolveOptions(value, callbackRules, { owner }),
-  notLearned: reasons,
-} satisfies OptionRules<ServiceProfile>;
+  repeatedReference: z.optional(repetition),
+  invalid,
+  callbacks,
+  notLearned: z.record(z.string(), text, 'an object of points and reasons'),
+} satisfies ShapeOf<ServiceProfile>);
 
 /** A profile, read from its file by `JSON.parse`. */
 export const serviceProfile: Rule<ServiceProfile> = (value, owner) =>
-  resolveOptions(value, profileRules, { owner }) as ServiceProfile;
+  parseStrictly(profile, value, owner);
 
 /** The names of a template's placeholders. */
 export type Placeholder =

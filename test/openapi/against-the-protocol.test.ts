@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verifyCallback } from '../../src/callback/verify.js';
+import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { operations as known } from '../../src/protocol/operations.js';
-import {
-  findCreatePaymentIssues,
-  findStatusRecordIssues,
-  statusRecordFields,
-} from '../../src/protocol/payment.js';
+import { findStatusRecordIssues, statusRecordFields } from '../../src/protocol/payment.js';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../src/protocol/wire.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { findComponentDepartures } from './conformance.js';

@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  findCreatePaymentIssues,
-  findStatusRecordIssues,
-  statusRecordFields,
-} from '../../src/protocol/payment.js';
+import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
+import { findStatusRecordIssues, statusRecordFields } from '../../src/protocol/payment.js';
 import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { sized } from '../full-size.js';
-import {
-  findCreatePaymentIssuesBySchema,
-  findStatusRecordIssuesBySchema,
-} from './payment-schema.js';
+import { findCreatePaymentIssuesByHand, findStatusRecordIssuesByHand } from './payment-by-hand.js';
 
 /** What JSON.parse makes of a value: the only source of records. */
 const fromJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -33,16 +27,16 @@ describe('findStatusRecordIssues', () => {
       'records cut short',
       fc.subarray(Object.entries(sampleRecord())).map((entries) => Object.fromEntries(entries)),
     ],
-  ])('agrees with the schema on %s', (_what, values) => {
+  ])('agrees with checks by hand on %s', (_what, values) => {
     fc.assert(
       fc.property(values, (value) => {
-        expect(findStatusRecordIssues(value)).toEqual(findStatusRecordIssuesBySchema(value));
+        expect(findStatusRecordIssues(value)).toEqual(findStatusRecordIssuesByHand(value));
       }),
       { numRuns: sized(2000) },
     );
   });
 
-  it('agrees with the schema on dates that are nearly right', () => {
+  it('agrees with checks by hand on dates that are nearly right', () => {
     const almostDate = fc.string({
       minLength: 1,
       maxLength: 30,
@@ -61,7 +55,7 @@ describe('findStatusRecordIssues', () => {
     fc.assert(
       fc.property(fc.oneof(almostDate, edited), (date) => {
         const record = sampleRecord({ createdAt: date, updatedAt: date });
-        expect(findStatusRecordIssues(record)).toEqual(findStatusRecordIssuesBySchema(record));
+        expect(findStatusRecordIssues(record)).toEqual(findStatusRecordIssuesByHand(record));
       }),
       { numRuns: sized(5000) },
     );
@@ -86,7 +80,7 @@ describe('findCreatePaymentIssues', () => {
   const referenceRule = 'must be a string that is not blank';
   const currencyRule = 'must be three capital letters such as EUR';
 
-  it('agrees with the schema on any input', () => {
+  it('agrees with checks by hand on any input', () => {
     const almost = {
       merchantPaymentReference: fc.oneof(
         fc.string({
@@ -109,7 +103,7 @@ describe('findCreatePaymentIssues', () => {
     const values = fc.oneof(fc.record(almost, { requiredKeys: [] }), fc.anything());
     fc.assert(
       fc.property(values, (value) => {
-        expect(findCreatePaymentIssues(value)).toEqual(findCreatePaymentIssuesBySchema(value));
+        expect(findCreatePaymentIssues(value)).toEqual(findCreatePaymentIssuesByHand(value));
       }),
       { numRuns: sized(5000) },
     );

@@ -16,10 +16,13 @@ export type FaultParameter =
     };
 
 /** Everything about a type of fault except its behaviour, which is in api/ or callbacks/. */
-export type FaultEntry = {
+export type FaultEntry = Description & {
+  readonly parameters?: Readonly<Record<string, FaultParameter>> | undefined;
+};
+
+type Description = {
   /** What happens, in a few words, starting in lower case. */
   readonly text: string;
-  readonly parameters?: Readonly<Record<string, FaultParameter>>;
 } & (
   | {
       readonly on: 'request';
@@ -43,13 +46,28 @@ type FaultOf<Type> = Fault extends infer Each
     : never
   : never;
 type OwnParameter<Type> = Exclude<keyof FaultOf<Type>, 'on' | 'type' | 'times' | 'match'>;
-/** An entry for each type with all its parameters, which the compiler checks. */
-type Catalogue = {
-  readonly [Type in Fault['type']]: FaultEntry & {
+type Parameter<Kind> = Extract<FaultParameter, { kind: Kind }>;
+/** What the catalogue must say of a parameter with these values. */
+type ParameterOf<Value> = unknown extends Value
+  ? Parameter<'json'>
+  : [Value] extends [number]
+    ? Parameter<'number'>
+    : string extends Value
+      ? Parameter<'text'>
+      : Parameter<'choice'> & { readonly choices: readonly Value[] };
+type ParametersOf<Type> = {
+  readonly [Name in OwnParameter<Type>]-?: ParameterOf<Exclude<FaultOf<Type>[Name], undefined>>;
+};
+/**
+ * An entry for each type with all its parameters, of which the schema of the fault is made: one that is missing,
+ * superfluous or of another kind does not compile.
+ */
+export type FaultEntries = {
+  readonly [Type in Fault['type']]: Description & {
     readonly on: FaultOf<Type>['on'];
   } & ([OwnParameter<Type>] extends [never]
-      ? unknown
-      : { readonly parameters: Readonly<Record<OwnParameter<Type>, FaultParameter>> });
+      ? { readonly parameters?: undefined }
+      : { readonly parameters: ParametersOf<Type> });
 };
 
 const number = (label: string, range: { min: number; max?: number; unit?: string }) =>
@@ -68,8 +86,7 @@ const bySeconds: FaultParameter = {
   default: 600,
 };
 
-/** Every fault, for the mock itself, the command line, the dashboard and the guide. */
-export const faultCatalogue: Catalogue = {
+const entries = {
   delay: {
     on: 'request',
     text: 'waits, then creates the payment and answers',
@@ -218,7 +235,12 @@ export const faultCatalogue: Catalogue = {
       value: json('Value: JSON, or plain text', 'added by the mock service'),
     },
   },
-};
+} satisfies FaultEntries;
+
+/** Every fault, for the mock itself, the command line, the dashboard and the guide. */
+export const faultCatalogue: {
+  readonly [Type in Fault['type']]: FaultEntry & { readonly on: FaultOf<Type>['on'] };
+} = entries;
 
 /** What a fault can apply to. */
 export const faultTargets = ['request', 'callback'] as const;

@@ -1,15 +1,16 @@
+import * as z from 'zod/mini';
 import { InvalidOptionError } from '../../errors.js';
+import { invalidOption } from '../../protocol/options.js';
+import { fields } from '../../protocol/schema.js';
 import {
-  invalidOption,
+  json,
   oneOf,
-  optional,
-  type Rule,
-  resolveOptions,
+  parseStrictly,
+  strictFields,
   text,
   wholeNumber,
-  withDefault,
-} from '../../protocol/options.js';
-import type { CallbackFault, Fault, RequestFault } from './fault.js';
+} from '../../protocol/strict-schema.js';
+import type { CallbackFault, RequestFault } from './fault.js';
 import {
   defaultOf,
   type FaultParameter,
@@ -29,19 +30,7 @@ type Checked<AnyFault> = AnyFault extends unknown
 export type CheckedRequestFault = Checked<RequestFault>;
 export type CheckedCallbackFault = Checked<CallbackFault>;
 
-const times: Rule<number> = (value, option) =>
-  value === Number.POSITIVE_INFINITY
-    ? value
-    : wholeNumber({ min: 1, unit: 'times' })(value, option);
-
-/** Copies the value, so that later changes to the caller's object have no effect. */
-export const json: Rule<unknown> = (value, option) => {
-  try {
-    return JSON.parse(JSON.stringify(value));
-  } catch {
-    throw invalidOption(option, 'a value that JSON can carry', value);
-  }
-};
+const HOLDS = 'an object with on and type';
 
 /**
  * Checks a fault. Unknown fields are refused: a misspelt one would change what a test tests.
@@ -49,24 +38,21 @@ export const json: Rule<unknown> = (value, option) => {
  * @throws {InvalidOptionError} naming the field that is invalid
  */
 export function checkFault(fault: unknown): CheckedRequestFault | CheckedCallbackFault {
-  const holds = 'on and type';
-  if (typeof fault !== 'object' || fault === null) {
-    throw invalidOption('fault', `an object with ${holds}`, fault);
-  }
-  const { on, type } = fault as Partial<Fault>;
-  const target = oneOf(...faultTargets)(on, 'fault.on');
-  const known = oneOf(...faultTypesOn(target))(type, 'fault.type');
-  const { parameters = {} } = faultCatalogue[known];
-  const rules = {
-    on: () => target,
-    type: () => known,
-    ...Object.fromEntries(
-      Object.entries(parameters).map(([name, parameter]) => [name, ruleOf(parameter)]),
-    ),
-    times: withDefault(1, times),
-    match: optional(matchRule(target)),
-  };
-  return resolveOptions(fault, rules, { owner: 'fault', holds }) as ReturnType<typeof checkFault>;
+  const { on } = parseStrictly(fields({ on: oneOf(...faultTargets) }, HOLDS), fault, 'fault');
+  const types = fields({ type: oneOf(...faultTypesOn(on)) }, HOLDS);
+  const { type } = parseStrictly(types, fault, 'fault');
+  const { parameters = {} } = faultCatalogue[type];
+  const schema = strictFields(
+    {
+      on: z.literal(on, `'${on}'`),
+      type: z.literal(type, `'${type}'`),
+      ...mapValues(parameters, schemaOf),
+      times: z._default(wholeNumber({ min: 1, unit: 'times' }, true), 1),
+      match: z.optional(matchOf(on)),
+    },
+    HOLDS,
+  );
+  return parseStrictly(schema, fault, 'fault') as ReturnType<typeof checkFault>;
 }
 
 /** @throws {InvalidOptionError} when a callback can't be resent with this fault */
@@ -83,22 +69,27 @@ export function checkResendFault(fault: unknown): CheckedCallbackFault {
   return checked;
 }
 
-function ruleOf(parameter: FaultParameter): Rule<unknown> {
+function schemaOf(parameter: FaultParameter): z.ZodMiniType {
   const fallback = defaultOf(parameter);
-  const rule = plainRuleOf(parameter);
-  return fallback === undefined ? rule : withDefault<unknown>(fallback, rule);
+  const schema = plainSchemaOf(parameter);
+  return fallback === undefined ? schema : z._default(schema, fallback);
 }
 
-function plainRuleOf(parameter: FaultParameter): Rule<unknown> {
+function plainSchemaOf(parameter: FaultParameter): z.ZodMiniType {
   if (parameter.kind === 'number') return wholeNumber(parameter);
   if (parameter.kind === 'choice') return oneOf(...parameter.choices);
   return parameter.kind === 'json' ? json : text;
 }
 
-function matchRule(target: FaultTarget): Rule<Readonly<Record<string, unknown>>> {
-  const rules = Object.entries(matchFields[target]).map(([name, kind]) => [
-    name,
-    optional<unknown>(kind === 'number' ? wholeNumber({ min: 1, unit: 'attempts' }) : text),
-  ]);
-  return (value, owner) => resolveOptions(value, Object.fromEntries(rules), { owner });
-}
+const attempts = wholeNumber({ min: 1, unit: 'attempts' });
+
+const matchOf = (target: FaultTarget) =>
+  strictFields(
+    mapValues(matchFields[target], (kind) => z.optional(kind === 'number' ? attempts : text)),
+  );
+
+const mapValues = <Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));

@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import type { InvalidOptionError } from '../errors.js';
+import { describeQuantity } from './describe-value.js';
+import {
+  findUnknown,
+  invalidOption,
+  isQuotable,
+  isWholeNumberIn,
+  listed,
+  unknownOption,
+  type WholeNumberRange,
+  wholeNumbersIn,
+} from './options.js';
+import { type Finding, type Hints, pick, run } from './schema.js';
+
+// Schemas for data that developers write: a misspelt field would have no effect, so it is refused, and the first
+// mistake is reported as that of an option is.
+
+/** An object with these fields and no others. */
+export function strictFields<const Shape extends z.core.$ZodShape>(
+  shape: Shape,
+  expected = `an object with ${Object.keys(shape).join(', ')}`,
+) {
+  const known = Object.keys(shape);
+  const refuseUnknown = z.transform((value: unknown, { issues }) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const unknown = isObject ? findUnknown(value, known) : undefined;
+    if (unknown === undefined) return pick(value, known);
+    const params = { unknown, known } satisfies UnknownField;
+    issues.push({ code: 'custom', message: expected, input: value, params });
+    return value;
+  });
+  return z.pipe(refuseUnknown, z.object(shape, expected));
+}
+
+interface UnknownField {
+  readonly unknown: string;
+  readonly known: readonly string[];
+}
+
+const TEXT = 'a string that is not empty';
+export const text = z.string(TEXT).check(z.refine((value) => value.trim() !== '', TEXT));
+
+export const oneOf = <const Values extends readonly string[]>(...values: Values) =>
+  z.enum(values, `one of ${listed(values)}`);
+
+/** @param orInfinity whether `Infinity` is accepted too */
+export const wholeNumber = (range: WholeNumberRange, orInfinity = false) =>
+  z.custom<number>(
+    (value) => isWholeNumberIn(value, range) || (orInfinity && value === Number.POSITIVE_INFINITY),
+    { error: wholeNumbersIn(range), params: { received: describeQuantity } satisfies Hints },
+  );
+
+/** Any JSON value. The schema returns a copy, so that later changes to the caller's object have no effect. */
+export const json = z.transform((value: unknown, { issues }): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    issues.push({ code: 'custom', message: 'a value that JSON can carry', input: value });
+    return undefined;
+  }
+});
+
+/**
+ * Returns what the schema makes of a value.
+ *
+ * @param owner name of the value; without one, its fields are named alone
+ * @throws {InvalidOptionError} for the first thing that is wrong with it
+ */
+export function parseStrictly<Output>(
+  schema: z.ZodMiniType<Output>,
+  value: unknown,
+  owner = '',
+): Output {
+  const result = run(schema, value);
+  if ('output' in result) return result.output;
+  throw toOptionError(result.findings[0] as Finding & Partial<UnknownField>, owner);
+}
+
+function toOptionError(
+  { path, expected, value, received, remedy, unknown, known = [] }: Finding & Partial<UnknownField>,
+  owner: string,
+): InvalidOptionError {
+  const option = path.reduce(joinNames, owner);
+  if (unknown !== undefined)
+    return unknownOption(unknown, known, option === '' ? '' : `${option}.`);
+  return invalidOption(option || 'options', expected, value, remedy, received?.(value));
+}
+
+function joinNames(owner: string, key: PropertyKey): string {
+  if (typeof key !== 'string' || !isQuotable(key)) return `${owner}[…]`;
+  return owner === '' ? key : `${owner}.${key}`;
+}
