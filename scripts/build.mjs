@@ -40,6 +40,10 @@ const plainExports = {
 const EXPORTED_GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s+enumerable: true,\s+get: function ?\(\) \{\s+return (\w+);\s+\}\s+\}\);/g;
 
+// zod keeps its settings in a global object, which a user's zod has too: with settings of its own, the bundled one
+// neither obeys the user's nor changes them.
+const ownSettings = { 'globalThis.__zod_globalConfig': '{ "jitless": true }' };
+
 try {
   const chunked = (format) => subpaths.filter((subpath) => !singleFile[format].includes(subpath));
   const inBoth = chunked('esm').filter((subpath) => !oneImplementation.includes(subpath));
@@ -74,7 +78,7 @@ async function bundle({ plugins = [], ...options }, format) {
     external,
     platform: 'node',
     tsconfig: true,
-    transform: { target: 'node20.18' },
+    transform: { target: 'node20.18', define: ownSettings },
     // What CommonJS lacks has a fallback beside it.
     checks: { emptyImportMeta: false },
     ...options,
@@ -104,9 +108,10 @@ function isOfCommandLine(file) {
 }
 
 function isCore(file) {
+  if (file.includes('/node_modules/zod/')) return true;
   const [folder, name] = path.relative('src', file).split(path.sep);
-  // The profile is the tools', and its rules would stay in every bundle.
-  if (name === 'service-profile.ts') return false;
+  // These are the tools', and their schemas would stay in every bundle.
+  if (name === 'service-profile.ts' || name === 'strict-schema.ts') return false;
   // It needs Buffer, and runtimes without that load the core too.
   if (folder === 'callback' && name === 'verify.ts') return false;
   return name === undefined || folder === 'protocol' || folder === 'callback';

@@ -1,4 +1,5 @@
 import type { CallbackRequest, RawBody } from 'merchant-payments/callback';
+import * as z from 'zod/mini';
 import { UsageError } from './command.js';
 
 /** A captured callback. */
@@ -124,7 +125,7 @@ function decodeChunks(source: Buffer): Buffer | undefined {
  */
 export function parseJsonCapture(source: Buffer): CapturedCallback {
   const { headers, rawBody: body, rawBodyBase64: base64 } = parseObject(source);
-  if (!areHeaders(headers)) {
+  if (!captureHeaders.safeParse(headers).success) {
     throw new UsageError(
       'headers must be a JSON object of names and strings, or of names and lists of strings',
     );
@@ -133,7 +134,8 @@ export function parseJsonCapture(source: Buffer): CapturedCallback {
   if (rawBody === undefined || rawBody === null) {
     throw new UsageError('the capture has neither rawBody nor rawBodyBase64: add one of them');
   }
-  return { request: { headers, rawBody: rawBody as RawBody }, notes: [] };
+  const request = { headers: headers as CallbackRequest['headers'], rawBody: rawBody as RawBody };
+  return { request, notes: [] };
 }
 
 function parseObject(source: Buffer): Readonly<Record<string, unknown>> {
@@ -150,11 +152,7 @@ function parseObject(source: Buffer): Readonly<Record<string, unknown>> {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const areHeaders = (value: unknown): value is Readonly<Record<string, string | string[]>> =>
-  isObject(value) &&
-  Object.values(value)
-    .flat()
-    .every((one) => typeof one === 'string');
+const captureHeaders = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 

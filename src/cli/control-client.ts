@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import * as z from 'zod/mini';
 import type {
   ControlError,
   ControlEvent,
   ControlPayment,
   ControlPaymentPage,
 } from '../mock-server/control/control-types.js';
+import { fields, run, type ShapeOf } from '../protocol/schema.js';
 import { text } from './command.js';
 import { exchange, openStream } from './network.js';
 import { formatDuration, parseHttpUrl } from './option-values.js';
@@ -108,7 +110,8 @@ export class ControlClient {
     if (status >= 200 && status < 300 && typeof answer === 'object' && answer !== null) {
       return answer as Answer;
     }
-    if (status >= 400 && isControlError(answer)) throw new ControlRefusal(answer);
+    const refusal = run(controlError, answer);
+    if (status >= 400 && 'output' in refusal) throw new ControlRefusal(refusal.output);
     throw this.#notAMock(status);
   }
 
@@ -216,10 +219,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isControlError(value: unknown): value is ControlError {
-  const { code, message } = (value ?? {}) as Partial<Record<keyof ControlError, unknown>>;
-  return typeof code === 'string' && typeof message === 'string';
-}
+const TEXT = 'a string';
+const controlError = fields(
+  {
+    code: z.string(TEXT),
+    message: z.string(TEXT),
+    option: z.optional(z.string(TEXT)),
+  } satisfies ShapeOf<ControlError>,
+  'an object with code and message',
+);
 
 const SHOWN_CANDIDATES = 10;
 

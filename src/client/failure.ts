@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import {
   ApiError,
   ConnectionError,
@@ -8,6 +9,7 @@ import {
   RequestTimeoutError,
   ResponseError,
 } from '../errors.js';
+import { fields, type ShapeOf } from '../protocol/schema.js';
 import type { Credentials } from './credentials.js';
 import type { Deadline, GiveUpReason } from './deadline.js';
 import { parseBody } from './response.js';
@@ -192,6 +194,16 @@ interface ErrorBody {
   readonly requestId: string | undefined;
 }
 
+// A field that is not text counts as absent, and so do all of a body that is not an object.
+const textOrNone = z.catch(z.optional(z.string('a string')), undefined);
+const toldIn = z.catch(
+  fields(
+    { code: textOrNone, message: textOrNone, requestId: textOrNone } satisfies ShapeOf<ErrorBody>,
+    'an object',
+  ),
+  { code: undefined, message: undefined, requestId: undefined },
+);
+
 // A code is also a metric label and a log field, which must not hold free text. A shortened code would be a
 // different one.
 const CODE = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -202,14 +214,8 @@ const MAX_ENCODING_LENGTH = 64;
 /** The fields of an error body (interface section 7) that are present, safe to log. */
 function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureContext): ErrorBody {
   const value = bodyFailure === undefined ? parseBody(body, headers) : undefined;
-  const fields = (typeof value === 'object' ? value : undefined) as
-    | { code?: unknown; message?: unknown; requestId?: unknown }
-    | null
-    | undefined;
-  const [code, message, requestId] = readTexts(
-    [fields?.code, fields?.message, fields?.requestId],
-    context,
-  );
+  const told = toldIn.parse(value);
+  const [code, message, requestId] = readTexts([told.code, told.message, told.requestId], context);
   return {
     code: code?.match(CODE)?.[0],
     message: shorten(message, MAX_MESSAGE_LENGTH),
@@ -219,18 +225,20 @@ function readErrorBody({ body, headers, bodyFailure }: Answer, context: FailureC
 
 /** The service's identifier of the request from the body of any answer, safe to log. */
 export function readRequestId(body: unknown, context: FailureContext): string | undefined {
-  const { requestId } = (body ?? {}) as { requestId?: unknown };
+  const { requestId } = toldIn.parse(body);
   return shorten(readTexts([requestId], context)[0], MAX_REQUEST_ID_LENGTH);
 }
 
-/** Fields of an answer as texts that are safe to log; undefined for one that is blank or not text. */
+/** Texts of an answer as they are safe to log; undefined for one that is blank. */
 function readTexts(
-  fields: readonly unknown[],
+  texts: readonly (string | undefined)[],
   { credentials, request }: FailureContext,
 ): (string | undefined)[] {
-  const texts = fields.map((field) => (typeof field === 'string' ? field : ''));
   return credentials
-    .redactAll(texts, request.body)
+    .redactAll(
+      texts.map((text) => text ?? ''),
+      request.body,
+    )
     .map((text) => text.replaceAll(UNPRINTABLE, ' ').trim() || undefined);
 }
 

@@ -99,8 +99,8 @@ export function unknownOption(
 ): InvalidOptionError {
   const shown = isQuotable(unknown) ? prefix + unknown : 'one of the names given';
   const meant = isQuotable(unknown) ? nearestOption(unknown, known) : undefined;
-  const remedy =
-    meant === undefined ? `the options are ${known.join(', ')}` : `use ${prefix}${meant}`;
+  const others = known.length === 0 ? 'leave it out' : `the options are ${known.join(', ')}`;
+  const remedy = meant === undefined ? others : `use ${prefix}${meant}`;
   return new InvalidOptionError(shown, `${shown} is not a known option; ${remedy}`);
 }
 

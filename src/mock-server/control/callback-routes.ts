@@ -1,17 +1,11 @@
-import { describeValue } from '../../protocol/describe-value.js';
+import { parseStrictly } from '../../protocol/strict-schema.js';
 import type { PlainAnswer } from '../api/http-messages.js';
 import type { Delivery } from '../callbacks/delivery.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
 import type { MockService } from '../mock-service.js';
+import { callbackGroups, changeOf, countGroups, groupCallbacks } from './callback-groups.js';
+import * as bodies from './control-bodies.js';
 import {
-  type CallbackGroup,
-  callbackGroups,
-  changeOf,
-  countGroups,
-  groupCallbacks,
-} from './callback-groups.js';
-import {
-  assertOnly,
   type ControlCall,
   ControlFailure,
   controlAnswer,
@@ -20,8 +14,6 @@ import {
 } from './control-call.js';
 import type { ControlCallbackPage, ControlResendSummary } from './control-types.js';
 import { viewCallback } from './control-view.js';
-
-const RESENDABLE = ['failed', 'not-sent'] as const;
 
 /** How many payments have their callbacks resent at a time. */
 const RESENT_AT_ONCE = 8;
@@ -40,7 +32,8 @@ export function callbackRoutes({ service, dispatcher }: CallbackSource): readonl
     const groups = groupCallbacks(dispatcher.list());
     const wanted = query.get('group');
     const search = query.get('search')?.toLowerCase() ?? '';
-    const chosen = wanted === null ? callbackGroups : [toGroup(wanted, callbackGroups)];
+    const chosen =
+      wanted === null ? callbackGroups : [parseStrictly(bodies.listed, wanted, 'group')];
     const found = chosen.flatMap((group) => {
       const all = groups[group];
       const matching = search === '' ? all : all.filter((one) => isMatch(one, search));
@@ -54,9 +47,8 @@ export function callbackRoutes({ service, dispatcher }: CallbackSource): readonl
     return controlAnswer(200, page);
   }
 
-  async function resendGroup({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, 'group');
-    const group = toGroup(body['group'], RESENDABLE);
+  async function resendGroup(call: ControlCall): Promise<PlainAnswer> {
+    const { group } = bodies.readBody(bodies.group, call);
     if (service.callbackUrl === undefined) {
       throw new ControlFailure(
         'CONFLICT',
@@ -80,16 +72,6 @@ export function callbackRoutes({ service, dispatcher }: CallbackSource): readonl
     ['GET', '/callbacks', list],
     ['POST', '/callbacks/resend', resendGroup],
   ];
-}
-
-function toGroup<Group extends CallbackGroup>(value: unknown, groups: readonly Group[]): Group {
-  const found = groups.find((group) => group === value);
-  if (found !== undefined) return found;
-  throw new ControlFailure(
-    'INVALID_REQUEST',
-    `group must be one of ${groups.join(', ')}; received ${describeValue(value)}`,
-    { option: 'group' },
-  );
 }
 
 function isMatch({ payment, status, state }: Delivery, wanted: string): boolean {

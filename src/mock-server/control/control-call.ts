@@ -144,17 +144,6 @@ export function readLimit(query: URLSearchParams): number {
   throw new ControlFailure('INVALID_REQUEST', 'limit must be a whole number from 1 to 1000');
 }
 
-/** @throws {ControlFailure} for an unknown field */
-export function assertOnly(
-  body: Readonly<Record<string, unknown>>,
-  ...fields: readonly string[]
-): void {
-  const stray = Object.keys(body).find((field) => !fields.includes(field));
-  if (stray === undefined) return;
-  const known = fields.length === 0 ? 'be empty' : `contain only ${fields.join(', ')}`;
-  throw new ControlFailure('INVALID_REQUEST', `The body must ${known}; received "${stray}"`);
-}
-
 /** @throws {ControlFailure} 404 for an unknown path, 405 for another method */
 async function routeCall(routes: readonly Route[], call: ControlCall): Promise<PlainAnswer> {
   const allowed: string[] = [];

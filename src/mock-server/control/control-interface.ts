@@ -1,11 +1,10 @@
 import { describeIssues } from '../../errors.js';
-import { describeValue } from '../../protocol/describe-value.js';
 import { operations } from '../../protocol/operations.js';
 import type { CreatePaymentInput } from '../../protocol/payment.js';
 import { version } from '../../protocol/version.js';
 import type { PlainAnswer, PlainRequest } from '../api/http-messages.js';
 import { sizeOfRequest } from '../api/recorded-request.js';
-import { type CallbackEdit, sizeOfAttempt } from '../callbacks/delivery.js';
+import { sizeOfAttempt } from '../callbacks/delivery.js';
 import type { MockEvent } from '../events.js';
 import type { CallbackFault } from '../faults/fault.js';
 import type { MockService } from '../mock-service.js';
@@ -14,9 +13,9 @@ import type { ServiceInside } from '../service.js';
 import { isAdvanceable } from '../state/clock.js';
 import { countGroups, groupCallbacks } from './callback-groups.js';
 import { callbackRoutes } from './callback-routes.js';
+import * as bodies from './control-bodies.js';
 import {
   answerCall,
-  assertOnly,
   type ControlCall,
   ControlFailure,
   controlAnswer,
@@ -114,16 +113,9 @@ export class ControlInterface {
     };
   }
 
-  #changeSettings({ body }: ControlCall): PlainAnswer {
-    assertOnly(body, 'callbackUrl');
-    const { callbackUrl } = body;
-    if (callbackUrl === undefined) {
-      throw new ControlFailure(
-        'INVALID_REQUEST',
-        'callbackUrl is missing; it must be an http or https URL, or null for none',
-      );
-    }
-    this.#options.service.callbackUrl = callbackUrl === null ? undefined : (callbackUrl as string);
+  #changeSettings(call: ControlCall): PlainAnswer {
+    const { callbackUrl } = bodies.readBody(bodies.settings, call);
+    this.#options.service.callbackUrl = callbackUrl ?? undefined;
     return controlAnswer(200, this.#state());
   }
 
@@ -161,11 +153,11 @@ export class ControlInterface {
     });
   }
 
-  async #setStatus({ body }: ControlCall, id: string): Promise<PlainAnswer> {
-    assertOnly(body, 'status');
+  async #setStatus(call: ControlCall, id: string): Promise<PlainAnswer> {
+    const { status } = bodies.readBody(bodies.newStatus, call);
     const { service, payments } = this.#options;
     if (payments.get(id) === undefined) throw notFound('payment', id);
-    return controlAnswer(200, viewDelivery(await service.setStatus(id, body['status'] as string)));
+    return controlAnswer(200, viewDelivery(await service.setStatus(id, status)));
   }
 
   #resendPayment(call: ControlCall, id: string): Promise<PlainAnswer> {
@@ -178,20 +170,17 @@ export class ControlInterface {
     return this.#resend(call, id);
   }
 
-  async #resend({ body }: ControlCall, id: string): Promise<PlainAnswer> {
-    assertOnly(body, 'fault', 'edit');
-    if (body['edit'] !== undefined) return this.#resendEdited(body, id);
-    const fault = body['fault'] as CallbackFault | undefined;
-    return controlAnswer(200, viewDelivery(await this.#options.service.resend(id, { fault })));
-  }
-
-  async #resendEdited(body: ControlCall['body'], id: string): Promise<PlainAnswer> {
-    if (body['fault'] !== undefined) {
+  async #resend(call: ControlCall, id: string): Promise<PlainAnswer> {
+    const { fault, edit } = bodies.readBody(bodies.resending, call);
+    if (edit === undefined) {
+      const options = { fault: fault as CallbackFault | undefined };
+      return controlAnswer(200, viewDelivery(await this.#options.service.resend(id, options)));
+    }
+    if (fault !== undefined) {
       throw new ControlFailure('INVALID_REQUEST', 'The body must contain fault or edit, not both', {
         option: 'edit',
       });
     }
-    const edit = readEdit(body['edit']);
     const { dispatcher, payments, service } = this.#options;
     const payment = dispatcher.get(id)?.payment ?? payments.require(id);
     const delivery = await dispatcher.send({ payment, url: service.callbackUrl, edit });
@@ -213,8 +202,8 @@ export class ControlInterface {
     return controlAnswer(200, { requests: newest.map(viewRequest), total: requests.length });
   }
 
-  async #advanceClock({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, 'ms');
+  async #advanceClock(call: ControlCall): Promise<PlainAnswer> {
+    const { ms } = bodies.readBody(bodies.advance, call);
     const { clock } = this.#options.settings;
     if (!isAdvanceable(clock)) {
       throw new ControlFailure(
@@ -229,7 +218,7 @@ export class ControlInterface {
     try {
       // Only when an attempt has ended is its retry scheduled.
       await this.#options.dispatcher.settled();
-      await clock.advance(body['ms'] as number);
+      await clock.advance(ms);
     } finally {
       this.#isAdvancing = false;
     }
@@ -237,8 +226,8 @@ export class ControlInterface {
     return controlAnswer(200, this.#state());
   }
 
-  #reset({ body }: ControlCall): PlainAnswer {
-    assertOnly(body);
+  #reset(call: ControlCall): PlainAnswer {
+    bodies.readBody(bodies.noFields, call);
     this.#options.service.reset();
     return controlAnswer(200, this.#state());
   }
@@ -278,23 +267,6 @@ export class ControlInterface {
         return { type: 'state', state: this.#state() };
     }
   }
-}
-
-function readEdit(value: unknown): CallbackEdit {
-  const { body, signature = 'new', ...strays } = Object(value) as Record<string, unknown>;
-  if (typeof body !== 'string' || Object.keys(strays).length > 0) {
-    throw new ControlFailure(
-      'INVALID_REQUEST',
-      'edit must be an object with body, a string, and optionally signature',
-      { option: 'edit' },
-    );
-  }
-  if (signature === 'new' || signature === 'kept') return { body, signature };
-  throw new ControlFailure(
-    'INVALID_REQUEST',
-    `edit.signature must be new or kept; received ${describeValue(signature)}`,
-    { option: 'edit.signature' },
-  );
 }
 
 /** Not cached: another program may listen here later. */

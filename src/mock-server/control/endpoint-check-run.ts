@@ -6,6 +6,12 @@ import type { ControlCheck } from './control-types.js';
 /** Loads `merchant-payments/testing` on first use, so that the mock starts without it. */
 export const loadTestingTools = () => import('merchant-payments/testing');
 
+/** The options that a call of the control interface may set. */
+export type CheckSettings = Pick<
+  CheckCallbackEndpointOptions,
+  'countEffects' | 'effectCounts' | 'merchantPaymentReference'
+>;
+
 /** The running check of the merchant's endpoint, or the last one. */
 export class EndpointCheckRun {
   #checks: EndpointCheck[] = [];

@@ -2,8 +2,8 @@ import type { PlainAnswer } from '../api/http-messages.js';
 import type { CallbackDispatcher } from '../callbacks/dispatcher.js';
 import type { MockService } from '../mock-service.js';
 import type { ResolvedServiceOptions } from '../options.js';
+import * as bodies from './control-bodies.js';
 import {
-  assertOnly,
   type ControlCall,
   ControlFailure,
   controlAnswer,
@@ -11,9 +11,6 @@ import {
   type Route,
 } from './control-call.js';
 import { type EndpointCheckRun, loadTestingTools } from './endpoint-check-run.js';
-
-/** Options of `checkCallbackEndpoint` that a call may set. */
-const CHECK_OPTIONS = ['countEffects', 'effectCounts', 'merchantPaymentReference'];
 
 interface CallbackSource {
   readonly service: MockService;
@@ -28,17 +25,16 @@ export function endpointRoutes(
 ): readonly Route[] {
   const show = (status = 200) => controlAnswer(status, run.view());
 
-  async function start({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, ...CHECK_OPTIONS);
+  async function start(call: ControlCall): Promise<PlainAnswer> {
+    const options = bodies.readBody(bodies.check, call);
     if (service.callbackUrl === undefined) {
       throw new ControlFailure(
         'CONFLICT',
         'There is no callbackUrl, so there is nothing to check; set it first',
       );
     }
-    // The check itself refuses invalid options.
     await run.start(service.callbackUrl, {
-      ...body,
+      ...options,
       signingSecret: service.signingSecret,
       signatureEncoding: settings.signatureEncoding,
       timestampUnit: settings.timestampUnit,
@@ -51,15 +47,15 @@ export function endpointRoutes(
     return show();
   }
 
-  async function diagnose({ body }: ControlCall): Promise<PlainAnswer> {
-    assertOnly(body, 'attemptId', 'headers', 'body', 'signingSecret');
-    const { attemptId, signingSecret = service.signingSecret } = body;
+  async function diagnose(call: ControlCall): Promise<PlainAnswer> {
+    const given = bodies.readBody(bodies.captured, call);
+    const { attemptId, signingSecret = service.signingSecret } = given;
     const attempt = service.deliveries.find(({ id }) => id === attemptId);
     if (attemptId !== undefined && attempt === undefined) {
-      throw notFound('attempt', String(attemptId));
+      throw notFound('attempt', attemptId);
     }
     const sentMs = attempt && dispatcher.signedAtMs(attempt);
-    const { headers = attempt?.headers, body: rawBody = attempt?.rawBody } = body;
+    const { headers = attempt?.headers, body: rawBody = attempt?.rawBody } = given;
     const { diagnoseCallback } = await loadTestingTools();
     const diagnosis = diagnoseCallback(
       { headers: headers as Record<string, string>, rawBody: rawBody as string },

@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import type { ShapeOf } from '../../protocol/schema.js';
+import {
+  oneOf,
+  parseStrictly,
+  strictFields,
+  text,
+  wholeNumber,
+} from '../../protocol/strict-schema.js';
+import type { CallbackEdit } from '../callbacks/delivery.js';
+import { type CallbackGroup, callbackGroups } from './callback-groups.js';
+import type { ControlCall } from './control-call.js';
+import type { CheckSettings } from './endpoint-check-run.js';
+
+// The bodies of calls. What is unknown here is checked where it is used.
+
+/** @throws {InvalidOptionError} for a field that is missing, invalid or unknown */
+export const readBody = <Body>(schema: z.ZodMiniType<Body>, { body }: ControlCall): Body =>
+  parseStrictly(schema, body);
+
+export const noFields = strictFields({});
+
+/** `PATCH /settings` */
+export const settings = strictFields({
+  callbackUrl: z.nullable(z.string('an http or https URL, or null for none')),
+});
+
+/** `POST /payments/:id/status` */
+export const newStatus = strictFields({ status: text });
+
+const edit = strictFields(
+  {
+    body: z.string('a string'),
+    signature: z._default(oneOf('new', 'kept'), 'new'),
+  } satisfies ShapeOf<CallbackEdit>,
+  'an object with body, a string, and optionally signature',
+);
+
+/** `POST /payments/:id/resend` and `POST /deliveries/:id/resend` */
+export const resending = strictFields({ fault: z.unknown(), edit: z.optional(edit) });
+
+/** `POST /clock/advance` */
+export const advance = strictFields({ ms: wholeNumber({ unit: 'milliseconds' }) });
+
+const groups = <const Groups extends readonly CallbackGroup[]>(...among: Groups) =>
+  z.enum(among, `one of ${among.join(', ')}`);
+
+/** `GET /callbacks?group=…` */
+export const listed = groups(...callbackGroups);
+
+/** `POST /callbacks/resend` */
+export const group = strictFields({ group: groups('failed', 'not-sent') });
+
+/** `POST /check` */
+export const check = strictFields({
+  countEffects: z.optional(text),
+  effectCounts: z.optional(oneOf('paid', 'changes')),
+  merchantPaymentReference: z.optional(text),
+} satisfies ShapeOf<CheckSettings>);
+
+/** `POST /diagnose` */
+export const captured = strictFields({
+  attemptId: z.optional(z.string('a string')),
+  headers: z.unknown(),
+  body: z.unknown(),
+  signingSecret: z.unknown(),
+});
