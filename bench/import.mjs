@@ -38,8 +38,8 @@ export function measureImport() {
   return {
     title: 'import: a fresh process for each, time beyond that of an empty one',
     rows: [
-      atMost('merchant-payments/callback, ratio to zod from node_modules', inZods, 0.13),
-      atMost('merchant-payments, ratio to undici', inUndicis, 0.15),
+      atMost('merchant-payments/callback, ratio to zod from node_modules', inZods, 0.15),
+      atMost('merchant-payments, ratio to undici', inUndicis, 0.2),
       nothingFromNodeModules('files of node_modules behind callback, import', listImported()),
       nothingFromNodeModules('files of node_modules behind callback, require', listRequired()),
       ...Object.keys(subjects).map((name) =>

@@ -25,6 +25,10 @@ const ALLOWED = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];
 
+// An import of zod, or its settings: those in the global object are of a user's zod.
+const NAMES_ZOD =
+  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)["'`]zod["'`/]|globalThis\.__zod_global/;
+
 try {
   const [packed] = JSON.parse(
     // Set explicitly: a dry run of npm publish passes its own setting to every npm that it runs.
@@ -71,6 +75,13 @@ try {
     if (imported.length > 0) {
       throw new Error(`${subpath} must run without Node, but imports ${imported.join(', ')}`);
     }
+  }
+
+  const unbundled = packedFiles.filter(
+    (file) => /^dist\/.*\.c?[jt]s$/.test(file) && NAMES_ZOD.test(read(file)),
+  );
+  if (unbundled.length > 0) {
+    throw new Error(`zod is bundled, and no type is of it, but these files name it: ${unbundled}`);
   }
 
   const tarball = path.join(folder, packed.filename);

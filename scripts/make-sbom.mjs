@@ -9,7 +9,7 @@ import path from 'node:path';
 import { Enums, Models, Serialize, Spec, Validation } from '@cyclonedx/cyclonedx-library';
 
 // Bundled into dist/; THIRD_PARTY_NOTICES has the licences.
-const BUNDLED = ['preact'];
+const BUNDLED = ['preact', 'zod'];
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const lockfile = readFileSync('package-lock.json', 'utf8');

@@ -111,7 +111,7 @@ export class ControlClient {
       return answer as Answer;
     }
     const refusal = run(controlError, answer);
-    if (status >= 400 && 'output' in refusal) throw new ControlRefusal(refusal.output);
+    if (status >= 400 && refusal.findings === undefined) throw new ControlRefusal(refusal.output);
     throw this.#notAMock(status);
   }
 

@@ -33,7 +33,7 @@ export function strictFields<const Shape extends z.core.$ZodShape>(
   return z.pipe(refuseUnknown, z.object(shape, expected));
 }
 
-interface UnknownField {
+interface UnknownField extends Hints {
   readonly unknown: string;
   readonly known: readonly string[];
 }
@@ -73,19 +73,23 @@ export function parseStrictly<Output>(
   owner = '',
 ): Output {
   const result = run(schema, value);
-  if ('output' in result) return result.output;
-  throw toOptionError(result.findings[0] as Finding & Partial<UnknownField>, owner);
+  if (result.findings === undefined) return result.output;
+  throw toOptionError(result.findings[0] as Finding, owner);
 }
 
 function toOptionError(
-  { path, expected, value, received, remedy, unknown, known = [] }: Finding & Partial<UnknownField>,
+  { path, expected, value, hints }: Finding,
   owner: string,
 ): InvalidOptionError {
   const option = path.reduce(joinNames, owner);
-  if (unknown !== undefined)
-    return unknownOption(unknown, known, option === '' ? '' : `${option}.`);
+  if (isUnknownField(hints)) {
+    return unknownOption(hints.unknown, hints.known, option === '' ? '' : `${option}.`);
+  }
+  const { remedy, received } = hints;
   return invalidOption(option || 'options', expected, value, remedy, received?.(value));
 }
+
+const isUnknownField = (hints: Hints): hints is UnknownField => Object.hasOwn(hints, 'unknown');
 
 function joinNames(owner: string, key: PropertyKey): string {
   if (typeof key !== 'string' || !isQuotable(key)) return `${owner}[…]`;

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Bundles an entry with all that it imports. */
 async function graphOf(entry: string) {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [entry],
     bundle: true,
@@ -19,6 +19,7 @@ async function graphOf(entry: string) {
   const outputs = Object.values(metafile.outputs);
   return {
     inputs: Object.keys(metafile.inputs),
+    text: outputFiles.map(({ text }) => text).join(''),
     imports: outputs.flatMap(({ imports }) => imports.map(({ path }) => path)),
   };
 }
@@ -27,15 +28,24 @@ describe.each([
   { subpath: './callback', entry: 'src/callback/index.ts' },
   { subpath: './callback/web', entry: 'src/callback/web/index.ts' },
 ])('$subpath', async ({ entry }) => {
-  const { inputs, imports } = await graphOf(entry);
+  const { inputs, imports, text } = await graphOf(entry);
 
   // node:crypto takes as long to load as all the rest: it is loaded with the first verifier.
   it('imports no package and no module of Node', () => {
     expect(imports).toEqual([]);
   });
 
-  it('holds no other package', () => {
-    expect(inputs.filter((path) => path.includes('node_modules'))).toEqual([]);
+  it('holds no other package than zod, in its small form', () => {
+    const others = inputs.filter((path) => path.includes('node_modules'));
+    expect(others).toContain('node_modules/zod/v4/mini/schemas.js');
+    expect(others.filter((path) => !/^node_modules\/zod\/(?!v4\/classic\/)/.test(path))).toEqual(
+      [],
+    );
+  });
+
+  // A Content-Security-Policy or a runtime may forbid it.
+  it('generates no code', () => {
+    expect(text).not.toMatch(/\bnew F(?:unction)?\(|\bFunction\(|\beval\(/);
   });
 
   it('holds nothing of the client and the mock service', () => {

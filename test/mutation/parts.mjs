@@ -11,8 +11,13 @@ export const PARTS = {
     concurrency: 2,
   },
   callback: {
-    mutate: ['src/callback/**/*.ts', 'src/protocol/instant.ts'],
-    tests: ['test/callback/**/*.test.ts', 'test/protocol/instant.test.ts'],
+    mutate: [
+      'src/callback/**/*.ts',
+      'src/protocol/instant.ts',
+      'src/protocol/schema.ts',
+      'src/protocol/strict-schema.ts',
+    ],
+    tests: ['test/callback/**/*.test.ts', 'test/protocol/{instant,schema}.test.ts'],
     concurrency: 2,
   },
   client: {

@@ -87,6 +87,57 @@ describe('the installed package', () => {
     expect(required).toEqual(imported);
   });
 
+  // Each prints what is wrong with a record, a creation and a fault.
+  const refusals = `
+    import { PaymentClient } from 'merchant-payments';
+    import { verifyCallback } from 'merchant-payments/callback';
+    import { createMockService } from 'merchant-payments/mock-server';
+    import { signCallback } from 'merchant-payments/testing';
+    const signingSecret = 'a-secret-of-the-service';
+    const client = new PaymentClient({ baseUrl: 'http://localhost', apiKey: 'k', apiSecret: 's' });
+    const shown = [
+      () => verifyCallback(signCallback({ payment: '{"status":5}', signingSecret }), { signingSecret }),
+      () => client.payments.create({}),
+      () => createMockService().faults.add({ on: 'request', type: 'delay', delayMs: 'planted' }),
+    ].map((run) => Promise.resolve().then(run).catch(({ message }) => message));
+    console.log((await Promise.all(shown)).join('\\n'));
+  `;
+
+  test('generates no code, which a policy may forbid', () => {
+    write(bare, 'refusals.mjs', refusals);
+    const shown = run(
+      bare,
+      process.execPath,
+      '--disallow-code-generation-from-strings',
+      'refusals.mjs',
+    );
+    expect(shown).toMatch(/status must be .*\n.*currency is missing.*\n.*delayMs must be /);
+  });
+
+  test("neither obeys nor changes the settings of the user's zod", () => {
+    const before = runModule(full, 'refusals.mjs', refusals);
+    const shown = runModule(
+      full,
+      'beside-zod.mjs',
+      `import * as z from 'zod';
+      const told = [];
+      const settings = {
+        customError: () => 'foreign',
+        localeError: () => 'foreign',
+        postProcessor: (schema) => void told.push(schema),
+      };
+      z.config(settings);
+      await import('./refusals.mjs');
+      const kept = Object.entries(settings).every(([name, value]) => z.config()[name] === value);
+      console.log(kept, told.length, z.config().jitless);`,
+    );
+    expect(shown).toBe(`${before}true 0 undefined\n`);
+    const first = `import { callbackKey } from 'merchant-payments/callback';
+      import * as z from 'zod/mini';
+      console.log(typeof callbackKey, JSON.stringify(z.config()));`;
+    expect(runModule(full, 'before-zod.mjs', first)).toBe('function {}\n');
+  });
+
   test.each(['/mock-server', '/testing'])(
     'is one implementation for import and require, as only development uses it: merchant-payments%s',
     (subpath) => {

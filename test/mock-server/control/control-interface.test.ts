@@ -695,6 +695,33 @@ describe('calls', () => {
     },
   );
 
+  test.each([
+    ['POST', '/reset', { all: true }, 'all is not a known option; leave it out'],
+    ['POST', '/clock/advance', { msec: 5 }, 'msec is not a known option; use ms'],
+    ['POST', '/clock/advance', {}, /^ms is missing; it must be a whole number of milliseconds/],
+    [
+      'PATCH',
+      '/settings',
+      {},
+      'callbackUrl is missing; it must be an http or https URL, or null for none',
+    ],
+    ['POST', '/diagnose', { attemptId: 5 }, 'attemptId must be a string; received a number'],
+    ['POST', '/reset', { 'planted secret': '' }, /^one of the names given is not a known option/],
+    [
+      'POST',
+      '/callbacks/resend',
+      { group: 'planted' },
+      /^group must be one of failed, not-sent; received a str/,
+    ],
+  ])('%s %s with %j is refused, and nothing is quoted', async (method, path, sent, message) => {
+    await using server = await startMockServer();
+    const { status, body } = await control(server, method, path, sent);
+    expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);
+    if (typeof message === 'string') expect(body['message']).toBe(message);
+    else expect(body['message']).toMatch(message);
+    expect(JSON.stringify(body)).not.toContain('planted');
+  });
+
   test('answers forbid caching, sniffing and reading from other origins', async () => {
     await using server = await startMockServer();
     for (const path of ['/state', '/unknown']) {

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { checkFault } from '../../src/mock-server/faults/fault-rules.js';
+import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
+import { findStatusRecordIssues } from '../../src/protocol/payment.js';
+import { fields, findIssues } from '../../src/protocol/schema.js';
+import { serviceProfile } from '../../src/protocol/service-profile.js';
+import {
+  json,
+  oneOf,
+  parseStrictly,
+  strictFields,
+  text,
+  wholeNumber,
+} from '../../src/protocol/strict-schema.js';
+import { sized } from '../full-size.js';
+
+/** Runs with a field on every object that has none of its own by that name. */
+function polluted<Result>(name: string, value: unknown, run: () => Result): Result {
+  Reflect.set(Object.prototype, name, value);
+  try {
+    return run();
+  } finally {
+    Reflect.deleteProperty(Object.prototype, name);
+  }
+}
+
+const messageOf = (run: () => unknown): string => {
+  try {
+    run();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('fields', () => {
+  const schema = fields(
+    { name: z.string('a string'), more: z.optional(z.string('a string')) },
+    'an object',
+  );
+
+  it('finds what is wrong with each field, and does not quote it', () => {
+    expect(findIssues(schema, { name: 5, more: ['planted'] })).toEqual([
+      { path: ['name'], message: 'must be a string, received a number' },
+      { path: ['more'], message: 'must be a string, received an array' },
+    ]);
+    expect(findIssues(schema, {})).toEqual([
+      { path: ['name'], message: 'is missing, and must be a string' },
+    ]);
+  });
+
+  it.each([undefined, null, 'text', 5, [], ['name']])('refuses %j', (value) => {
+    expect(findIssues(schema, value)?.map(({ path }) => path)).toEqual([[]]);
+  });
+
+  it('leaves unknown fields to others', () => {
+    expect(findIssues(schema, { name: '', other: 5 })).toBeUndefined();
+  });
+
+  it('reads the accessors of a class', () => {
+    class Named {
+      get name() {
+        return 'given';
+      }
+    }
+    expect(findIssues(schema, new Named())).toBeUndefined();
+  });
+
+  it('does not read what a polluted Object.prototype has', () => {
+    expect(polluted('name', 'planted', () => findIssues(schema, {}))).toHaveLength(1);
+    expect(polluted('more', 5, () => findIssues(schema, { name: '' }))).toBeUndefined();
+    expect(
+      polluted(
+        'received',
+        () => 'planted',
+        () => findIssues(schema, { name: 5 }),
+      ),
+    ).toEqual([{ path: ['name'], message: 'must be a string, received a number' }]);
+  });
+});
+
+describe('strictFields', () => {
+  const schema = strictFields({
+    delayMs: wholeNumber({ min: 1, max: 9, unit: 'milliseconds' }),
+    mode: z._default(oneOf('one', 'two'), 'one'),
+    note: z.optional(text),
+    body: z.optional(json),
+    inner: z.optional(strictFields({ at: text })),
+  });
+  const read = (value: unknown) => parseStrictly(schema, value, 'fault');
+
+  it('returns a copy with the defaults', () => {
+    const body = { deep: [1] };
+    const value = read({ delayMs: 5, body });
+    body.deep.push(2);
+    expect(value).toEqual({ delayMs: 5, mode: 'one', body: { deep: [1] } });
+  });
+
+  const range = 'must be a whole number of milliseconds from 1 to 9';
+  it.each([
+    [undefined, 'fault is missing; it must be an object with delayMs, mode, note, body, inner'],
+    [[], 'fault must be an object with delayMs, mode, note, body, inner; received an empty array'],
+    [{}, `fault.delayMs is missing; it ${range}`],
+    [{ delayMs: 10 }, `fault.delayMs ${range}; received 10`],
+    [{ delayMs: Number.NaN }, `fault.delayMs ${range}; received NaN`],
+    [{ delayMs: Infinity }, `fault.delayMs ${range}; received Infinity`],
+    [{ delayMs: 1.5 }, `fault.delayMs ${range}; received 1.5`],
+    [{ delayMs: '5' }, `fault.delayMs ${range}; received a string of 1 character`],
+    [
+      { delayMs: 5, mode: 'planted' },
+      "fault.mode must be one of 'one', 'two'; received a string of 7 characters",
+    ],
+    [
+      { delayMs: 5, note: ' ' },
+      'fault.note must be a string that is not empty; received a blank string',
+    ],
+    [{ delayMs: 5, body: 5n }, 'fault.body must be a value that JSON can carry; received a bigint'],
+    [{ delayMs: 5, inner: {} }, 'fault.inner.at is missing; it must be a string that is not empty'],
+    [
+      { delayMs: 5, inner: { att: '' } },
+      'fault.inner.att is not a known option; use fault.inner.at',
+    ],
+    [{ delay: 5 }, 'fault.delay is not a known option; use fault.delayMs'],
+    [
+      { 'planted secret': 5 },
+      'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
+    ],
+    [
+      JSON.parse('{"__proto__":{"delayMs":5}}'),
+      'one of the names given is not a known option; the options are delayMs, mode, note, body, inner',
+    ],
+  ])('refuses %o, with the first thing that is wrong', (value, message) => {
+    expect(messageOf(() => read(value))).toBe(message);
+  });
+
+  it('names a field alone where the value has no name', () => {
+    expect(messageOf(() => parseStrictly(schema, { delayMs: 0 }))).toMatch(/^delayMs must be/);
+    expect(messageOf(() => parseStrictly(strictFields({}), { stray: 1 }))).toBe(
+      'stray is not a known option; leave it out',
+    );
+  });
+
+  it('neither reads nor refuses what a polluted Object.prototype has', () => {
+    expect(polluted('stray', 'planted', () => read({ delayMs: 5 }))).toMatchObject({ delayMs: 5 });
+    expect(polluted('delayMs', 5, () => messageOf(() => read({})))).toMatch(
+      /^fault\.delayMs is missing/,
+    );
+    expect(polluted('note', 5, () => read({ delayMs: 5 })).note).toBeUndefined();
+  });
+});
+
+describe('a profile', () => {
+  const profile = {
+    version: 1,
+    creation: { status: 201 },
+    invalid: {},
+    callbacks: {},
+    notLearned: {},
+  };
+
+  it.each([
+    [
+      { notLearned: { callbacks: 5 } },
+      'profile.notLearned.callbacks must be a string that is not empty; received a number',
+    ],
+    [
+      { notLearned: { 'planted secret': 5 } },
+      'profile.notLearned[…] must be a string that is not empty; received a number',
+    ],
+    [
+      { notLearned: [] },
+      'profile.notLearned must be an object of points and reasons; received an empty array',
+    ],
+    [
+      { version: 2 },
+      'profile.version must be 1; received a number; create the profile again with merchant-payments discover',
+    ],
+    [
+      { invalid: { missingAmont: { status: 400 } } },
+      'profile.invalid.missingAmont is not a known option; use profile.invalid.missingAmount',
+    ],
+    [{ callback: {} }, 'profile.callback is not a known option; use profile.callbacks'],
+  ])('with %j is refused', (fields, message) => {
+    expect(messageOf(() => serviceProfile({ ...profile, ...fields }, 'profile'))).toBe(message);
+  });
+});
+
+describe('every schema', () => {
+  const { customError, localeError } = z.config();
+  afterEach(() => {
+    z.config({ customError, localeError });
+  });
+
+  // zod's own may quote the value, and a user could set others.
+  it('has an error of its own', () => {
+    z.config({ customError: () => 'foreign', localeError: () => 'foreign' });
+    const types = ['rate-limit', 'client-error', 'extra-field', 'duplicate', 'missing-header'];
+    const fault = fc.record(
+      {
+        on: fc.oneof(fc.constantFrom('request', 'callback'), fc.anything()),
+        type: fc.oneof(fc.constantFrom(...types), fc.anything()),
+        times: fc.anything(),
+        match: fc.anything(),
+        status: fc.anything(),
+        copies: fc.anything(),
+        field: fc.anything(),
+      },
+      { requiredKeys: ['on', 'type'] },
+    );
+    const answer = fc.record(
+      { status: fc.oneof(fc.constant(200), fc.anything()), contentType: fc.anything() },
+      { requiredKeys: [] },
+    );
+    const profile = fc.record(
+      {
+        version: fc.oneof(fc.constant(1), fc.anything()),
+        creation: answer,
+        repeatedReference: fc.oneof(fc.record({ effect: fc.anything(), answer }), fc.anything()),
+        invalid: fc.oneof(fc.record({ missingAmount: answer }), fc.anything()),
+        callbacks: fc.oneof(fc.record({ timestampUnit: fc.anything() }), fc.anything()),
+        notLearned: fc.oneof(fc.dictionary(fc.string(), fc.anything()), fc.anything()),
+      },
+      { requiredKeys: [] },
+    );
+    const messagesOf: [fc.Arbitrary<unknown>, (value: unknown) => unknown][] = [
+      [fc.anything(), findStatusRecordIssues],
+      [fc.anything(), findCreatePaymentIssues],
+      [fault, (value) => attempt(() => checkFault(value))],
+      [profile, (value) => attempt(() => serviceProfile(value, 'profile'))],
+    ];
+    for (const [values, find] of messagesOf) {
+      fc.assert(
+        fc.property(values, (value) => {
+          expect(JSON.stringify(find(value) ?? [])).not.toMatch(/foreign|Invalid input/);
+        }),
+        { numRuns: sized(1000) },
+      );
+    }
+  });
+});
+
+function attempt(run: () => unknown): string {
+  try {
+    run();
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
