@@ -29,6 +29,12 @@ export interface BodyHold {
 /** An answer's body is only for the log. */
 const MAX_ANSWER_BYTES = 4096;
 
+// Real time: with a manual clock it would wait forever.
+const startRealTimer = (run: () => void, milliseconds: number): (() => void) => {
+  const timer = setTimeout(run, milliseconds);
+  return () => clearTimeout(timer);
+};
+
 /**
  * Sends callbacks, and can abort those that are under way.
  *
@@ -37,12 +43,14 @@ const MAX_ANSWER_BYTES = 4096;
  */
 export class CallbackSender {
   readonly #timeoutMs: number;
+  readonly #startTimer: typeof startRealTimer;
   readonly #httpAgent = new http.Agent({ keepAlive: false });
   #httpsAgent: https.Agent | undefined;
   readonly #inFlight = new Set<http.ClientRequest>();
 
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, startTimer = startRealTimer) {
     this.#timeoutMs = timeoutMs;
+    this.#startTimer = startTimer;
   }
 
   /** Never rejects: a failure is a result. */
@@ -68,15 +76,14 @@ export class CallbackSender {
         ? this.#requestByTls(url, options)
         : http.request(url, { ...options, agent: this.#httpAgent });
       const settle = (result: PostResult) => {
-        clearTimeout(timer);
+        cancelTimer();
         this.#inFlight.delete(request);
         resolve(result);
       };
       const fail = (error: NodeJS.ErrnoException) => {
         settle({ outcome: 'failed', errorCode: error.code ?? error.name });
       };
-      // Real time: with a manual clock it would wait forever.
-      const timer = setTimeout(() => {
+      const cancelTimer = this.#startTimer(() => {
         settle({ outcome: 'timed-out' });
         request.destroy();
       }, this.#timeoutMs);

@@ -30,8 +30,9 @@ export interface Change {
 export function createRecord(
   { referenceNumber, merchantPaymentReference }: CheckedPayment,
   { status = 'paid', afterSeconds = 10, offsetHours = 0 }: Change = {},
+  nowMs = Date.now(),
 ): PaymentStatusRecord {
-  const createdAtMs = Date.now() - 60_000;
+  const createdAtMs = nowMs - 60_000;
   const toDateTime = (epochMs: number): string =>
     new Date(epochMs + offsetHours * 3_600_000).toISOString().replace('Z', `+0${offsetHours}:00`);
   return {
@@ -69,7 +70,7 @@ export class Signer {
   }
 
   timestampOf(aheadSeconds: number): string {
-    const seconds = Math.floor(Date.now() / 1000) + aheadSeconds;
+    const seconds = Math.floor(this.#options.clock.now() / 1000) + aheadSeconds;
     return String(this.#options.timestampUnit === 'seconds' ? seconds : seconds * 1000);
   }
 }

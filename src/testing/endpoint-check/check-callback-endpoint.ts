@@ -1,9 +1,9 @@
-import { performance } from 'node:perf_hooks';
 import { RequestAbortedError } from '../../errors.js';
 import { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { isAccepted } from './answer.js';
 import { Causes } from './causes.js';
 import { checkTexts } from './check-texts.js';
+import { type CheckClock, systemClock } from './clock.js';
 import {
   type CheckCallbackEndpointOptions,
   type ResolvedCheckOptions,
@@ -58,9 +58,18 @@ export async function checkCallbackEndpoint(
   url: string | URL,
   options: CheckCallbackEndpointOptions,
 ): Promise<EndpointReport> {
-  const resolved = resolveCheckOptions(url, options);
+  return checkByClock(url, options, systemClock);
+}
+
+/** As {@link checkCallbackEndpoint}, by a clock of the caller's. */
+export async function checkByClock(
+  url: string | URL,
+  options: CheckCallbackEndpointOptions,
+  clock: CheckClock,
+): Promise<EndpointReport> {
+  const resolved = resolveCheckOptions(url, options, clock);
   const { signal, timeoutMs } = resolved;
-  const sender = new CallbackSender(timeoutMs);
+  const sender = new CallbackSender(timeoutMs, clock.startTimer);
   const abort = (): void => sender.abort();
   signal?.addEventListener('abort', abort);
   try {
@@ -79,14 +88,15 @@ async function runChecks(
   options: ResolvedCheckOptions,
   sender: CallbackSender,
 ): Promise<EndpointReport> {
-  const startedAt = new Date();
-  const startedMs = performance.now();
+  const { clock } = options;
+  const startedAt = new Date(clock.now());
+  const startedMs = clock.elapsedMs();
   const stage = new Stage(options, sender);
   const causes = new Causes();
   const checks = await collectChecks(stage, causes);
   const { origin, pathname } = new URL(options.url);
   const { latenciesMs } = stage;
-  const durationMs = performance.now() - startedMs;
+  const durationMs = clock.elapsedMs() - startedMs;
   const cause = causes.first();
   return createReport({
     url: origin + pathname,

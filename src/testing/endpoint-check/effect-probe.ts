@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
 import type { CheckedPayment, EffectCount, ResolvedCheckOptions } from './options.js';
@@ -19,24 +17,24 @@ const JOBS = 5;
 /** Marks a result that is not there in time. */
 export const EXPIRED = Symbol('expired');
 
-type Limits = Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal'>;
+type Limits = Pick<ResolvedCheckOptions, 'timeoutMs' | 'signal' | 'clock'>;
 
 /** Runs the user's code, which may throw, reject or never settle. Also rejects with the signal's reason. */
 export function withDeadline<Result>(
   work: () => Result | PromiseLike<Result>,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, signal, clock }: Limits,
 ): Promise<Result | typeof EXPIRED> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const stop = (): void => {
-      clearTimeout(timer);
+      cancelTimer();
       signal?.removeEventListener('abort', abort);
     };
     const abort = (): void => {
       stop();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const cancelTimer = clock.startTimer(() => {
       stop();
       resolve(EXPIRED);
     }, timeoutMs);
@@ -44,10 +42,6 @@ export function withDeadline<Result>(
     Promise.resolve().then(work).finally(stop).then(resolve, reject);
   });
 }
-
-/** Rejects when the signal aborts. */
-export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
-  sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 
 /** Describes the user's error without its text, which may quote a connection string or a row. */
 export function describeThrown(error: unknown): string {
@@ -95,9 +89,9 @@ export class EffectProbe {
    * @throws {CheckFailure} when the probe fails
    */
   async askAfterPause(payment: CheckedPayment): Promise<EffectCount> {
-    const { effectsWithinMs, signal } = this.#options;
+    const { effectsWithinMs, signal, clock } = this.#options;
     const deferredMs = Math.min(2 * (this.#firstEffectMs ?? 0), effectsWithinMs);
-    await pause(Math.max(QUIET_MS, deferredMs), signal);
+    await clock.pause(Math.max(QUIET_MS, deferredMs), signal);
     return this.ask(payment);
   }
 
@@ -110,13 +104,14 @@ export class EffectProbe {
     payment: CheckedPayment,
     withinMs = this.#options.effectsWithinMs,
   ): Promise<EffectCount> {
-    const startedMs = performance.now();
+    const { signal, clock } = this.#options;
+    const startedMs = clock.elapsedMs();
     let count = await this.ask(payment);
-    while (count.effects < 1 && performance.now() - startedMs < withinMs) {
-      await pause(POLL_MS, this.#options.signal);
+    while (count.effects < 1 && clock.elapsedMs() - startedMs < withinMs) {
+      await clock.pause(POLL_MS, signal);
       count = await this.ask(payment);
     }
-    if (count.effects >= 1) this.#firstEffectMs ??= performance.now() - startedMs;
+    if (count.effects >= 1) this.#firstEffectMs ??= clock.elapsedMs() - startedMs;
     return count;
   }
 
@@ -127,12 +122,12 @@ export class EffectProbe {
    * @throws {CheckFailure} when the probe fails
    */
   async settle(last: CheckedPayment | undefined, deliveries: number): Promise<void> {
-    const { effectsWithinMs, signal } = this.#options;
+    const { effectsWithinMs, signal, clock } = this.#options;
     const firstEffectMs = this.#firstEffectMs ?? 0;
     const backlogMs = Math.min(firstEffectMs * deliveries, LONGEST_WAIT_MS);
     if (last !== undefined) await this.askUntilEffect(last, Math.max(effectsWithinMs, backlogMs));
     const jobsMs = Math.min(firstEffectMs * JOBS, LONGEST_WAIT_MS);
-    await pause(Math.max(Math.min(effectsWithinMs, LAST_WAIT_MS), jobsMs), signal);
+    await clock.pause(Math.max(Math.min(effectsWithinMs, LAST_WAIT_MS), jobsMs), signal);
   }
 
   /**
@@ -143,7 +138,7 @@ export class EffectProbe {
   async ask(payment: CheckedPayment): Promise<EffectCount> {
     const { timeoutMs, signal } = this.#options;
     if (!this.#hangs) {
-      const count = await withDeadline(() => this.#read(payment), { timeoutMs, signal }).catch(
+      const count = await withDeadline(() => this.#read(payment), this.#options).catch(
         (error: unknown) => {
           signal?.throwIfAborted();
           if (error instanceof CheckFailure) throw error;

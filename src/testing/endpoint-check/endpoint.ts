@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import type { BodyHold, CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { MIN_SHARED_WITH_CALLBACK, Redactor } from '../../protocol/redaction.js';
 import type { Answer } from './answer.js';
@@ -32,16 +31,16 @@ export class Endpoint {
 
   /** Never rejects: a missing answer is a result too. */
   async post({ headers, body }: SignedRequest, hold?: BodyHold): Promise<Answer> {
-    const { url, timeoutMs } = this.#options;
+    const { url, timeoutMs, clock } = this.#options;
     let received: IncomingHttpHeaders = {};
-    const sentAtMs = Date.now();
-    const startedMs = performance.now();
+    const sentAtMs = clock.now();
+    const startedMs = clock.elapsedMs();
     const onHeaders = (answered: IncomingHttpHeaders): void => {
       received = answered;
     };
     const result = await this.#sender.post({ url, headers, body, hold, onHeaders });
-    const latencyMs = performance.now() - startedMs;
-    const times = { sentAtMs, latencyMs, answeredAtMs: Date.now() };
+    const latencyMs = clock.elapsedMs() - startedMs;
+    const times = { sentAtMs, latencyMs, answeredAtMs: clock.now() };
     if (result.outcome === 'timed-out') return { ...times, failure: `none within ${timeoutMs} ms` };
     if (result.outcome === 'failed') {
       return { ...times, failure: result.errorCode, failureCode: result.errorCode };

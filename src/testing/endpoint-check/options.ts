@@ -17,6 +17,7 @@ import {
 } from '../../protocol/options.js';
 import { httpUrl } from '../../protocol/url.js';
 import type { SignatureEncoding } from '../../protocol/wire.js';
+import { type CheckClock, systemClock } from './clock.js';
 import type { EndpointCheck } from './report.js';
 
 /** A payment that was made up for one check. */
@@ -179,12 +180,14 @@ const rules = {
 export interface ResolvedCheckOptions extends Omit<Resolved<typeof rules>, 'signingSecret'> {
   readonly url: string;
   readonly signingKey: KeyObject;
+  readonly clock: CheckClock;
 }
 
 /** @throws {InvalidOptionError} naming the option */
 export function resolveCheckOptions(
   url: unknown,
   options: CheckCallbackEndpointOptions,
+  clock: CheckClock = systemClock,
 ): ResolvedCheckOptions {
   const { signingSecret: signingKey, ...others } = resolveOptions(options, rules, {
     holds: 'signingSecret',
@@ -195,5 +198,5 @@ export function resolveCheckOptions(
       'effectCounts was given without countEffects; pass both, or leave effectCounts out',
     );
   }
-  return Object.freeze({ url: httpUrl(url, 'url').href, signingKey, ...others });
+  return Object.freeze({ url: httpUrl(url, 'url').href, signingKey, clock, ...others });
 }

@@ -1,5 +1,5 @@
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { createForeignKey, createRecord } from './callbacks.js';
+import { createForeignKey } from './callbacks.js';
 import { judgeEffectCount } from './effect-probe.js';
 import { explainRefusal } from './refusal.js';
 import type { Scenario, Stage } from './stage.js';
@@ -73,7 +73,7 @@ export const wrongSecret: Scenario = {
   ids: ['wrong-secret'],
   async run(stage) {
     const payment = await stage.createPayment();
-    const request = stage.signer.sign(createRecord(payment), { key: createForeignKey() });
+    const request = stage.signer.sign(stage.createRecord(payment), { key: createForeignKey() });
     const answer = await stage.forge(payment, request);
     const verdict = judgeRefused('a signature made with another secret', answer);
     if (!isAccepted(answer)) return { 'wrong-secret': verdict };

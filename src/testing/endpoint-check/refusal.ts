@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import {
   type Answer,
@@ -32,7 +31,7 @@ function signAs(
     write: (digest) => digest.toString(options.signatureEncoding),
     ...change,
   };
-  const timestamp = recipe.timestamp(Date.now());
+  const timestamp = recipe.timestamp(options.clock.now());
   const text = recipe.signed(timestamp, Buffer.from(request.body).toString());
   const [key, signed] = isSwapped ? [text, recipe.key] : [recipe.key, text];
   const digest = createHmac(recipe.algorithm, key).update(signed).digest();
@@ -90,13 +89,14 @@ async function tryOthers(
   stage: Stage,
   request: SignedRequest,
 ): Promise<{ readonly trial?: Trial; readonly tried: number }> {
-  const startedMs = performance.now();
+  const { clock, timeoutMs } = stage.options;
+  const startedMs = clock.elapsedMs();
   let tried = 0;
   for (const trial of listTrials(stage.options, Buffer.from(request.body).toString())) {
     const answer = await stage.send(signAs(stage, request, trial));
     tried += 1;
     if (isAccepted(answer)) return { trial, tried };
-    const isOver = performance.now() - startedMs > stage.options.timeoutMs;
+    const isOver = clock.elapsedMs() - startedMs > timeoutMs;
     if (isOver || !mayHelp(answer)) break;
   }
   return { tried };

@@ -1,5 +1,5 @@
 import { type Answer, describeAnswer, isAccepted } from './answer.js';
-import { createRecord, type SignedRequest, UNKNOWN_STATUS } from './callbacks.js';
+import { type SignedRequest, UNKNOWN_STATUS } from './callbacks.js';
 import { checkTexts } from './check-texts.js';
 import {
   describeCount,
@@ -105,13 +105,11 @@ const duplicateInTurn = duplicate(['duplicate', 'duplicate-effect'], (stage, pay
   return { first: request, second: request };
 });
 
-const resignedRetry = duplicate(
-  ['resigned-retry', 'resigned-retry-effect'],
-  ({ signer }, payment) => {
-    const record = createRecord(payment);
-    return { first: signer.sign(record, { aheadSeconds: -1 }), second: signer.sign(record) };
-  },
-);
+const resignedRetry = duplicate(['resigned-retry', 'resigned-retry-effect'], (stage, payment) => {
+  const record = stage.createRecord(payment);
+  const { signer } = stage;
+  return { first: signer.sign(record, { aheadSeconds: -1 }), second: signer.sign(record) };
+});
 
 const COPIES = 5;
 
@@ -160,7 +158,7 @@ const secondChange: Scenario = {
   async run(stage) {
     const payment = await stage.createPayment();
     // Both at one instant, which nothing rules out: neither is older, and they are still two changes.
-    const paid = createRecord(payment);
+    const paid = stage.createRecord(payment);
     const findings = await deliverInTurn(stage, {
       ids: ['second-change', 'second-change-effect'],
       first: stage.signer.sign({ ...paid, status: UNKNOWN_STATUS }),
@@ -318,7 +316,7 @@ const largeBody: Scenario = {
   async run(stage) {
     const { largeBodyBytes } = stage.options;
     // Spaces, so that only its size is wrong: no field is too long or unknown.
-    const json = JSON.stringify(createRecord(await stage.createPayment()));
+    const json = JSON.stringify(stage.createRecord(await stage.createPayment()));
     const spaces = ' '.repeat(Math.max(largeBodyBytes - Buffer.byteLength(json), 0));
     const large = await stage.send(stage.signer.sign(`{${spaces}${json.slice(1)}`));
     const payment = await stage.createPayment();

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { SIGNATURE_HEADER, type SignatureEncoding, TIMESTAMP_HEADER } from '../../protocol/wire.js';
 import { describeAnswer, isAccepted } from './answer.js';
-import {
-  createForeignKey,
-  createRecord,
-  type SignedRequest,
-  UNKNOWN_STATUS,
-  withHeader,
-} from './callbacks.js';
+import { createForeignKey, type SignedRequest, UNKNOWN_STATUS, withHeader } from './callbacks.js';
 import { describeCount } from './effect-probe.js';
 import type { EndpointCheckId } from './report.js';
 import type { Scenario, Stage } from './stage.js';
@@ -28,7 +22,7 @@ const expectRefusal = ({ id, what, sign }: SingleCallback): Scenario => ({
   ids: [id],
   async run(stage) {
     const payment = await stage.createPayment();
-    const answer = await stage.forge(payment, sign(createRecord(payment), stage));
+    const answer = await stage.forge(payment, sign(stage.createRecord(payment), stage));
     return { [id]: judgeRefused(what, answer) };
   },
 });
@@ -37,7 +31,7 @@ const expectAcceptance = ({ id, what, suffix = '', sign }: SingleCallback): Scen
   ids: [id],
   async run(stage) {
     const payment = await stage.createPayment({ suffix });
-    const answer = await stage.deliver(sign(createRecord(payment), stage));
+    const answer = await stage.deliver(sign(stage.createRecord(payment), stage));
     return { [id]: judgeAccepted(what, answer) };
   },
 });
@@ -151,7 +145,7 @@ export const otherUnit: Scenario = expectRefusal({
   id: 'timestamp-unit',
   what: 'X-Timestamp in another unit',
   sign: (record, { signer, options }) => {
-    const now = Date.now();
+    const now = options.clock.now();
     const other = options.timestampUnit === 'seconds' ? now : Math.floor(now / 1000);
     return signer.sign(record, { timestamp: String(other) });
   },

@@ -1,5 +1,6 @@
 import type { CallbackSender } from '../../mock-server/callbacks/deliver.js';
 import { describeValue } from '../../protocol/describe-value.js';
+import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { type Answer, describeAnswer, isAccepted, remedyOfOutage } from './answer.js';
 import {
   type Change,
@@ -15,7 +16,6 @@ import {
   type EffectJudgement,
   EffectProbe,
   EXPIRED,
-  pause,
   withDeadline,
 } from './effect-probe.js';
 import { Endpoint } from './endpoint.js';
@@ -100,9 +100,14 @@ export class Stage {
     return this.#made.splice(0).map(({ referenceNumber }) => referenceNumber);
   }
 
+  /** As the function, by the clock of the run. */
+  createRecord(payment: CheckedPayment, change?: Change): PaymentStatusRecord {
+    return createRecord(payment, change, this.options.clock.now());
+  }
+
   /** Signs a callback as the service does. */
   sign(payment: CheckedPayment, change?: Change): SignedRequest {
-    return this.signer.sign(createRecord(payment, change));
+    return this.signer.sign(this.createRecord(payment, change));
   }
 
   async send(request: SignedRequest): Promise<Answer> {
@@ -129,7 +134,7 @@ export class Stage {
     for (const milliseconds of REDELIVERY_PAUSES_MS) {
       const isTimedOut = answer.status === undefined && answer.failureCode === undefined;
       if (isAccepted(answer) || isTimedOut) break;
-      await pause(milliseconds, this.options.signal);
+      await this.options.clock.pause(milliseconds, this.options.signal);
       answer = await this.deliver(request);
     }
     return answer;

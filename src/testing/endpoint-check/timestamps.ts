@@ -1,6 +1,4 @@
 import { type Answer, isAccepted } from './answer.js';
-import { createRecord } from './callbacks.js';
-import { pause } from './effect-probe.js';
 import { describeClock } from './endpoint.js';
 import type { EndpointCheckId } from './report.js';
 import type { Scenario, Stage } from './stage.js';
@@ -54,14 +52,15 @@ async function attempt(
   { aheadSeconds: aheadOf, expected, isBroughtNearer }: TimestampCheck,
   margin: number,
 ): Promise<{ answer: Answer; verdict: CheckVerdict }> {
+  const { clock, signal } = stage.options;
   const payment = await stage.createPayment();
   // Whole seconds are compared: a request sent as a second begins is checked in the same second.
-  const intoSecondMs = Date.now() % 1000;
+  const intoSecondMs = clock.now() % 1000;
   if (isBroughtNearer && intoSecondMs > SECOND_BEGINS_MS) {
-    await pause(1000 - intoSecondMs, stage.options.signal);
+    await clock.pause(1000 - intoSecondMs, signal);
   }
   const aheadSeconds = aheadOf(stage.options.toleranceSeconds, margin);
-  const request = stage.signer.sign(createRecord(payment), { aheadSeconds });
+  const request = stage.signer.sign(stage.createRecord(payment), { aheadSeconds });
   const isToBeRefused = expected === 'refused';
   const answer = await (isToBeRefused ? stage.forge(payment, request) : stage.deliver(request));
   const what = `signed ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead' : 'ago'}`;

@@ -3,11 +3,12 @@ import { RetryLaterError } from '../../../src/errors.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
-import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
 import type { EndpointCheckId } from '../../../src/testing/endpoint-check/report.js';
-import { listen, Orders, SECRET } from './shop.js';
+import { check, clock, listen, Orders, SECRET, useManualClock } from './shop.js';
 import { StrictShop } from './strict-shop.js';
+
+useManualClock();
 
 const IDS: readonly EndpointCheckId[] = [
   'overtaking',
@@ -17,8 +18,8 @@ const IDS: readonly EndpointCheckId[] = [
 ];
 
 /** What the checks of overtaking and of a late `paid` found, and whether nothing failed. */
-async function check(url: string, options: Partial<CheckCallbackEndpointOptions>) {
-  const { checks, passed } = await checkCallbackEndpoint(url, {
+async function judge(url: string, options: Partial<CheckCallbackEndpointOptions>) {
+  const { checks, passed } = await check(url, {
     signingSecret: SECRET,
     effectsWithinMs: 300,
     ...options,
@@ -40,6 +41,7 @@ function createShop(
   let made = 0;
   const listener = callbackHandler({
     signingSecret: SECRET,
+    now: () => clock.now(),
     inbox: memoryInbox(),
     onPayment({ payment }, { stale }) {
       if (!stored.has(payment.merchantPaymentReference)) return onMissing();
@@ -66,19 +68,19 @@ function createShop(
   return { listener, options };
 }
 
-describe.concurrent('an endpoint on callbackHandler', () => {
+describe('an endpoint on callbackHandler', () => {
   it('that throws RetryLaterError passes everything, with nothing skipped', async () => {
     const { listener, options } = createShop(() => {
       throw new RetryLaterError('order not stored yet');
     });
-    const { passed, found, outcomes } = await check(await listen(listener), options);
+    const { passed, found, outcomes } = await judge(await listen(listener), options);
     expect({ passed, outcomes }).toEqual({ passed: true, outcomes: IDS.map(() => 'passed') });
     expect(found[0]).toMatchObject({ status: 503 });
   });
 
   it('that does not check how many rows its UPDATE changed fails, with the remedy', async () => {
     const { listener, options } = createShop(() => undefined);
-    const { found, outcomes } = await check(await listen(listener), options);
+    const { found, outcomes } = await judge(await listen(listener), options);
     expect(outcomes).toEqual(['failed', 'skipped', 'passed', 'skipped']);
     expect(found[0]).toMatchObject({
       status: 200,
@@ -95,7 +97,7 @@ describe.concurrent('an endpoint on callbackHandler', () => {
       },
       { onStale: 'acknowledge' },
     );
-    const { found, outcomes } = await check(await listen(listener), options);
+    const { found, outcomes } = await judge(await listen(listener), options);
     expect(outcomes).toEqual(['passed', 'passed', 'failed', 'passed']);
     expect(found[2]).toMatchObject({
       detail:
@@ -107,12 +109,13 @@ describe.concurrent('an endpoint on callbackHandler', () => {
   });
 });
 
-it.concurrent('passes the shop of the guides, which ships each order once and is counted by order', async () => {
+it('passes the shop of the guides, which ships each order once and is counted by order', async () => {
   const orders = new Map<string, string>();
   const shipments = new Set<string>();
   let made = 0;
   const listener = callbackHandler({
     signingSecret: SECRET,
+    now: () => clock.now(),
     inbox: memoryInbox(),
     onPayment({ payment: { merchantPaymentReference: reference, status } }, { stale }) {
       if (!orders.has(reference)) throw new RetryLaterError('order not stored yet');
@@ -121,7 +124,7 @@ it.concurrent('passes the shop of the guides, which ships each order once and is
     },
     onRejected: () => undefined,
   });
-  const { checks } = await checkCallbackEndpoint(await listen(listener), {
+  const { checks } = await check(await listen(listener), {
     signingSecret: SECRET,
     merchantPaymentReference() {
       made += 1;
@@ -140,10 +143,10 @@ it.concurrent('passes the shop of the guides, which ships each order once and is
   ]);
 });
 
-describe.concurrent('the option overtaking', () => {
+describe('the option overtaking', () => {
   it('passes a correct endpoint written by hand', async () => {
     const { listener, orders, options } = new StrictShop();
-    const { passed, outcomes } = await check(await listen(listener), {
+    const { passed, outcomes } = await judge(await listen(listener), {
       ...options,
       countEffects: (payment) => orders.countOf(payment),
     });
@@ -156,13 +159,13 @@ describe.concurrent('the option overtaking', () => {
         return this.isStored(args[0]) ? super.process(...args) : 404;
       }
     })();
-    const { outcomes } = await check(await listen(shop.listener), shop.options);
+    const { outcomes } = await judge(await listen(shop.listener), shop.options);
     expect(outcomes.slice(0, 2)).toEqual(['passed', 'passed']);
   });
 
   it('true stores no order, and judges only the answer', async () => {
     const { listener, orders, options } = new StrictShop();
-    const { found, outcomes } = await check(await listen(listener), {
+    const { found, outcomes } = await judge(await listen(listener), {
       ...options,
       overtaking: true,
       countEffects: (payment) => orders.countOf(payment),
@@ -183,12 +186,15 @@ describe.concurrent('the option overtaking', () => {
       'not tried: overtaking threw TypeError',
     ],
     [
-      () => new Promise<void>(() => undefined),
+      () => {
+        void clock.pause(5_000, undefined);
+        return new Promise<void>(() => undefined);
+      },
       'not tried: overtaking did not settle within 5000 ms',
     ],
   ])('fails one check when it stores no order: %s', async (overtaking, detail) => {
     const { listener, options } = new StrictShop();
-    const { found, outcomes } = await check(await listen(listener), {
+    const { found, outcomes } = await judge(await listen(listener), {
       ...options,
       overtaking,
       timeoutMs: 5_000,

@@ -1,18 +1,19 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
-import { listen, SECRET, Shop } from './shop.js';
+import { check, clock, listen, SECRET, Shop, useManualClock } from './shop.js';
+
+useManualClock();
 
 async function checkWith(
   probe: Partial<CheckCallbackEndpointOptions>,
   listener = new Shop().listener,
 ) {
-  const { checks } = await checkCallbackEndpoint(await listen(listener), {
+  const { checks } = await check(await listen(listener), {
     signingSecret: SECRET,
     ...probe,
   });
@@ -21,7 +22,7 @@ async function checkWith(
 
 /** The probe is the one failure, and why effects are skipped: what HTTP shows is judged all the same. */
 async function expectOneCause(probe: Partial<CheckCallbackEndpointOptions>, says: RegExp) {
-  const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+  const report = await check(await listen(new Shop().listener), {
     signingSecret: SECRET,
     ...probe,
   });
@@ -45,7 +46,7 @@ const throwing = (error: unknown) => () => {
 // What a user's JavaScript may return.
 const returning = (value: unknown) => () => value as number;
 
-describe.concurrent('a probe that is a function is the one cause when it', () => {
+describe('a probe that is a function is the one cause when it', () => {
   it.each([
     ['throws', throwing(new RangeError('x')), /^countEffects threw RangeError, so .* unknown/],
     [
@@ -71,7 +72,7 @@ describe.concurrent('a probe that is a function is the one cause when it', () =>
   });
 });
 
-describe.concurrent('a probe that is a URL is the one cause when it', () => {
+describe('a probe that is a URL is the one cause when it', () => {
   const text =
     (body: string, status = 200): RequestListener =>
     (_request, response) =>
@@ -98,18 +99,20 @@ describe.concurrent('a probe that is a URL is the one cause when it', () => {
   });
 });
 
-it.concurrent('that hangs is the one cause, and is not waited for again', async () => {
-  const called = vi.fn(() => new Promise<number>(() => undefined));
-  const url = new URL(await listen(called));
-  // The endpoint has the same limit, and answers slowly beside the other tests of this file.
+it('that hangs is the one cause, and is not waited for again', async () => {
+  const hang = vi.fn(() => {
+    void clock.pause(5_000, undefined);
+    return new Promise<number>(() => undefined);
+  });
   const says = /^countEffects did not answer within 5000 ms/;
-  await Promise.all(
-    [called, url].map((countEffects) => expectOneCause({ timeoutMs: 5_000, countEffects }, says)),
-  );
-  expect(called).toHaveBeenCalledTimes(2);
+  for (const countEffects of [hang, new URL(await listen(hang))]) {
+    hang.mockClear();
+    await expectOneCause({ timeoutMs: 5_000, countEffects }, says);
+    expect(hang).toHaveBeenCalledOnce();
+  }
 });
 
-it.concurrent('that fails in the middle of the run is one failure too', async () => {
+it('that fails in the middle of the run is one failure too', async () => {
   let calls = 0;
   const failed = await checkWith({
     countEffects: () => {
@@ -137,9 +140,9 @@ it('is asked with both references of the payment', async () => {
   });
 });
 
-it.concurrent('may count each payment once, if it returns the status', async () => {
+it('may count each payment once, if it returns the status', async () => {
   const { listener, orders } = new Shop();
-  const report = await checkCallbackEndpoint(await listen(listener), {
+  const report = await check(await listen(listener), {
     signingSecret: SECRET,
     countEffects: (payment) => ({
       effects: Math.min(orders.countOf(payment), 1),
@@ -156,14 +159,14 @@ it.concurrent('may count each payment once, if it returns the status', async () 
   );
 });
 
-it.concurrent('that counts every change shows without a status that one is missing', async () => {
+it('that counts every change shows without a status that one is missing', async () => {
   class ByStatus extends Shop {
     protected override changeOf({ referenceNumber, status }: PaymentStatusRecord): string {
       return `${referenceNumber} ${status}`;
     }
   }
   const { listener, orders } = new ByStatus();
-  const report = await checkCallbackEndpoint(await listen(listener), {
+  const report = await check(await listen(listener), {
     signingSecret: SECRET,
     countEffects: (payment) => orders.countOf(payment),
   });
@@ -176,7 +179,7 @@ it.concurrent('that counts every change shows without a status that one is missi
   ]);
 });
 
-it.concurrent('may return null as the status of an order without a callback', async () => {
+it('may return null as the status of an order without a callback', async () => {
   const { listener, orders } = new Shop();
   const effectsOf: RequestListener = (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://shop');
@@ -190,7 +193,7 @@ it.concurrent('may return null as the status of an order without a callback', as
   expect(await checkWith({ countEffects: await listen(effectsOf) }, listener)).toEqual([]);
 });
 
-it.concurrent('gets the advice to use new orders when it counted effects before the first callback', async () => {
+it('gets the advice to use new orders when it counted effects before the first callback', async () => {
   const { listener, orders } = new Shop();
   const countEffects = (payment: CheckedPayment) => Math.max(1, orders.countOf(payment));
   const failed = await checkWith({ countEffects }, listener);
@@ -203,7 +206,7 @@ it.concurrent('gets the advice to use new orders when it counted effects before 
   }
 });
 
-it.concurrent('may return no status: what an older change undoes shows in the number', async () => {
+it('may return no status: what an older change undoes shows in the number', async () => {
   const { listener, orders } = new (class extends Shop {
     protected override isOlder(): boolean {
       return false;

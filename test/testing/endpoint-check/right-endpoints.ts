@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
@@ -7,7 +6,7 @@ import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, Orders, SECRET, Shop } from './shop.js';
+import { type Callback, clock, later, Orders, SECRET, Shop } from './shop.js';
 import { StrictShop } from './strict-shop.js';
 
 interface RightEndpoint {
@@ -56,6 +55,7 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       const orders = new Orders();
       const listener = callbackHandler({
         signingSecret: SECRET,
+        now: () => clock.now(),
         inbox: memoryInbox(),
         onPayment: ({ payment }, { stale }) =>
           stale ? orders.count(payment) : orders.act(payment),
@@ -92,7 +92,7 @@ export const rightEndpoints: readonly RightEndpoint[] = [
     create: () =>
       new (class extends Shop {
         protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
-          setTimeout(() => super.perform(payment, isOlder), 30);
+          void later(30).then(() => super.perform(payment, isOlder));
         }
       })(),
   },
@@ -102,7 +102,7 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       new (class extends Shop {
         #isWarm = false;
         protected override async query(): Promise<void> {
-          if (!this.#isWarm) await sleep(400);
+          if (!this.#isWarm) await clock.pause(400, undefined);
           this.#isWarm = true;
         }
       })(),

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
 import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
 import { rightEndpoints } from './right-endpoints.js';
-import { listen, SECRET, Shop } from './shop.js';
+import { check, later, listen, SECRET, Shop, useManualClock } from './shop.js';
+
+useManualClock();
 
 /** Counts by order, as a probe on a table of orders does. */
 class OrderShop extends Shop {
@@ -29,11 +29,11 @@ class OncePerOrderShop extends OrderShop {
   }
 }
 
-async function check(
+async function judge(
   shop: Shop,
   options: Omit<CheckCallbackEndpointOptions, 'signingSecret'>,
 ): Promise<{ failed: string[]; skipped: Record<string, string> }> {
-  const { checks } = await checkCallbackEndpoint(await listen(shop.listener), {
+  const { checks } = await check(await listen(shop.listener), {
     signingSecret: SECRET,
     largeBodyBytes: 70_000,
     ...options,
@@ -81,10 +81,10 @@ const ALL_MIXED = {
   ),
 };
 
-describe.concurrent('does not accuse an endpoint that', () => {
+describe('does not accuse an endpoint that', () => {
   it.each(rightEndpoints)('$habit', async ({ create, options }) => {
     const { listener, orders, options: ofShop } = create();
-    const report = await checkCallbackEndpoint(await listen(listener), {
+    const report = await check(await listen(listener), {
       signingSecret: SECRET,
       effectsWithinMs: 300,
       // More than the shop takes; more than that costs time alone.
@@ -106,7 +106,7 @@ it('knows many correct endpoints', () => {
   expect(new Set(rightEndpoints.map(({ habit }) => habit)).size).toBeGreaterThanOrEqual(15);
 });
 
-describe.concurrent('does not accuse an endpoint', () => {
+describe('does not accuse an endpoint', () => {
   it.each([
     ['acts on each payment', () => new OrderShop()],
     ['acts once for each order', () => new OncePerOrderShop()],
@@ -114,7 +114,7 @@ describe.concurrent('does not accuse an endpoint', () => {
     'that %s, when one order has all payments and the probe counts by order',
     async (_, create) => {
       const shop = create();
-      const { failed, skipped } = await check(shop, {
+      const { failed, skipped } = await judge(shop, {
         merchantPaymentReference: 'order-1',
         countEffects: shop.countOrder,
       });
@@ -125,7 +125,7 @@ describe.concurrent('does not accuse an endpoint', () => {
   it('whose only order had shipped before', async () => {
     const shop = new OncePerOrderShop();
     shop.shipments.set('order-1', 1);
-    const { failed, skipped } = await check(shop, {
+    const { failed, skipped } = await judge(shop, {
       merchantPaymentReference: 'order-1',
       countEffects: shop.countOrder,
     });
@@ -135,7 +135,7 @@ describe.concurrent('does not accuse an endpoint', () => {
   it('that had done something for each order before', async () => {
     const shop = new OrderShop();
     let orders = 0;
-    const { failed, skipped } = await check(shop, {
+    const { failed, skipped } = await judge(shop, {
       merchantPaymentReference: () => {
         orders += 1;
         shop.shipments.set(`order-${orders}`, 2);
@@ -153,7 +153,7 @@ describe.concurrent('does not accuse an endpoint', () => {
 
   it('that ships its only order once, and says that orders are needed to judge more', async () => {
     const shop = new OncePerOrderShop();
-    const { failed, skipped } = await check(shop, {
+    const { failed, skipped } = await judge(shop, {
       merchantPaymentReference: 'order-1',
       countEffects: (payment) => shop.orders.countOf(payment),
     });
@@ -165,7 +165,7 @@ describe.concurrent('does not accuse an endpoint', () => {
 
   it('with one reference for all, when the probe counts by payment', async () => {
     const shop = new Shop();
-    const { failed, skipped } = await check(shop, {
+    const { failed, skipped } = await judge(shop, {
       merchantPaymentReference: 'order-1',
       countEffects: (payment) => shop.orders.countOf(payment),
     });
@@ -182,12 +182,12 @@ describe.concurrent('does not accuse an endpoint', () => {
         #queue: Promise<void> = Promise.resolve();
         protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
           this.#queue = this.#queue.then(async () => {
-            await sleep(150);
+            await later(150);
             super.perform(payment, isOlder);
           });
         }
       })();
-      const { failed, skipped } = await check(shop, {
+      const { failed, skipped } = await judge(shop, {
         effectsWithinMs,
         countEffects: (payment) => ({
           effects: shop.orders.countOf(payment),

@@ -10,9 +10,36 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import type { CheckedPayment } from '../../../src/testing/endpoint-check/options.js';
+import { checkByClock } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
+import { type CheckClock, systemClock } from '../../../src/testing/endpoint-check/clock.js';
+import type {
+  CheckCallbackEndpointOptions,
+  CheckedPayment,
+} from '../../../src/testing/endpoint-check/options.js';
+import { ManualClock } from './manual-clock.js';
 
 export const SECRET = 'endpoint-secret-7c19d2';
+
+/** The clock of the shops. */
+export let clock: CheckClock = systemClock;
+
+/** Gives the shops of this file a clock that passes without waiting. Its tests can't run side by side. */
+export function useManualClock(): void {
+  clock = new ManualClock();
+  afterAll(() => {
+    clock = systemClock;
+  });
+}
+
+export const nowSeconds = (): number => Math.floor(clock.now() / 1000);
+
+/** Work of the shop after its answer. */
+export const later = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => void clock.startTimer(resolve, milliseconds));
+
+/** Checks an endpoint by the clock of the shops. */
+export const check = (url: string, options: CheckCallbackEndpointOptions) =>
+  checkByClock(url, options, clock);
 
 const servers: Server[] = [];
 
@@ -26,7 +53,11 @@ afterAll(async () => {
 
 /** Listens on loopback until the tests of the file are over; answers with the URL. */
 export async function listen(listener: RequestListener): Promise<string> {
-  const server = http.createServer(listener).listen(0, '127.0.0.1');
+  const dated: RequestListener = (request, response) => {
+    response.setHeader('date', new Date(clock.now()).toUTCString());
+    listener(request, response);
+  };
+  const server = http.createServer(dated).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`;
@@ -118,7 +149,7 @@ export class Shop {
   }
 
   protected isFresh(timestamp: number): boolean {
-    return Math.abs(Math.floor(Date.now() / 1000) - timestamp) <= 300;
+    return Math.abs(nowSeconds() - timestamp) <= 300;
   }
 
   protected isSigned({ headers, body }: Callback): boolean {

@@ -1,12 +1,11 @@
 import type { RequestListener } from 'node:http';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import { listen, SECRET, Shop } from './shop.js';
+import { expect, it } from 'vitest';
+import { check, clock, listen, nowSeconds, SECRET, Shop, useManualClock } from './shop.js';
 
-const nowSeconds = () => Math.floor(Date.now() / 1000);
+useManualClock();
 
 async function checkTimestamps(listener: RequestListener) {
-  const { checks } = await checkCallbackEndpoint(await listen(listener), {
+  const { checks } = await check(await listen(listener), {
     signingSecret: SECRET,
     largeBodyBytes: 70_000,
   });
@@ -17,9 +16,6 @@ async function checkTimestamps(listener: RequestListener) {
     delayed: find('delayed-callback'),
   };
 }
-
-const pauseSeconds = (seconds: number) =>
-  new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
 interface Times {
   /** The endpoint's clock, in seconds; may be a fraction. */
@@ -37,7 +33,8 @@ function createShop({
   return new (class extends Shop {
     protected override async read(request: Parameters<Shop['read']>[0]) {
       const aheadSeconds = Number(request.headers['x-timestamp']) - nowSeconds();
-      if (aheadSeconds > 200 && aheadSeconds < 400) await pauseSeconds(holdSeconds());
+      if (aheadSeconds > 200 && aheadSeconds < 400)
+        await clock.pause(holdSeconds() * 1000, undefined);
       return super.read(request);
     }
     protected override isFresh(timestamp: number): boolean {
@@ -48,11 +45,11 @@ function createShop({
 
 const NOTE = /its clock or network is up to \d s off/;
 
-it.concurrent.each([
-  ['10 ms behind', () => Date.now() / 1000 - 0.01],
-  ['10 ms ahead', () => Date.now() / 1000 + 0.01],
-  ['1.5 s behind', () => Date.now() / 1000 - 1.5],
-  ['1.5 s ahead', () => Date.now() / 1000 + 1.5],
+it.each([
+  ['10 ms behind', () => clock.now() / 1000 - 0.01],
+  ['10 ms ahead', () => clock.now() / 1000 + 0.01],
+  ['1.5 s behind', () => clock.now() / 1000 - 1.5],
+  ['1.5 s ahead', () => clock.now() / 1000 + 1.5],
   ['4 s behind', () => nowSeconds() - 4],
 ])('passes an endpoint whose clock is %s', async (_, now) => {
   const { stale, future, delayed } = await checkTimestamps(createShop({ now }));
@@ -60,9 +57,6 @@ it.concurrent.each([
 });
 
 it('says by how much the clock may be off', async () => {
-  // The second must not change between the signing and the look at it.
-  vi.useFakeTimers({ toFake: ['Date'] });
-  onTestFinished(() => void vi.useRealTimers());
   const { stale, future, delayed } = await checkTimestamps(
     createShop({ now: () => nowSeconds() - 3 }),
   );
@@ -77,7 +71,7 @@ it('says by how much the clock may be off', async () => {
 });
 
 // A second may begin while the old one is on its way.
-it.concurrent.each([
+it.each([
   [304, 'passed', 'passed'],
   [306, 'failed', 'failed'],
 ])('takes a window of %i s, of 300, for %s', async (windowSeconds, stale, future) => {
@@ -87,7 +81,7 @@ it.concurrent.each([
   expect(checks.future?.referenceNumbers.length).toBeGreaterThanOrEqual(5);
 });
 
-it.concurrent.each([
+it.each([
   [295, 'passed'],
   [294, 'failed'],
 ])('takes a window of %i s, of 300, for one that is %s', async (windowSeconds, delayed) => {
@@ -97,21 +91,21 @@ it.concurrent.each([
   expect(checks.delayed?.referenceNumbers).toHaveLength(5);
 });
 
-it.concurrent.each([1.2, 2.5])('passes an endpoint that checks after %f s', async (seconds) => {
+it.each([1.2, 2.5])('passes an endpoint that checks after %f s', async (seconds) => {
   const { future } = await checkTimestamps(createShop({ holdSeconds: () => seconds }));
   expect(future).toMatchObject({ outcome: 'passed', status: 401 });
   expect(future?.detail).toMatch(NOTE);
   expect(future?.referenceNumbers).toHaveLength(2);
 });
 
-it.concurrent('fails a slow endpoint that checks nothing', async () => {
+it('fails a slow endpoint that checks nothing', async () => {
   const { future } = await checkTimestamps(
     createShop({ holdSeconds: () => 1.2, isFresh: (age) => age <= 300 }),
   );
   expect(future).toMatchObject({ outcome: 'failed', status: 200 });
 });
 
-it.concurrent('skips when the endpoint takes longer each time', async () => {
+it('skips when the endpoint takes longer each time', async () => {
   let seconds = 0;
   const holdSeconds = () => {
     seconds += 1;
@@ -123,7 +117,7 @@ it.concurrent('skips when the endpoint takes longer each time', async () => {
   expect(future?.referenceNumbers).toHaveLength(3);
 });
 
-it.concurrent('stops trying when the endpoint fails otherwise', async () => {
+it('stops trying when the endpoint fails otherwise', async () => {
   const shop = new (class extends Shop {
     protected override isFresh(timestamp: number): boolean {
       if (nowSeconds() - timestamp > 200) throw new Error('old');
@@ -144,12 +138,12 @@ const createShopOff = (bySeconds: number): RequestListener => {
     }
   })();
   return (request, response) => {
-    response.setHeader('date', new Date(Date.now() + bySeconds * 1000).toUTCString());
+    response.setHeader('date', new Date(clock.now() + bySeconds * 1000).toUTCString());
     shop.listener(request, response);
   };
 };
 
-it.concurrent.each([
+it.each([
   [20, /is (19|20) s ahead of this machine's/],
   [-20, /is (19|20) s behind this machine's/],
 ])("tells that the endpoint's clock is %i s off", async (bySeconds, says) => {
@@ -160,10 +154,7 @@ it.concurrent.each([
   );
 });
 
-it.concurrent.each([0, 1, -1])(
-  'does not complain of a clock that is %i s off',
-  async (bySeconds) => {
-    const { stale } = await checkTimestamps(createShopOff(bySeconds));
-    expect(stale?.detail).not.toContain('Date header');
-  },
-);
+it.each([0, 1, -1])('does not complain of a clock that is %i s off', async (bySeconds) => {
+  const { stale } = await checkTimestamps(createShopOff(bySeconds));
+  expect(stale?.detail).not.toContain('Date header');
+});

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import { type Callback, Shop } from './shop.js';
+import { type Callback, later, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 export const repeated: readonly WrongHandler[] = [
@@ -23,7 +23,7 @@ export const repeated: readonly WrongHandler[] = [
       new (class extends Shop {
         protected override async process(payment: PaymentStatusRecord, callback: Callback) {
           const isKnown = this.processed.has(this.changeOf(payment, callback));
-          if (isKnown) setTimeout(() => this.act(payment), 20);
+          if (isKnown) void later(20).then(() => this.act(payment));
           return super.process(payment, callback);
         }
       })(),
@@ -35,7 +35,7 @@ export const repeated: readonly WrongHandler[] = [
       new (class extends Shop {
         protected override async process(payment: PaymentStatusRecord, callback: Callback) {
           const isKnown = this.processed.has(this.changeOf(payment, callback));
-          if (isKnown) setTimeout(() => this.act(payment), 500);
+          if (isKnown) void later(500).then(() => this.act(payment));
           return super.process(payment, callback);
         }
       })(),
@@ -49,7 +49,7 @@ export const repeated: readonly WrongHandler[] = [
         #queue: Promise<void> = Promise.resolve();
         protected override async process(payment: PaymentStatusRecord) {
           this.#queue = this.#queue.then(async () => {
-            await sleep(100);
+            await later(100);
             this.act(payment);
           });
           return 200;
@@ -130,7 +130,7 @@ export const repeated: readonly WrongHandler[] = [
           return referenceNumber;
         }
         protected override perform(payment: PaymentStatusRecord, isOlder: boolean): void {
-          setTimeout(() => super.perform(payment, isOlder), 250);
+          void later(250).then(() => super.perform(payment, isOlder));
         }
       })(),
     options: { effectsWithinMs: 1_000 },

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Callback, SECRET, Shop } from './shop.js';
+import { type Callback, clock, SECRET, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 type Recompute = (timestamp: string, body: string) => string;
@@ -213,7 +213,11 @@ const node: readonly WrongHandler[] = [
   },
 ];
 
-const clock = (flaw: string, says: RegExp, ageMs: (timestamp: number) => number): WrongHandler => ({
+const misread = (
+  flaw: string,
+  says: RegExp,
+  ageMs: (timestamp: number) => number,
+): WrongHandler => ({
   flaw,
   fails: ['valid-accepted'],
   says,
@@ -226,26 +230,26 @@ const clock = (flaw: string, says: RegExp, ageMs: (timestamp: number) => number)
 });
 
 const clocks: readonly WrongHandler[] = [
-  clock(
+  misread(
     'System.currentTimeMillis() - timestamp, in Java',
     /but a 2xx with X-Timestamp in milliseconds .*Math\.floor\(Date\.now\(\) \/ 1000\).*timestampUnit/,
-    (timestamp) => Date.now() - timestamp,
+    (timestamp) => clock.now() - timestamp,
   ),
-  clock(
+  misread(
     'datetime.utcnow().timestamp() east of Greenwich, in Python',
     /but a 2xx with X-Timestamp 2 h ago .*no time zone/,
-    (timestamp) => Date.now() - 7_200_000 - timestamp * 1000,
+    (timestamp) => clock.now() - 7_200_000 - timestamp * 1000,
   ),
-  clock(
+  misread(
     'a local time that is taken for UTC, in PHP',
     /but a 2xx with X-Timestamp 5 h ahead .*no time zone/,
-    (timestamp) => Date.now() + 18_000_000 - timestamp * 1000,
+    (timestamp) => clock.now() + 18_000_000 - timestamp * 1000,
   ),
   {
-    ...clock(
+    ...misread(
       'a clock that is 20 minutes slow',
       /its clock \(the Date header\) is \d+ s behind/,
-      (timestamp) => Date.now() - 1_200_000 - timestamp * 1000,
+      (timestamp) => clock.now() - 1_200_000 - timestamp * 1000,
     ),
     create: () =>
       new (class extends Shop {
@@ -253,7 +257,7 @@ const clocks: readonly WrongHandler[] = [
           return super.isFresh(timestamp + 1_200);
         }
         protected override async handle(request: IncomingMessage, response: ServerResponse) {
-          response.setHeader('date', new Date(Date.now() - 1_200_000).toUTCString());
+          response.setHeader('date', new Date(clock.now() - 1_200_000).toUTCString());
           await super.handle(request, response);
         }
       })(),

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';
-import { type Callback, Orders, Shop } from './shop.js';
+import { type Callback, clock, Orders, Shop } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -113,7 +112,7 @@ const elsewhere: readonly WrongHandler[] = [
   answering(
     'a branch without an answer',
     ['reachable', /none within 50 ms.*end every request with a status/],
-    () => undefined,
+    () => void clock.pause(50, undefined),
     { timeoutMs: 50 },
   ),
   answering(
@@ -219,7 +218,7 @@ const outages: readonly WrongHandler[] = [
     create: () =>
       new (class extends Shop {
         protected override async query(): Promise<void> {
-          await sleep(40);
+          await clock.pause(40, undefined);
         }
       })(),
     options: { acknowledgeWithinMs: 20 },

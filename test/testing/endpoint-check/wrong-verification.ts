@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
-import { type Callback, Shop, sign } from './shop.js';
+import { type Callback, nowSeconds, Shop, sign } from './shop.js';
 import type { WrongHandler } from './wrong-handler.js';
 
 /** Express as its first page shows it: the body comes parsed. */
@@ -179,7 +179,7 @@ export const inexact: readonly WrongHandler[] = [
 const window = (isFresh: (aheadSeconds: number) => boolean) => () =>
   new (class extends Shop {
     protected override isFresh(timestamp: number): boolean {
-      return isFresh(timestamp - Math.floor(Date.now() / 1000));
+      return isFresh(timestamp - nowSeconds());
     }
   })();
 
