@@ -1,28 +1,5 @@
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-// Each file in its own process: Node's fetch takes the dispatcher of the undici that is loaded first, and
-// Hono's adapter for Node replaces the global Request and Response.
-const alone = [
-  'test/client/transport/**/*.test.ts',
-  'test/fetch/hono.test.ts',
-  'test/examples/frameworks.test.ts',
-  'test/types/adapters.test.ts',
-];
-
-// Vitest begins with the largest files. These take longest, for they wait: begun last, they would be waited for.
-const longest =
-  /\/(?:endpoint-check\/(?:wrong-handlers|timing|right-handlers)|secrets\/(?:exports|processes)|cli\/check|fuzz\/targets|examples\/frameworks|docs\/snippets)\.test\.ts$/;
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => longest.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
 
 export default defineConfig({
   // The package by its name is the sources, as in tsconfig.json.
@@ -39,36 +16,36 @@ export default defineConfig({
     ],
   },
   test: {
-    // A guard against hanging, not a measure: other suites may run on the same machine. Only files that take longer set
-    // another.
+    // A guard against hanging, not a measure: other suites may run on the same machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait, for a process or a socket, rather than compute.
-    maxWorkers: Math.max(6, availableParallelism() - 1),
-    sequence: { sequencer: LongestFirst },
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
-      // `npm test`, with the next one. The files of a worker share their modules, which takes half the time.
+      // `npm test`. The files of a worker share their modules, which takes half the time.
       {
         extends: true,
         test: {
-          name: 'sources',
+          name: 'logic',
           include: ['test/**/*.test.ts'],
           exclude: [
             '**/node_modules/**',
-            '**/*.{services,browser}.test.ts',
-            'test/package/**',
-            'test/release/**',
-            ...alone,
+            '**/*.{slow,services,browser}.test.ts',
+            'test/{package,release}/**',
           ],
           globalSetup: ['test/global-setup.ts'],
           isolate: false,
         },
       },
+      // `npm run test:slow`. What compiles, starts many processes, walks everything, or changes its own process.
       {
         extends: true,
-        test: { name: 'alone', include: alone, globalSetup: ['test/global-setup.ts'] },
+        test: {
+          name: 'slow',
+          include: ['test/**/*.slow.test.ts'],
+          globalSetup: ['test/global-setup.ts'],
+          testTimeout: 600_000,
+        },
       },
       // Real servers: those that are there, or that are installed and started for the run.
       {
@@ -77,11 +54,9 @@ export default defineConfig({
           name: 'services',
           include: ['test/**/*.services.test.ts'],
           globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
-          // They work the servers, which share the machine with them.
-          fileParallelism: false,
-          // Drivers and ORMs take longer to load than many a file takes to run.
-          isolate: false,
           setupFiles: ['test/between-files.ts'],
+          isolate: false,
+          fileParallelism: false,
         },
       },
       // The dashboard, the site and the shop in a real browser: one that is installed, or none and a line that says so.
@@ -91,22 +66,18 @@ export default defineConfig({
           name: 'browser',
           include: ['test/**/*.browser.test.ts'],
           globalSetup: ['test/global-setup.ts', 'test/browser/global-setup.ts'],
-          // A browser is many processes already.
-          fileParallelism: false,
-          isolate: false,
           setupFiles: ['test/between-files.ts'],
-          testTimeout: 180_000,
+          isolate: false,
+          fileParallelism: false,
         },
       },
-      // Packs the built package and installs the tarball, and runs what a release runs: slower, and they need npm.
+      // The tarball, installed from npm's registry, and what a release runs.
       {
         extends: true,
         test: {
           name: 'package',
           include: ['test/{package,release}/**/*.test.ts'],
           globalSetup: ['test/package/global-setup.ts'],
-          testTimeout: 180_000,
-          // They install the tarball several times, beside the two other lanes of CI.
           hookTimeout: 600_000,
         },
       },
@@ -115,20 +86,11 @@ export default defineConfig({
       provider: 'v8',
       include: ['src/**/*.ts'],
       exclude: [
-        // Only re-exports and types.
         'src/**/index.ts',
-        'src/client/transport/transport.ts',
         // Run on real servers and drivers, by `npm run test:services`.
-        'src/inbox/mysql/**',
-        'src/storage/mysql/**',
-        'src/inbox/redis/**',
-        'src/inbox/sqlite/**',
-        'src/outbox/{mysql,sqlite}/**',
-        'src/storage/sqlite/**',
-        'src/storage/providers/**',
-        'src/storage/postgres/{provided-*,runner}.ts',
-        // Run as a process, and in a browser, by `npm run test:browser`.
-        'src/cli/**',
+        'src/**/{mysql,redis,sqlite}/**',
+        'src/storage/{providers/**,postgres/{provided-*,runner}.ts}',
+        // Run in a browser, by `npm run test:browser`.
         'src/mock-server/dashboard/**',
       ],
       reporter: ['text', 'html', 'json-summary'],

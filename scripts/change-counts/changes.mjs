@@ -28,7 +28,7 @@ export { MerchantPaymentsError } from '../errors.js';
       'node scripts/subpaths.mjs --write',
       'node scripts/build.mjs',
       'node --eval require("merchant-payments/example").MerchantPaymentsError.name',
-      'vitest run --project sources test/release/subpaths.test.ts test/docs/llms.test.ts',
+      'vitest run --project logic test/release/subpaths.test.ts test/docs/llms.test.ts',
     ],
   },
   {
@@ -65,7 +65,7 @@ describeInboxContract('exampleInbox', () => ({ create: () => exampleInbox(store)
     edit: listSubpath('inbox/example', 'inbox/sqlite'),
     run: [
       'node scripts/subpaths.mjs --write',
-      'vitest run --project sources test/contract/example.test.ts test/release/subpaths.test.ts test/docs/llms.test.ts',
+      'vitest run --project logic test/contract/example.test.ts test/release/subpaths.test.ts test/docs/llms.test.ts',
     ],
   },
   {
@@ -105,7 +105,7 @@ it('answers 409', async () => {
         ['| `hang` |', '| `conflict` | answers 409 | no |\n| `hang` |'],
       ],
     },
-    run: ['vitest run --project sources test/mock-server/faults test/docs/guides.test.ts'],
+    run: ['vitest run --project logic test/mock-server/faults test/docs/guides.test.ts'],
   },
   {
     name: 'a new error code',
@@ -126,7 +126,7 @@ it('answers 409', async () => {
         ],
       ],
     },
-    run: ['vitest run --project sources test/errors.test.ts test/docs/errors-table.test.ts'],
+    run: ['vitest run --project logic test/errors.test.ts test/docs/errors-table.test.ts'],
   },
   {
     name: 'payments.get',
@@ -207,6 +207,6 @@ it('reads a payment from the mock', async () => {
         ['seed: undefined })).toHaveLength(1)', 'seed: undefined })).toHaveLength(2)'],
       ],
     },
-    run: ['vitest run --project sources test/client/get.test.ts test/mock-server/api test/msw'],
+    run: ['vitest run --project logic test/client/get.test.ts test/mock-server/api test/msw'],
   },
 ];

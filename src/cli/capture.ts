@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type CapturedCallback, parseHttpMessage, parseJsonCapture } from './capture-formats.js';
 import { type Call, text, UsageError } from './command.js';
-import { printNote, type Terminal } from './output.js';
+import { pathOf, printNote, type Terminal } from './output.js';
 
 /** The options that name a capture. */
 export const captureOptions = {
@@ -100,7 +100,7 @@ export async function readInput(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of isStdin ? terminal.stdin : createReadStream(path)) {
+    for await (const chunk of isStdin ? terminal.stdin : createReadStream(pathOf(terminal, path))) {
       const bytes = Buffer.from(chunk);
       size += bytes.byteLength;
       if (size > MAX_INPUT_BYTES) break;

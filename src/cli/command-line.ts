@@ -65,7 +65,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   if (!command.checksWords) requireWords(given.words, command.positionals ?? []);
   try {
     const options = readOptions(command, given) as Call['options'];
-    const env = readEnvironment(terminal.env, options['env-file']);
+    const env = readEnvironment(terminal, options['env-file']);
     const outcome = await command.run({
       options,
       words: given.words,
@@ -79,7 +79,7 @@ async function runCommand(words: readonly string[], terminal: Terminal): Promise
   }
 }
 
-// A getter: reading `stdin` opens standard input, which few commands need.
+// A getter for `stdin`, as in the terminal of the process.
 const withEnvironment = (terminal: Terminal, env: Terminal['env']): Terminal => ({
   get stdin() {
     return terminal.stdin;
@@ -87,6 +87,8 @@ const withEnvironment = (terminal: Terminal, env: Terminal['env']): Terminal => 
   stdout: terminal.stdout,
   stderr: terminal.stderr,
   env,
+  cwd: terminal.cwd,
+  signals: terminal.signals,
 });
 
 function printOutcome({ json, lines, note }: Outcome, asJson: boolean, terminal: Terminal): void {

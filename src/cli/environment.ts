@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { Redactor } from '../protocol/redaction.js';
 import { isLoopback } from '../protocol/url.js';
 import { UsageError } from './command.js';
-import type { Terminal } from './output.js';
+import { pathOf, type Terminal } from './output.js';
 
 const OURS = 'MERCHANT_PAYMENTS_';
 const BASE_URL = `${OURS}BASE_URL`;
@@ -14,9 +14,12 @@ const BASE_URL = `${OURS}BASE_URL`;
  *
  * @throws {UsageError} when the named file can't be read
  */
-export function readEnvironment(env: Terminal['env'], named: string | undefined): Terminal['env'] {
-  const merged = { ...env };
-  for (const [name, value] of Object.entries(readFile(named))) {
+export function readEnvironment(
+  terminal: Pick<Terminal, 'env' | 'cwd'>,
+  named: string | undefined,
+): Terminal['env'] {
+  const merged = { ...terminal.env };
+  for (const [name, value] of Object.entries(readFile(terminal, named))) {
     // An empty variable counts as unset.
     if (!name.startsWith(OURS) || merged[name]) continue;
     if (name === BASE_URL && named === undefined && !isOnThisMachine(value)) continue;
@@ -25,9 +28,12 @@ export function readEnvironment(env: Terminal['env'], named: string | undefined)
   return merged;
 }
 
-function readFile(named: string | undefined): Record<string, string | undefined> {
+function readFile(
+  terminal: Pick<Terminal, 'cwd'>,
+  named: string | undefined,
+): Record<string, string | undefined> {
   try {
-    return parseEnv(readFileSync(named ?? '.env', 'utf8'));
+    return parseEnv(readFileSync(pathOf(terminal, named ?? '.env'), 'utf8'));
   } catch (error) {
     // There is no .env, or it is a folder.
     if (named === undefined) return {};

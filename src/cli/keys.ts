@@ -2,7 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Terminal } from './output.js';
 
-const CTRL_C = '\u0003';
+/** In raw mode the terminal sends no signal, but this. */
+export const CTRL_C = '\u0003';
 
 /**
  * Runs the action of a key when it is pressed. Only in the foreground of a terminal: the system stops a
@@ -17,9 +18,7 @@ export async function listenToKeys(
   if (!stdin.isTTY || !stdout.isTTY || !(await isInForeground())) return undefined;
   const press = (keys: string) => {
     for (const key of keys) {
-      // In raw mode the terminal sends no signal.
-      if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
-      else if (Object.hasOwn(actions, key)) actions[key]?.();
+      if (Object.hasOwn(actions, key)) actions[key]?.();
     }
   };
   stdin.setRawMode(true).setEncoding('utf8').on('data', press);

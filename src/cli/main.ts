@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCommandLine } from './command-line.js';
-import { plainText } from './output.js';
+import { plainText, terminalOf } from './output.js';
 
 // A reader that closes the pipe, as `| head` does, is not a failure: the command finishes, and the rest
 // of its output is dropped. Commands that run until Ctrl-C handle this event themselves.
@@ -19,4 +19,4 @@ process.once('uncaughtException', (error) => {
   process.exit(1);
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), process);
+process.exitCode = await runCommandLine(process.argv.slice(2), terminalOf(process));

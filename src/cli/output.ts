@@ -1,12 +1,33 @@
+import path from 'node:path';
 import { styleText } from 'node:util';
+import type { StoppableProcess } from './process-signals.js';
 
-/** The streams and the environment of a command. */
+/** What a command has of its process; tests give their own. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that relative paths begin at. */
+  readonly cwd: string;
+  readonly signals: StoppableProcess;
 }
+
+export const terminalOf = (process: NodeJS.Process): Terminal => ({
+  // A getter: reading it opens standard input, which few commands need.
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  signals: process,
+});
+
+/** Returns the absolute path of a file that the user names. */
+export const pathOf = ({ cwd }: Pick<Terminal, 'cwd'>, file: string): string =>
+  path.resolve(cwd, file);
 
 /** Writes a line to stdout. */
 export function printLine({ stdout }: Terminal, line: string): void {

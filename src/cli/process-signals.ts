@@ -3,16 +3,21 @@
  * SIGINT or SIGTERM ends the process at once.
  */
 export async function interruptible<Result>(
+  signals: StoppableProcess,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const abortion = new AbortController();
-  const unlisten = () => process.off('SIGINT', stop).off('SIGTERM', stop);
+  const unlisten = () => {
+    signals.off('SIGINT', stop);
+    signals.off('SIGTERM', stop);
+  };
   const stop = () => {
     // Without a listener, Node ends the process at the next signal, in case `work` takes long to end.
     unlisten();
     abortion.abort();
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  signals.on('SIGINT', stop);
+  signals.on('SIGTERM', stop);
   try {
     return await work(abortion.signal);
   } finally {
@@ -22,7 +27,7 @@ export async function interruptible<Result>(
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** The part of `process` that {@link untilStopped} uses. */
+/** The part of `process` that is about signals. */
 export interface StoppableProcess {
   on(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;
   off(signal: keyof typeof EXIT_CODES, listener: () => void): unknown;

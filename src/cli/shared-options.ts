@@ -13,7 +13,7 @@ import {
 } from './command.js';
 import { type Column, formatTable } from './layout.js';
 import { parseOneOf, parseWholeNumber } from './option-values.js';
-import type { Terminal } from './output.js';
+import { pathOf, type Terminal } from './output.js';
 
 const VARIABLE = 'MERCHANT_PAYMENTS_SIGNING_SECRET';
 const HELP = `The signing secret. Default: ${VARIABLE}, which is safer: a flag is visible in the process list.`;
@@ -123,11 +123,13 @@ const MAX_BYTES = 1_048_576;
  * @throws {UsageError} when it can't be read, or is not JSON
  * @throws {InvalidOptionError} when it is not a profile
  */
-export async function readProfile(path: string): Promise<ServiceProfile> {
+export async function readProfile(path: string, terminal: Terminal): Promise<ServiceProfile> {
   const refuse = (reason: string) => new UsageError(`--profile: ${reason}`);
-  const bytes = await readFileStart(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw refuse(`reading ${path} failed with ${code}`);
-  });
+  const bytes = await readFileStart(pathOf(terminal, path)).catch(
+    ({ code }: NodeJS.ErrnoException) => {
+      throw refuse(`reading ${path} failed with ${code}`);
+    },
+  );
   if (bytes.byteLength > MAX_BYTES) throw refuse(`the file has more than ${MAX_BYTES} bytes`);
   let value: unknown;
   try {

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { body, hmac, SECONDS } from './captured-callback.js';
-import { runCommand } from './command-process.js';
 import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
+import { runCommand } from './run-command.js';
 
 describe('callback send', () => {
   const send = (url: string, ...args: readonly string[]) =>

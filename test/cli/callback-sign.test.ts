@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { isSigned, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { body, createCaptureFolder, hmac, record, SECONDS } from './captured-callback.js';
-import { BIN, runCommand, runShell } from './command-process.js';
+import { createCaptureFolder, hmac, record, SECONDS } from './captured-callback.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
+import { runCommand } from './run-command.js';
 
 const captures = createCaptureFolder();
 
@@ -76,11 +76,10 @@ describe('callback sign', () => {
   test('a curl command that a shell runs arrives as it was signed', async () => {
     await using endpoint = await startEndpoint();
     const hostile = `it's "$(touch ${captures.path}/owned)" \`id\` \\ ! é\u{1f600}`;
-    const { code, stderr } = await runShell(
-      'merchant-payments callback sign --url "$URL" --reference "$REFERENCE" | bash',
-      { ...secretEnv, URL: endpoint.url, REFERENCE: hostile },
-    );
-    expect({ code, stderr: stderr.includes('not found') }).toEqual({ code: 0, stderr: false });
+    const line = ['callback', 'sign', '--url', endpoint.url, '--reference', hostile];
+    const { stdout: curl } = await runCommand(line, secretEnv);
+    const { stderr } = await promisify(execFile)('bash', ['-c', curl]);
+    expect(stderr).not.toContain('not found');
     const [received] = endpoint.received;
     expect(received && isSigned(received, signingSecret)).toBe(true);
     expect(JSON.parse(String(received?.rawBody))).toMatchObject({
@@ -123,40 +122,24 @@ describe('callback sign', () => {
         'merchant-payments: the signing secret is missing: set MERCHANT_PAYMENTS_SIGNING_SECRET in the environment or in .env, or give --env-file or --signing-secret\n',
     });
   });
-
-  test('takes the signing secret from a .env file loaded with node --env-file', async () => {
-    const env = await captures.save(
-      'secret.env',
-      `MERCHANT_PAYMENTS_SIGNING_SECRET='${signingSecret}'\n`,
-    );
-    const args = ['callback', 'sign', '--body', body, '--timestamp', String(SECONDS), '--json'];
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [`--env-file=${env}`, BIN, ...args],
-      { env: { PATH: process.env['PATH'] } },
-    );
-    expect(JSON.parse(stdout).headers).toMatchObject({
-      'x-signature': hmac(`${SECONDS}.${body}`),
-    });
-  });
 });
 
 describe('sign and verify', () => {
+  const signAndVerify = async (sign: readonly string[], verify: readonly string[] = []) => {
+    const { stdout: signed } = await runCommand(['callback', 'sign', ...sign], secretEnv);
+    return runCommand(['callback', 'verify', ...verify], secretEnv, signed);
+  };
+
   test.each(['http', 'json'])('as %s', async (output) => {
-    const { code, stdout, stderr } = await runShell(
-      `merchant-payments callback sign --reference "it's \u{1f600}" --output ${output} | merchant-payments callback verify`,
-      secretEnv,
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^verified: /);
-    expect(stdout).toContain("reference  it's \u{1f600}");
+    const reference = "it's \u{1f600}";
+    const ended = await signAndVerify(['--reference', reference, '--output', output]);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toMatch(/^verified: /);
+    expect(ended.stdout).toContain(`reference  ${reference}`);
   });
 
   test.each(['hex', 'base64', 'base64url'])('in %s', async (encoding) => {
-    const { code } = await runShell(
-      `merchant-payments callback sign --json --signature-encoding ${encoding} | merchant-payments callback verify --signature-encoding ${encoding}`,
-      secretEnv,
-    );
-    expect(code).toBe(0);
+    const inIt = ['--signature-encoding', encoding];
+    expect(await signAndVerify(['--json', ...inIt], inIt)).toMatchObject({ code: 0 });
   });
 });

@@ -11,8 +11,8 @@ import {
   SECONDS,
   verify,
 } from './captured-callback.js';
-import { runCommand } from './command-process.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
+import { runCommand } from './run-command.js';
 
 const captures = createCaptureFolder();
 

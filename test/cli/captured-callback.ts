@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { runCommand } from './command-process.js';
 import { secretEnv, signingSecret } from './merchant-server.js';
+import { runCommand } from './run-command.js';
 
 export const SECONDS = 1_769_860_800;
 export const AT = ['--at', String(SECONDS)];

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { type CommandProcess, runCommand, startCommand } from './command-process.js';
 import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
 import { hasXmlParser, parseXml } from './parse-xml.js';
+import { runCommand, startCommand } from './run-command.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -15,9 +14,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const check = (...args: readonly string[]) => runCommand(['check', ...args], secretEnv);
-
-/** Settles when the command has said something on standard error. */
-const spoken = ({ child }: CommandProcess) => once(child.stderr ?? child, 'data');
 
 /** An endpoint that takes everything, and tells of one effect whatever happened. */
 const startCredulous = () =>
@@ -203,12 +199,10 @@ test('the size of the large body and the tolerance are the ones given', async ()
 test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the run with a report', async (signal) => {
   await using silent = await startEndpoint((count) => (count === 1 ? 200 : undefined));
   const file = path.join(folder, `${signal}.xml`);
-  const command = startCommand(
-    ['check', silent.url, '--timeout=600000', '--junit', file],
-    secretEnv,
-  );
+  const line = ['check', silent.url, '--timeout=600000', '--junit', file];
+  const command = startCommand(line, { env: secretEnv });
   await silent.waitFor(2);
-  command.child.kill(signal);
+  command.kill(signal);
   const { code, stdout, stderr } = await command.ended;
   expect(code).toBe(1);
   expect(stderr).toBe('the run was interrupted after 5 checks\n');
@@ -307,8 +301,10 @@ test('the signing secret is in no output, in no spelling', async () => {
 test('--wait begins when the endpoint listens', async () => {
   const port = await reserveClosedPort();
   const url = `http://127.0.0.1:${port}/callbacks`;
-  await using command = startCommand(['check', url, '--wait', '60', '--json'], secretEnv);
-  await spoken(command);
+  await using command = startCommand(['check', url, '--wait', '60', '--json'], {
+    env: secretEnv,
+  });
+  await command.printed(/\n/, 'stderr');
   expect(command.output.stderr).toBe(`waiting until something listens at 127.0.0.1:${port}\n`);
   await using _ = await startMerchant(port);
   const { code, stdout } = await command.ended;
@@ -326,9 +322,9 @@ test('--wait ends in time when nothing listens', async () => {
 test('--wait can be aborted', async () => {
   const port = await reserveClosedPort();
   const url = `http://127.0.0.1:${port}/`;
-  await using command = startCommand(['check', url, '--wait', '3600'], secretEnv);
-  await spoken(command);
-  command.child.kill('SIGINT');
+  await using command = startCommand(['check', url, '--wait', '3600'], { env: secretEnv });
+  await command.printed(/\n/, 'stderr');
+  command.kill('SIGINT');
   const { code, stderr } = await command.ended;
   expect(code).toBe(1);
   expect(stderr).toContain('the run was interrupted');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
-import { runCommand, runShell, shellCall, startMock } from './command-process.js';
+import { runCommand, startCommand, startMock } from './run-command.js';
 
 test('--version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -98,48 +98,27 @@ test('text from outside cannot control the terminal', async () => {
   }
 });
 
-test('a reader that stops early is not a failure', async () => {
-  await using mock = await startMock();
-  for (let count = 0; count < 3; count += 1) {
-    await mock.run('fault', 'add', 'request', 'hang', '--match', `path=/${'x'.repeat(90_000)}`);
-  }
-  const line = 'merchant-payments fault list --json | head -c 1; echo " $PIPESTATUS"';
-  expect(await runShell(line, { MERCHANT_PAYMENTS_MOCK_URL: mock.url })).toMatchObject({
-    stdout: '{ 0\n',
-    stderr: '',
-  });
-});
-
-test('an output that can not be written to is a failure', async () => {
-  expect(await runShell('merchant-payments --help > /dev/full; echo $?')).toMatchObject({
-    stdout: '1\n',
-    stderr: 'merchant-payments: writing the output failed with ENOSPC\n',
-  });
-});
-
 test('colours are for terminals, unless NO_COLOR says otherwise', async () => {
   await using mock = await startMock();
   await mock.run('fault', 'add', 'request', 'hang');
-  const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, TERM: 'xterm-256color' };
-  // `script` runs its command on a new terminal.
-  const onTerminal = (variables: Readonly<Record<string, string>>) =>
-    runShell(`script -qec "${shellCall} fault list" /dev/null`, { ...env, ...variables });
-  expect((await onTerminal({})).stdout).toContain('\u001b[33mhang');
-  expect((await onTerminal({ NO_COLOR: '1' })).stdout).not.toContain('\u001b');
-  const piped = await runCommand(['fault', 'list'], { ...env, FORCE_COLOR: '1' });
-  expect(piped.stdout).not.toContain('\u001b');
+  const list = async (variables: Readonly<Record<string, string>>, columns?: number) => {
+    const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, ...variables };
+    return (await startCommand(['fault', 'list'], { env, ...(columns && { columns }) }).ended)
+      .stdout;
+  };
+  expect(await list({ TERM: 'xterm-256color' }, 80)).toContain('\u001b[33mhang');
+  expect(await list({ TERM: 'xterm-256color', NO_COLOR: '1' }, 80)).not.toContain('\u001b');
+  expect(await list({ FORCE_COLOR: '1' })).not.toContain('\u001b');
 });
 
 test('a table is as wide as the terminal, and whole in a pipe', async () => {
   await using mock = await startMock();
   await mock.run('fault', 'add', 'request', 'hang', '--match', `path=/${'x'.repeat(200)}`);
-  const { stdout } = await runShell(
-    `script -qec "stty cols 60; ${shellCall} fault list" /dev/null`,
-    { MERCHANT_PAYMENTS_MOCK_URL: mock.url },
-  );
+  const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url };
+  const { stdout } = await startCommand(['fault', 'list'], { env, columns: 60 }).ended;
   const widths = stdout
     .trimEnd()
-    .split('\r\n')
+    .split('\n')
     .map((line) => line.length);
   expect(Math.max(...widths)).toBe(60);
   expect((await mock.run('fault', 'list')).stdout).toContain('x'.repeat(200));
@@ -147,10 +126,9 @@ test('a table is as wide as the terminal, and whole in a pipe', async () => {
 
 test('JSON is indented on a terminal', async () => {
   await using mock = await startMock();
-  const { stdout } = await runShell(`script -qec "${shellCall} fault list --json" /dev/null`, {
-    MERCHANT_PAYMENTS_MOCK_URL: mock.url,
-  });
-  expect(stdout).toBe('{\r\n  "faults": []\r\n}\r\n');
+  const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url };
+  const { stdout } = await startCommand(['fault', 'list', '--json'], { env, columns: 80 }).ended;
+  expect(stdout).toBe('{\n  "faults": []\n}\n');
 });
 
 test.each([

@@ -6,7 +6,7 @@ import {
   type Server as TcpServer,
 } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { runCommand, startCommand, startMock } from './command-process.js';
+import { runCommand, startCommand, startMock } from './run-command.js';
 
 const createArgs = [
   ...['payments', 'create', '--reference', 'order-1', '--amount', '12.50', '--currency', 'EUR'],
@@ -46,9 +46,11 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
   test('at the service: says that the payment may exist', async () => {
     const server = createServer();
     await using service = await listen(server);
-    await using command = startCommand(createArgs, serviceEnv(`http://${service.host}`));
+    await using command = startCommand(createArgs, {
+      env: serviceEnv(`http://${service.host}`),
+    });
     await once(server, 'request');
-    command.child.kill(signal);
+    command.kill(signal);
     const { code, stdout, stderr } = await command.ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const [note, message, ...rest] = stderr.split('\n');
@@ -64,9 +66,11 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
     // It accepts, and says nothing to the beginning of TLS.
     const server = createTcpServer((socket) => socket.on('error', () => undefined).resume());
     await using service = await listen(server);
-    await using command = startCommand(createArgs, serviceEnv(`https://${service.host}`));
+    await using command = startCommand(createArgs, {
+      env: serviceEnv(`https://${service.host}`),
+    });
     await once(server, 'connection');
-    command.child.kill(signal);
+    command.kill(signal);
     const { code, stdout, stderr } = await command.ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('Nothing was sent, so no payment was created\n');
@@ -78,7 +82,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s while a payment is created', (
     const url = `http://${mock.host}`;
     await using command = startCommand([...createArgs, '--mock-url', url]);
     await once(server, 'request');
-    command.child.kill(signal);
+    command.kill(signal);
     const { code, stdout, stderr } = await command.ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^merchant-payments: ABORTED: .*It is unknown whether the payment was/);

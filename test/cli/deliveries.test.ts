@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { createPayment, type RunningMock, runCommand, startMock } from './command-process.js';
+import { createPayment, type RunningMock, runCommand, startMock } from './run-command.js';
 
 interface Delivery {
   readonly id: string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCommand, runShell, startMock } from './command-process.js';
+import { runCommand, startCommand, startMock } from './run-command.js';
 
 /** A folder with a file of variables. */
 function saveVariables(lines: readonly string[], name = '.env') {
@@ -13,7 +13,9 @@ function saveVariables(lines: readonly string[], name = '.env') {
   return { folder, file };
 }
 
-const creation = ['--reference', 'order-1', '--amount', '1', '--currency', 'EUR'];
+const creation = [
+  ...['payments', 'create', '--reference', 'order-1', '--amount', '1', '--currency', 'EUR'],
+];
 
 test('what the environment lacks is read from the file that --env-file names', async () => {
   await using mock = await startMock();
@@ -45,7 +47,7 @@ test('a named file that does not exist is refused, and no content of a file is s
 test('without --env-file the .env of the folder is read', async () => {
   await using mock = await startMock();
   const { folder } = saveVariables([`MERCHANT_PAYMENTS_MOCK_URL=${mock.url}`, 'PATH=/nowhere']);
-  const { code, stdout } = await runShell(`cd '${folder}' && merchant-payments reset`);
+  const { code, stdout } = await startCommand(['reset'], { cwd: folder }).ended;
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('was reset') });
 });
 
@@ -56,15 +58,15 @@ test('a .env that no option names does not lead payments create to another machi
     'MERCHANT_PAYMENTS_API_KEY=key',
     'MERCHANT_PAYMENTS_API_SECRET=hunter2',
   ]);
-  const create = `merchant-payments payments create ${creation.join(' ')}`;
-  const silent = await runShell(
-    `cd '${folder}' && MERCHANT_PAYMENTS_MOCK_URL=${mock.url} ${create}`,
-  );
+  const silent = await startCommand(creation, {
+    cwd: folder,
+    env: { MERCHANT_PAYMENTS_MOCK_URL: mock.url },
+  }).ended;
   expect(silent).toMatchObject({
     code: 0,
     stderr: expect.not.stringContaining('payments.invalid'),
   });
-  const named = await runShell(`cd '${folder}' && ${create} --env-file .env`);
+  const named = await startCommand([...creation, '--env-file', '.env'], { cwd: folder }).ended;
   expect(named.stderr).toContain('creating a payment at https://payments.invalid');
   expect(named.code).toBe(1);
   expect(named.stderr).not.toContain('hunter2');
@@ -77,8 +79,6 @@ test('a .env with the address of a service on this machine is used', async () =>
     'MERCHANT_PAYMENTS_API_KEY=mock_api_key',
     'MERCHANT_PAYMENTS_API_SECRET=mock_api_secret',
   ]);
-  const { code, stderr } = await runShell(
-    `cd '${folder}' && merchant-payments payments create ${creation.join(' ')}`,
-  );
+  const { code, stderr } = await startCommand(creation, { cwd: folder }).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: `creating a payment at ${mock.url}\n` });
 });

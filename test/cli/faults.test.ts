@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
-import { runCommand, startMock } from './command-process.js';
+import { runCommand, startMock } from './run-command.js';
 
 test('a fault is added, listed and cleared', async () => {
   await using mock = await startMock();

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { createPayment, runCommand, startMock } from './command-process.js';
+import { createPayment, runCommand, startMock } from './run-command.js';
 
 const creation = ['payments', 'create', '--reference', 'order-1', '--amount', '12.50'];
 const createArgs = [...creation, '--currency', 'EUR'];

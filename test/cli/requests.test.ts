@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPayment, startMock } from './command-process.js';
+import { createPayment, startMock } from './run-command.js';
 
 const creation = ['--amount', '5', '--currency', 'EUR'];
 

@@ -2,11 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { createPayment, readEvents, runCommand, startHere, startMock } from './command-process.js';
+import { createPayment, readEvents, runCommand, startCommand, startMock } from './run-command.js';
 
 /** A `tail` that is connected. */
 async function startTail(url: string, ...args: readonly string[]) {
-  const tail = startHere(['tail', '--mock-url', url, ...args]);
+  const tail = startCommand(['tail', '--mock-url', url, ...args]);
   await tail.printed(/^watching .*\n/, 'stderr');
   return tail;
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeValue } from '../../src/protocol/describe-value.js';
-import { sized } from '../full-size.js';
 
 describe('describeValue', () => {
   it.each([
@@ -34,7 +33,7 @@ describe('describeValue', () => {
           /^(nothing|null|NaN|an? [a-z]+|an (infinite number|empty string|empty array)|a blank string|a string of \d+ characters?)$/,
         );
       }),
-      { numRuns: sized(500) },
+      { numRuns: 500 },
     );
   });
 });

@@ -4,7 +4,6 @@ import { findCreatePaymentIssues } from '../../src/protocol/creation.js';
 import { findStatusRecordIssues, statusRecordFields } from '../../src/protocol/payment.js';
 import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js';
 import { sampleRecord } from '../callback/sample-callback.js';
-import { sized } from '../full-size.js';
 import { findCreatePaymentIssuesByHand, findStatusRecordIssuesByHand } from './payment-by-hand.js';
 
 /** What JSON.parse makes of a value: the only source of records. */
@@ -32,7 +31,7 @@ describe('findStatusRecordIssues', () => {
       fc.property(values, (value) => {
         expect(findStatusRecordIssues(value)).toEqual(findStatusRecordIssuesByHand(value));
       }),
-      { numRuns: sized(2000) },
+      { numRuns: 2000 },
     );
   });
 
@@ -57,7 +56,7 @@ describe('findStatusRecordIssues', () => {
         const record = sampleRecord({ createdAt: date, updatedAt: date });
         expect(findStatusRecordIssues(record)).toEqual(findStatusRecordIssuesByHand(record));
       }),
-      { numRuns: sized(5000) },
+      { numRuns: 5000 },
     );
   });
 
@@ -105,7 +104,7 @@ describe('findCreatePaymentIssues', () => {
       fc.property(values, (value) => {
         expect(findCreatePaymentIssues(value)).toEqual(findCreatePaymentIssuesByHand(value));
       }),
-      { numRuns: sized(5000) },
+      { numRuns: 5000 },
     );
   });
 

@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
-import { runCommand, startCommand, startMockProcess } from '../cli/command-process.js';
 import { serve } from '../cli/merchant-server.js';
+import { runCommand, startCommand, startMock } from '../cli/run-command.js';
 import type { Deliberate } from './deliberate.js';
 import {
   apiKey,
@@ -141,7 +141,7 @@ test('a service that answers with what it got is not repeated', async () => {
 
 test('what works, as text and as JSON, shows no secret either', async () => {
   await using endpoint = await serve((request, response) => void request.pipe(response));
-  await using mock = await startMockProcess(
+  await using mock = await startMock(
     '--json',
     ...['--api-key', mockApiKey, '--api-secret', mockApiSecret],
     ...['--signing-secret', mockSigningSecret, '--callback-url', endpoint.url],
@@ -193,7 +193,7 @@ test('what works, as text and as JSON, shows no secret either', async () => {
   }
   expect([...visited].sort()).toEqual([...commands].sort());
 
-  mock.child.kill('SIGTERM');
+  mock.kill('SIGTERM');
   const { stdout, stderr } = await mock.ended;
   expect(leaksIn(stderr)).toEqual([]);
   const [announcement = '', ...events] = stdout.split('\n');
@@ -221,7 +221,7 @@ test('the mock prints its own credentials once, and its log shows none', async (
     });
   }
   await mock.printed(/request {3}POST \/api\/payments, 401[\s\S]*, 201/);
-  mock.child.kill('SIGTERM');
+  mock.kill('SIGTERM');
   const { stdout, stderr } = await mock.ended;
   expect(leaksIn(stdout.slice(announced) + stderr)).toEqual([]);
 });

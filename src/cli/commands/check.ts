@@ -10,7 +10,7 @@ import { type Call, defineCommand, flag, parsed, text, UsageError } from '../com
 import { textWidth } from '../layout.js';
 import { isListeningWithin } from '../network.js';
 import { parseHttpUrl, parseOneOf, parseWholeNumber } from '../option-values.js';
-import { countOf, createPaint, printNote, type Terminal } from '../output.js';
+import { countOf, createPaint, pathOf, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 import {
   requireSigningSecret,
@@ -112,10 +112,11 @@ export const check = defineCommand({
     if (call.options['effect-counts'] !== undefined && call.options['effect-url'] === undefined) {
       throw new UsageError('--effect-counts needs --effect-url, which is missing');
     }
-    if (junit !== undefined && junit !== '-') await assertWritable(junit);
+    if (junit !== undefined && junit !== '-') await assertWritable(junit, call.terminal);
     const report = nameCheckFlags(await runChecks(call));
     const isFailed = !report.passed || (call.options['fail-on-skipped'] && hasSkipped(report));
-    if (junit !== undefined && junit !== '-') await writeFile(junit, toJUnitXml(report));
+    if (junit !== undefined && junit !== '-')
+      await writeFile(pathOf(call.terminal, junit), toJUnitXml(report));
     const code = isFailed ? 1 : 0;
     if (junit === '-') {
       stdout.write(toJUnitXml(report));
@@ -137,9 +138,9 @@ const hasSkipped = ({ checks }: EndpointReport): boolean =>
 const CLEAR_LINE = '\r\u001b[K';
 
 // Checked before the run, so that a misspelt folder does not cost the report.
-async function assertWritable(path: string): Promise<void> {
+async function assertWritable(path: string, terminal: Terminal): Promise<void> {
   const isFolder = async (place: string): Promise<boolean> =>
-    stat(place).then(
+    stat(pathOf(terminal, place)).then(
       (found) => found.isDirectory(),
       () => false,
     );
@@ -157,7 +158,7 @@ async function runChecks(call: Call<typeof options>): Promise<EndpointReport> {
   const ended: EndpointCheck[] = [];
   const startedAt = new Date();
   const progress = showProgress(terminal, given.json || given.junit === '-');
-  return interruptible(async (signal) => {
+  return interruptible(terminal.signals, async (signal) => {
     try {
       await waitUntilListening(url, call, signal);
       return await checkCallbackEndpoint(url, {

@@ -17,7 +17,7 @@ import { ProbeFailure, type Target } from '../discovery/probes.js';
 import { type Drift, findDrift } from '../discovery/profile.js';
 import { withoutCredentials } from '../environment.js';
 import { parseCurrency, parseDuration, parseExactDecimal, readFields } from '../option-values.js';
-import { plainJson, plainText, printNote, type Terminal } from '../output.js';
+import { pathOf, plainJson, plainText, printNote, type Terminal } from '../output.js';
 import { interruptible } from '../process-signals.js';
 import {
   hostOption,
@@ -96,8 +96,9 @@ export const discover = defineCommand({
   ],
   async run(call) {
     const { options: given, terminal } = call;
-    const known = given.profile === undefined ? undefined : await readProfile(given.profile);
-    if (given.output !== undefined) await assertNew(given.output);
+    const known =
+      given.profile === undefined ? undefined : await readProfile(given.profile, terminal);
+    if (given.output !== undefined) await assertNew(given.output, terminal);
     const prefix = `discover-${crypto.randomUUID().slice(0, 8)}`;
     const target = await readTarget(call, prefix);
     const secret =
@@ -107,7 +108,7 @@ export const discover = defineCommand({
     const clean = <Said extends object>(said: Said): Said =>
       withoutCredentials(said, { ...terminal.env, ...credentialsOf(target, secret) }) as Said;
     await askConsent(target, call);
-    const found = await interruptible(async (signal) => {
+    const found = await interruptible(terminal.signals, async (signal) => {
       await using callbacks =
         given.listen === undefined || secret === undefined
           ? undefined
@@ -131,7 +132,7 @@ export const discover = defineCommand({
     });
     const profile = clean(found.profile);
     if (given.output !== undefined) {
-      await writeFile(given.output, `${plainJson(profile, 2)}\n`, { flag: 'wx' });
+      await writeFile(pathOf(terminal, given.output), `${plainJson(profile, 2)}\n`, { flag: 'wx' });
     }
     const drift = known && findDrift(known, profile);
     return {
@@ -218,8 +219,8 @@ async function askConsent(
 }
 
 /** @throws {UsageError} when there is a file already, which would be overwritten */
-async function assertNew(path: string): Promise<void> {
-  const exists = await access(path).then(
+async function assertNew(path: string, terminal: Terminal): Promise<void> {
+  const exists = await access(pathOf(terminal, path)).then(
     () => true,
     () => false,
   );

@@ -10,7 +10,7 @@ import {
   UsageError,
   withDefault,
 } from '../command.js';
-import { listenToKeys, openInBrowser } from '../keys.js';
+import { CTRL_C, listenToKeys, openInBrowser } from '../keys.js';
 import {
   dashboardUrl,
   describeCallbackUrl,
@@ -148,7 +148,7 @@ export const mock = defineCommand({
     const { host, json } = call.options;
     const server = await start(call);
     const { terminal } = call;
-    const { stopped, stop, release } = untilStopped(process, terminal.stdout);
+    const { stopped, stop, release } = untilStopped(terminal.signals, terminal.stdout);
     if (!isLoopback(host)) printNote(terminal, exposureWarning(host, terminal.stderr));
     const unsubscribe = (json ? logAsJson : logAsText)(server, call);
     const ignoreKeys = json ? undefined : await offerKeys(server, { terminal, stop });
@@ -161,7 +161,7 @@ export const mock = defineCommand({
   },
 });
 
-async function start({ options: given }: Call<typeof options>): Promise<MockServer> {
+async function start({ options: given, terminal }: Call<typeof options>): Promise<MockServer> {
   const serverOptions: MockServerOptions = {
     port: given.port,
     host: given.host,
@@ -170,7 +170,7 @@ async function start({ options: given }: Call<typeof options>): Promise<MockServ
     signingSecret: given['signing-secret'],
     callbackUrl: given['callback-url']?.href,
     retryScheduleMs: given['retry-schedule'],
-    profile: given.profile === undefined ? undefined : await readProfile(given.profile),
+    profile: given.profile === undefined ? undefined : await readProfile(given.profile, terminal),
     retrySigning: given['retry-signing'],
     signatureEncoding: given['signature-encoding'],
     timestampUnit: given['timestamp-unit'],
@@ -209,6 +209,7 @@ async function offerKeys(
     r: () => server.reset(),
     c: () => void terminal.stdout.write(CLEAR_SCREEN),
     q: stop,
+    [CTRL_C]: stop,
   });
   if (ignoreKeys !== undefined) {
     printLine(terminal, 'Keys: o opens the dashboard, r resets, c clears the screen, q quits.');

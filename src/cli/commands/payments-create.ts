@@ -87,6 +87,7 @@ async function createPayment(call: Call<typeof options>): Promise<Outcome> {
     printNote(terminal, `creating a payment at ${plainText(client.toJSON().baseUrl)}`);
   }
   const { payment, response } = await withOutcome(
+    terminal,
     (signal) => client.payments.create(input, { extraBody, signal }),
     isForService ? undefined : noAnswer(connectToMock(call).base),
   );
@@ -167,11 +168,12 @@ const CONFLICT =
  * `absence`, if given, when there was no connection
  */
 async function withOutcome<Result>(
+  { signals }: Terminal,
   create: (signal: AbortSignal) => Promise<Result>,
   absence: string | undefined,
 ): Promise<Result> {
   try {
-    return await interruptible(create);
+    return await interruptible(signals, create);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'requestOutcome' in error)) throw error;
     const isAbsent = error.code === 'CONNECTION_FAILED' && error.requestOutcome === 'not-sent';

@@ -120,7 +120,7 @@ export const tail = defineCommand({
     const { options, terminal } = call;
     const client = connectToMock(call);
     const leave = new AbortController();
-    const { stopped, release } = untilStopped(process, terminal.stdout);
+    const { stopped, release } = untilStopped(terminal.signals, terminal.stdout);
     void stopped.then(() => leave.abort());
     const log = new MockLog(createPaint(terminal.stdout));
     try {

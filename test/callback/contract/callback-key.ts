@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sized } from '../../full-size.js';
 import { NOW_SECONDS, refusalOf, sampleRecord, sampleRequest } from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
 
@@ -158,7 +157,7 @@ export function describeCallbackKey(implementation: Implementation): void {
           ];
           expect(keys[0] === keys[1]).toBe(same);
         }),
-        { numRuns: sized(500) },
+        { numRuns: 500 },
       );
     });
 

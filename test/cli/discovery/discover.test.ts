@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -8,8 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { MockServerOptions, ServiceProfile } from '../../../src/mock-server/index.js';
 import { startMockServer } from '../../../src/mock-server/index.js';
 import { signCallback } from '../../../src/testing/index.js';
-import { runCommand, shellCall, startHere, startMock } from '../command-process.js';
 import { serve } from '../merchant-server.js';
+import { runCommand, startCommand, startMock } from '../run-command.js';
 import { apiKey, apiSecret, digest, owner, signingSecret, startStranger } from './stranger.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'discover-'));
@@ -32,7 +30,7 @@ async function discover(
   pay: (callbackUrl: string) => Promise<unknown>,
 ): Promise<Printed> {
   const line = ['discover', '--base-url', baseUrl, '--yes', '--json', '--listen', '0'];
-  await using command = startHere([...line, '--wait', '1h'], env);
+  await using command = startCommand([...line, '--wait', '1h'], { env });
   const [, callbackUrl = ''] = await command.printed(/for a callback at (\S+):/, 'stderr');
   await pay(callbackUrl);
   const { code, stdout, stderr } = await command.ended;
@@ -210,20 +208,14 @@ describe('consent', () => {
     ['', 2, 0],
   ])('answered with "%s" ends with %i', async (answer, expected, requests) => {
     await using service = await startStranger({ ...choices, now });
-    const terminal = spawn(
-      'script',
-      ['-qec', `${shellCall} discover --base-url ${service.url}`, '/dev/null'],
-      {
-        env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    );
-    let shown = '';
-    for await (const text of terminal.stdout.setEncoding('utf8')) {
-      shown += text;
-      if (String(text).includes('Create them? [y/N]')) terminal.stdin.write(`${answer}\r`);
-    }
-    expect(terminal.exitCode ?? (await once(terminal, 'exit'))[0], shown).toBe(expected);
+    await using command = startCommand(['discover', '--base-url', service.url], {
+      env,
+      columns: 80,
+    });
+    await command.printed(/Create them\? \[y\/N\]/, 'stderr');
+    command.type(`${answer}\r`);
+    const { code, stderr } = await command.ended;
+    expect(code, stderr).toBe(expected);
     expect(service.bodies).toHaveLength(requests);
   });
 });
@@ -379,7 +371,7 @@ test('nothing is learned from callbacks that fail verification, and those of oth
     void sent.then(() => response.end());
   });
   const line = ['discover', '--base-url', service.url, '--yes', '--json', '--listen', '0'];
-  await using command = startHere([...line, '--wait', '1ms'], env);
+  await using command = startCommand([...line, '--wait', '1ms'], { env });
   const [, callbackUrl = ''] = await command.printed(/receiving callbacks at (\S+)/, 'stderr');
   for (const secret of ['another secret', signingSecret]) {
     const { headers, rawBody } = signCallback({ payment: {}, signingSecret: secret });
@@ -428,7 +420,7 @@ describe('a later run with the profile', () => {
     const callbacks = { ...profile.callbacks, retrySigning: 'fresh' };
     writeFileSync(file, JSON.stringify({ ...profile, callbacks }));
     const line = ['discover', '--base-url', service.url, '--yes', '--profile', file];
-    await using command = startHere([...line, '--listen', '0', '--wait', '1h'], env);
+    await using command = startCommand([...line, '--listen', '0', '--wait', '1h'], { env });
     const [, callbackUrl = ''] = await command.printed(/for a callback at (\S+):/, 'stderr');
     await service.pay(callbackUrl);
     expect(await command.ended).toMatchObject({

@@ -1,7 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createClient,
@@ -39,46 +36,7 @@ async function settle(): Promise<void> {
 
 afterEach(show);
 
-/** Its output. The process ends by itself: nothing is left open. */
-async function runScript(script: string, ...args: string[]): Promise<unknown> {
-  const run = ['--input-type=module', '--eval', script, ...args];
-  const { stdout } = await promisify(execFile)(process.execPath, run);
-  return JSON.parse(stdout);
-}
-
 describe('undici', () => {
-  it('is loaded at the first call, not on import nor at construction', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const script = `
-      import { createRequire } from 'node:module';
-      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-      const { cache } = createRequire(import.meta.url);
-      const loaded = () => Object.keys(cache).some((path) => path.includes('/node_modules/undici/'));
-      const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
-      const before = loaded();
-      await client.payments.create(${JSON.stringify(order)});
-      const after = loaded();
-      await client.close();
-      console.log(JSON.stringify({ before, after }));
-    `;
-    expect(await runScript(script, server.url)).toEqual({ before: false, after: true });
-  }, 30_000);
-
-  it('leaves the dispatcher of the global fetch to the application', async () => {
-    const server = await startRawServer({ answer: () => created });
-    const script = `
-      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-      const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
-      const names = () => Object.getOwnPropertySymbols(globalThis).map(String);
-      const before = names();
-      const { response } = await client.payments.create(${JSON.stringify(order)});
-      const changed = names().filter((name) => name.includes('undici') && !before.includes(name));
-      await client.close();
-      console.log(JSON.stringify({ status: response.status, changed }));
-    `;
-    expect(await runScript(script, server.url)).toEqual({ status: 201, changed: [] });
-  }, 30_000);
-
   it('has what is used of it in the files that the client loads', async () => {
     const undici = await import('undici');
     const named = {
@@ -181,39 +139,3 @@ describe('the client opens', () => {
     expect(hellos[0]).toContain('\x00\x09\x08http/1.1');
   });
 });
-
-// A separate process, whose end shows what is left open.
-const LEFT_CONNECTING = `
-  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-  const baseUrl = process.argv[1];
-  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', maxRetries: 0 });
-  const caller = new AbortController();
-  process.stdin.once('data', () => caller.abort());
-  const { signal } = caller;
-  const error = await client.payments.create(${JSON.stringify(order)}, { signal }).catch((e) => e);
-  await client.close();
-  process.stdin.destroy();
-  const startedAtMs = performance.now();
-  process.on('exit', () => {
-    const { requestOutcome } = error;
-    console.log(JSON.stringify({ requestOutcome, heldMs: performance.now() - startedAtMs }));
-  });
-`;
-
-it('a client that is closed in a TLS handshake which the server never answers holds nothing', async () => {
-  let greeted = (): void => {};
-  const hello = new Promise<void>((resolve) => {
-    greeted = resolve;
-  });
-  const server = await startRawServer({ connected: (socket) => socket.once('data', greeted) });
-  const url = server.url.replace('http:', 'https:');
-  const args = ['--input-type=module', '--eval', LEFT_CONNECTING, url];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const output = text(child.stdout);
-  await hello;
-  child.stdin.end('abort');
-  const { requestOutcome, heldMs } = JSON.parse(await output);
-  expect(requestOutcome).toBe('not-sent');
-  // undici gives a connection up after 10 s.
-  expect(heldMs).toBeLessThan(5_000);
-}, 30_000);

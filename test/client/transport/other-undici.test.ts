@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Agent as Agent7, type Dispatcher } from 'undici';
 import {
   Agent as Agent6,
@@ -53,34 +51,6 @@ describe.each(others)('$name of undici 6 as dispatcher', ({ make }) => {
     expect(server.connections).toHaveLength(0);
   });
 });
-
-// The first undici of a process sets the dispatcher of fetch, and here that is the package's.
-const NODES_OWN = `
-  await fetch(process.argv[1]);
-  const dispatcher = globalThis[Symbol.for('undici.globalDispatcher.1')];
-  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
-  const baseUrl = process.argv[1];
-  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', dispatcher });
-  const error = await client.payments.create(${JSON.stringify(order)}).catch((error) => error);
-  console.log(JSON.stringify(error));
-  process.exit();
-`;
-
-// Node 20 and 22 carry undici 6, Node 24 carries 7.
-it.runIf(process.versions['undici']?.startsWith('6.'))(
-  "the dispatcher of Node's own fetch is an invalid option where it is of undici 6",
-  async () => {
-    const server = await startRawServer({ answer: () => created });
-    const args = ['--input-type=module', '--eval', NODES_OWN, server.url];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    expect(JSON.parse(stdout)).toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'dispatcher',
-      requestOutcome: 'not-sent',
-    });
-    expect(server.requests).toHaveLength(1);
-  },
-);
 
 it('an interceptor that calls handlers as undici 6 did is an invalid option too', async () => {
   const server = await startRawServer({ answer: () => created });

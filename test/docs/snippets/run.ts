@@ -9,6 +9,7 @@ import { PaymentClient } from 'merchant-payments';
 import { startMockServer } from 'merchant-payments/mock-server';
 import { signCallback } from 'merchant-payments/testing';
 import { runCommandLine } from '../../../src/cli/command-line.js';
+import { terminalOf } from '../../../src/cli/output.js';
 import { listen, startMyApplication } from './application.js';
 import { DOCUMENTED_URL } from './documented-url.js';
 
@@ -41,7 +42,7 @@ const checkCommand = readFileSync('README.md', 'utf8').match(
 )?.[1];
 const exitCode = await runCommandLine(
   (checkCommand ?? '').replace(DOCUMENTED_URL, endpoint.url).split(' '),
-  process,
+  terminalOf(process),
 );
 assert.equal(exitCode, 0);
 await endpoint.close();
@@ -49,7 +50,10 @@ await pool.close();
 
 // docs/open-points.md
 const discovery = ['discover', '--base-url', baseUrl, '--yes', '--output'];
-assert.equal(await runCommandLine([...discovery, `${folder}/service-profile.json`], process), 0);
+assert.equal(
+  await runCommandLine([...discovery, `${folder}/service-profile.json`], terminalOf(process)),
+  0,
+);
 process.chdir(folder);
 for (const number of [1, 2]) await paste(`open-points-${number}`);
 

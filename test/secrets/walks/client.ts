@@ -14,7 +14,6 @@ import {
   transports,
   withoutJitter,
 } from '../../client/raw-server.js';
-import { isFullSize } from '../../full-size.js';
 import { apiKey, apiSecret, authorization, customer } from '../planted.js';
 import { spellingsOf } from '../search.js';
 import type { See, Walk, Walks } from '../watch.js';
@@ -33,11 +32,10 @@ const plainEchoes = [
   `${'.'.repeat(4_080)}${authorization}${body}`,
 ];
 const secrets = [authorization.slice(6), `${apiKey}:${apiSecret}`, apiSecret, apiKey];
-const spelledSecrets = secrets.flatMap((secret, at) =>
-  Object.values(spellingsOf(secret))
-    .map((spelled, index) => (index % 2 === 0 ? spelled : `${spelled.slice(0, -9)}…`))
-    // Every spelling has its turn.
-    .filter((_, index) => isFullSize || index % secrets.length === at),
+const spelledSecrets = secrets.flatMap((secret) =>
+  Object.values(spellingsOf(secret)).map((spelled, index) =>
+    index % 2 === 0 ? spelled : `${spelled.slice(0, -9)}…`,
+  ),
 );
 const secretEchoes = [
   authorization,

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import type { CallbackFindingCode } from '../../../src/testing/index.js';
 import { anyText } from '../../any-text.js';
 import { recordFields } from '../../callback/contract/arbitraries.js';
-import { sized } from '../../full-size.js';
 import { codesOf, diagnose, NOW_SECONDS, sampleRecord, sign } from './scene.js';
 
 const records = recordFields.map((fields) => sampleRecord(fields));
@@ -86,7 +85,7 @@ describe('for any record and secret', () => {
         expect(codesOf(diagnosis)).toEqual([code]);
         expect(diagnosis.signature).toBe('explained');
       }),
-      { numRuns: sized(150) },
+      { numRuns: 150 },
     );
   });
 
@@ -112,7 +111,7 @@ describe('for any record and secret', () => {
           expect(codesOf(diagnosis)).toEqual([code]);
         },
       ),
-      { numRuns: sized(150) },
+      { numRuns: 150 },
     );
   });
 
@@ -186,7 +185,7 @@ describe('for anything at all', () => {
         expect(diagnosis.verified).toBe(isSigned(rawBody, headers, secret));
         expect(diagnosis.findings.length > 0).toBe(!diagnosis.verified);
       }),
-      { numRuns: sized(300) },
+      { numRuns: 300 },
     );
   });
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { bundle } from '../../bundle.js';
-import { startCommand } from '../../cli/command-process.js';
+import { startProcess } from '../../cli/command-process.js';
 import { corporateCa, corporateIdentity } from '../corporate-ca.js';
 import { apiKey, apiSecret, record } from '../raw-server.js';
 import * as publicIdentity from '../tls-identity.js';
@@ -73,7 +73,7 @@ const creation = 'payments create --reference order-1 --amount 5 --currency EUR'
 async function createBy(variables: Record<string, string>, surroundings: Surroundings = {}) {
   const { proxy, here, environment, tunnel } = await startSurroundings(surroundings);
   const given = Object.entries(variables).map(([name, value]) => [name, here(value)]);
-  await using command = startCommand(creation, {
+  await using command = startProcess(creation, {
     ...environment,
     // Stands for the CAs that Node brings along.
     NODE_EXTRA_CA_CERTS: publicFile,

@@ -4,7 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPayment, shellCall, startMock } from './command-process.js';
+import { shellCall } from './command-process.js';
+import { createPayment } from './run-command.js';
 
 /** A mock on a new terminal, which `script` makes. */
 function startOnTerminal(line: string) {
@@ -68,9 +69,4 @@ test('a mock in the background of a terminal reads no keys, which would stop it'
   await mock.shows('Ctrl-C to stop.');
   mock.press('q\n');
   expect(await mock.shows('ended 0')).not.toContain('Keys:');
-});
-
-test('there are no keys without a terminal', async () => {
-  await using mock = await startMock();
-  expect(mock.output.stdout).not.toContain('Keys:');
 });

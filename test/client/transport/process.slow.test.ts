@@ -1,0 +1,108 @@
+import { execFile, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { created, order, startRawServer } from '../raw-server.js';
+
+/** Its output. The process ends by itself: nothing is left open. */
+async function runScript(script: string, ...args: string[]): Promise<unknown> {
+  const run = ['--input-type=module', '--eval', script, ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, run);
+  return JSON.parse(stdout);
+}
+
+describe('undici', () => {
+  it('is loaded at the first call, not on import nor at construction', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const script = `
+      import { createRequire } from 'node:module';
+      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
+      const { cache } = createRequire(import.meta.url);
+      const loaded = () => Object.keys(cache).some((path) => path.includes('/node_modules/undici/'));
+      const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
+      const before = loaded();
+      await client.payments.create(${JSON.stringify(order)});
+      const after = loaded();
+      await client.close();
+      console.log(JSON.stringify({ before, after }));
+    `;
+    expect(await runScript(script, server.url)).toEqual({ before: false, after: true });
+  }, 30_000);
+
+  it('leaves the dispatcher of the global fetch to the application', async () => {
+    const server = await startRawServer({ answer: () => created });
+    const script = `
+      const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
+      const client = new PaymentClient({ baseUrl: process.argv[1], apiKey: 'k', apiSecret: 's' });
+      const names = () => Object.getOwnPropertySymbols(globalThis).map(String);
+      const before = names();
+      const { response } = await client.payments.create(${JSON.stringify(order)});
+      const changed = names().filter((name) => name.includes('undici') && !before.includes(name));
+      await client.close();
+      console.log(JSON.stringify({ status: response.status, changed }));
+    `;
+    expect(await runScript(script, server.url)).toEqual({ status: 201, changed: [] });
+  }, 30_000);
+});
+
+// The first undici of a process sets the dispatcher of fetch, and here that is the package's.
+const NODES_OWN = `
+  await fetch(process.argv[1]);
+  const dispatcher = globalThis[Symbol.for('undici.globalDispatcher.1')];
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
+  const baseUrl = process.argv[1];
+  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', dispatcher });
+  const error = await client.payments.create(${JSON.stringify(order)}).catch((error) => error);
+  console.log(JSON.stringify(error));
+  process.exit();
+`;
+
+// Node 20 and 22 carry undici 6, Node 24 carries 7.
+it.runIf(process.versions['undici']?.startsWith('6.'))(
+  "the dispatcher of Node's own fetch is an invalid option where it is of undici 6",
+  async () => {
+    const server = await startRawServer({ answer: () => created });
+    expect(await runScript(NODES_OWN, server.url)).toMatchObject({
+      code: 'INVALID_OPTION',
+      option: 'dispatcher',
+      requestOutcome: 'not-sent',
+    });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+// A separate process, whose end shows what is left open.
+const LEFT_CONNECTING = `
+  const { PaymentClient } = await import(process.env.TEST_PROGRAMS + '/package.js');
+  const baseUrl = process.argv[1];
+  const client = new PaymentClient({ baseUrl, apiKey: 'k', apiSecret: 's', maxRetries: 0 });
+  const caller = new AbortController();
+  process.stdin.once('data', () => caller.abort());
+  const { signal } = caller;
+  const error = await client.payments.create(${JSON.stringify(order)}, { signal }).catch((e) => e);
+  await client.close();
+  process.stdin.destroy();
+  const startedAtMs = performance.now();
+  process.on('exit', () => {
+    const { requestOutcome } = error;
+    console.log(JSON.stringify({ requestOutcome, heldMs: performance.now() - startedAtMs }));
+  });
+`;
+
+it('a client that is closed in a TLS handshake which the server never answers holds nothing', async () => {
+  let greeted = (): void => {};
+  const hello = new Promise<void>((resolve) => {
+    greeted = resolve;
+  });
+  const server = await startRawServer({ connected: (socket) => socket.once('data', greeted) });
+  const url = server.url.replace('http:', 'https:');
+  const args = ['--input-type=module', '--eval', LEFT_CONNECTING, url];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const output = text(child.stdout);
+  await hello;
+  child.stdin.end('abort');
+  const { requestOutcome, heldMs } = JSON.parse(await output);
+  expect(requestOutcome).toBe('not-sent');
+  // undici gives a connection up after 10 s.
+  expect(heldMs).toBeLessThan(5_000);
+}, 30_000);
