@@ -85,14 +85,18 @@ export interface ControlCall {
 export const CALLBACK_TIMEOUT_MS = 600_000;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 67_108_864;
+/** The longest answer, and the longest event, that is read. */
+export const MAX_ANSWER_BYTES = 67_108_864;
 
 /** Calls the control interface of a running mock, each call over a new connection. */
 export class ControlClient {
   /** The address of the mock. */
   readonly base: string;
 
-  constructor(url: URL) {
+  readonly #maxBytes: number;
+
+  constructor(url: URL, maxAnswerBytes = MAX_ANSWER_BYTES) {
+    this.#maxBytes = maxAnswerBytes;
     // The address of the dashboard works too.
     const path = url.pathname.replace(/\/+$/, '').replace(/\/_mock$/, '');
     this.base = `${url.origin}${path}`;
@@ -134,7 +138,7 @@ export class ControlClient {
 
   async *#readEvents(response: IncomingMessage): AsyncGenerator<ControlEvent> {
     try {
-      for await (const block of splitBlocks(response)) {
+      for await (const block of splitBlocks(response, this.#maxBytes)) {
         const [, data] = /^data: (.*)$/m.exec(block) ?? [];
         if (data !== undefined) yield JSON.parse(data) as ControlEvent;
       }
@@ -155,16 +159,14 @@ export class ControlClient {
       },
       body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
       signal: deadline,
-      maxBytes: MAX_ANSWER_BYTES + 1,
+      maxBytes: this.#maxBytes + 1,
     }).catch((error: NodeJS.ErrnoException) => {
       throw deadline.aborted ? this.#timeout(timeoutMs) : this.#failure(error);
     });
-    if (received.body.byteLength <= MAX_ANSWER_BYTES) {
+    if (received.body.byteLength <= this.#maxBytes) {
       return { status: received.status, text: received.body.toString() };
     }
-    throw new Error(
-      `the answer is longer than ${MAX_ANSWER_BYTES} bytes; ask for less with --limit`,
-    );
+    throw new Error(`the answer is longer than ${this.#maxBytes} bytes; ask for less with --limit`);
   }
 
   #toUrl({ path, query = {} }: Pick<ControlCall, 'path' | 'query'>): URL {
@@ -200,13 +202,13 @@ export const noAnswer = (base: string): string =>
   `there is no answer at ${base}: start the mock with \`npx merchant-payments mock\`, or give its address with --mock-url`;
 
 /** Splits a stream at empty lines. */
-async function* splitBlocks(response: IncomingMessage): AsyncGenerator<string> {
+async function* splitBlocks(response: IncomingMessage, maxBytes: number): AsyncGenerator<string> {
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
     text += chunk;
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
-    if (text.length > MAX_ANSWER_BYTES) throw new Error('the event is too long');
+    if (text.length > maxBytes) throw new Error('the event is too long');
     yield* blocks;
   }
 }

@@ -1,7 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { ControlClient, ControlRefusal, connectToMock } from '../../src/cli/control-client.js';
+import {
+  ControlClient,
+  ControlRefusal,
+  connectToMock,
+  MAX_ANSWER_BYTES,
+} from '../../src/cli/control-client.js';
 import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
 
 async function startServer(listener: RequestListener) {
@@ -123,16 +128,18 @@ describe('a call of the control interface', () => {
 
   test('stops reading an endless answer', async () => {
     await using server = await startServer((_request, response) => {
-      const chunk = Buffer.alloc(1_048_576, ' ');
+      const chunk = Buffer.alloc(65_536, ' ');
       const more = () => {
         while (response.write(chunk));
       };
       response.on('drain', more);
       more();
     });
-    await expect(server.client.call(state)).rejects.toThrow(
-      'the answer is longer than 67108864 bytes; ask for less with --limit',
+    const client = new ControlClient(new URL(server.url), 1_000_000);
+    await expect(client.call(state)).rejects.toThrow(
+      'the answer is longer than 1000000 bytes; ask for less with --limit',
     );
+    expect(MAX_ANSWER_BYTES).toBe(67_108_864);
   });
 });
 

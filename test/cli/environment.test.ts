@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { secretEnv } from './merchant-server.js';
 import { runCommand, startCommand, startMock } from './run-command.js';
 
 /** A folder with a file of variables. */
@@ -16,6 +17,10 @@ function saveVariables(lines: readonly string[], name = '.env') {
 const creation = [
   ...['payments', 'create', '--reference', 'order-1', '--amount', '1', '--currency', 'EUR'],
 ];
+const serviceEnv = {
+  MERCHANT_PAYMENTS_API_KEY: 'key',
+  MERCHANT_PAYMENTS_API_SECRET: 'secret',
+};
 
 test('what the environment lacks is read from the file that --env-file names', async () => {
   await using mock = await startMock();
@@ -81,4 +86,21 @@ test('a .env with the address of a service on this machine is used', async () =>
   ]);
   const { code, stderr } = await startCommand(creation, { cwd: folder }).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: `creating a payment at ${mock.url}\n` });
+});
+
+test('a relative path begins at the folder of the command', async () => {
+  const { folder } = saveVariables(['{"version":2}'], 'profile.json');
+  const run = (...args: string[]) =>
+    startCommand(args, { cwd: folder, env: { ...secretEnv, ...serviceEnv } }).ended;
+  const sign = await run('callback', 'sign', '--json', '--body-file', 'profile.json');
+  expect(JSON.parse(sign.stdout).rawBody).toBe('{"version":2}');
+  const discover = ['discover', '--yes', '--base-url', 'http://127.0.0.1:9'];
+  for (const line of [['mock'], discover]) {
+    const { stderr } = await run(...line, '--profile', 'profile.json');
+    expect(stderr).toContain('profile.version must be 1');
+  }
+  const { stderr } = await run(...discover, '--output', 'profile.json');
+  expect(stderr).toContain('--output: profile.json exists');
+  await run('check', 'http://127.0.0.1:1/', '--junit', 'check.xml');
+  expect(existsSync(path.join(folder, 'check.xml'))).toBe(true);
 });

@@ -120,7 +120,7 @@ test('clients that disconnect behind a hanging request take no place', async () 
   for (let count = 0; count < 64; count += 1) {
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(pipelined);
-    await expect.poll(() => server.requests.length).toBe(count + 1);
+    await expect.poll(() => server.requests.length, { interval: 2 }).toBe(count + 1);
     socket.destroy();
     await once(socket, 'close');
   }

@@ -56,6 +56,14 @@ it.each([
   for (const check of [stale, future, delayed]) expect(check?.outcome).toBe('passed');
 });
 
+it('sends as a second begins, so that 10 ms make no difference', async () => {
+  await clock.pause(1_995 - (clock.now() % 1_000), undefined);
+  const { future, delayed } = await checkTimestamps(
+    createShop({ now: () => clock.now() / 1000 + 0.01 }),
+  );
+  for (const check of [future, delayed]) expect(check?.referenceNumbers).toHaveLength(1);
+});
+
 it('says by how much the clock may be off', async () => {
   const { stale, future, delayed } = await checkTimestamps(
     createShop({ now: () => nowSeconds() - 3 }),
