@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -19,6 +20,8 @@ export default defineConfig({
     // A guard against hanging, not a measure: other suites may run on the same machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Some tests wait, so that there may be more files at a time than cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     restoreMocks: true,
     unstubEnvs: true,
     projects: [

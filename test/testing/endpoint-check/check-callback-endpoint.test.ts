@@ -13,7 +13,7 @@ import type {
   EndpointCheckId,
   EndpointReport,
 } from '../../../src/testing/endpoint-check/report.js';
-import { listen, Orders, SECRET, Shop } from './shop.js';
+import { check, listen, Orders, SECRET, Shop } from './shop.js';
 
 const ALL: readonly EndpointCheckId[] = [
   'probe-answers',
@@ -195,7 +195,7 @@ describe.concurrent('the payments', () => {
 
   it('have the reference that is given', async () => {
     const { url, references } = await openShopThatKnows('order-1');
-    const report = await checkCallbackEndpoint(url, {
+    const report = await check(url, {
       signingSecret: SECRET,
       merchantPaymentReference: 'order-1',
     });
@@ -206,7 +206,7 @@ describe.concurrent('the payments', () => {
   it('each have a reference that a function returns', async () => {
     const { url, references } = await openShopThatKnows('order-');
     let orders = 0;
-    const report = await checkCallbackEndpoint(url, {
+    const report = await check(url, {
       signingSecret: SECRET,
       merchantPaymentReference: async () => {
         orders += 1;
@@ -228,7 +228,7 @@ describe.concurrent('the payments', () => {
         }
       })().listener,
     );
-    const report = await checkCallbackEndpoint(url, { signingSecret: SECRET });
+    const report = await check(url, { signingSecret: SECRET });
     expect(find(report, 'valid-accepted').referenceNumbers).toEqual([references[0]]);
     const told = report.checks.flatMap(({ referenceNumbers }) => referenceNumbers);
     expect(told).toEqual(expect.arrayContaining(references));
@@ -248,7 +248,7 @@ describe.concurrent('the payments', () => {
       'merchantPaymentReference returned nothing within 50 ms',
     ],
   ])('need a reference: %s', async (merchantPaymentReference, says) => {
-    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+    const report = await check(await listen(new Shop().listener), {
       signingSecret: SECRET,
       merchantPaymentReference,
       timeoutMs: 50,
@@ -259,7 +259,7 @@ describe.concurrent('the payments', () => {
 
   it('fail one check when there is no reference', async () => {
     let calls = 0;
-    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+    const report = await check(await listen(new Shop().listener), {
       signingSecret: SECRET,
       merchantPaymentReference: () => {
         calls += 1;
@@ -277,7 +277,7 @@ describe.concurrent('an endpoint that does not answer', () => {
     says: RegExp,
     options: { timeoutMs?: number } = {},
   ) => {
-    const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, ...options });
+    const report = await check(url, { signingSecret: SECRET, ...options });
     expect(idsOf(report, 'failed')).toEqual(['reachable']);
     expect(report.cause).toBe('reachable');
     expect(idsOf(report, 'skipped')).toEqual(ALL.filter((id) => id !== 'reachable'));
@@ -310,7 +310,7 @@ describe.concurrent('an endpoint that does not answer', () => {
 });
 
 it.concurrent('skips everything else when a valid callback is refused, since other refusals prove nothing', async () => {
-  const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+  const report = await check(await listen(new Shop().listener), {
     signingSecret: 'not the endpoint’s',
   });
   expect(idsOf(report, 'failed')).toEqual(['valid-accepted']);
@@ -327,7 +327,7 @@ it.concurrent('makes a connection that breaks the failure of one check', async (
     if (request.headers['x-timestamp'] === undefined) request.socket.destroy();
     else shop.listener(request, response);
   });
-  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET });
+  const report = await check(url, { signingSecret: SECRET });
   expect(idsOf(report, 'failed')).toEqual(['missing-timestamp']);
   expect(find(report, 'missing-timestamp').detail).toContain('did not answer (ECONNRESET)');
 });
@@ -338,7 +338,7 @@ it.concurrent('counts a broken connection as a refusal of the large body', async
     if (Number(request.headers['content-length']) > 5_000) request.socket.destroy();
     else shop.listener(request, response);
   });
-  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
+  const report = await check(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
   expect(find(report, 'large-body')).toMatchObject({ outcome: 'passed' });
 });
 
@@ -348,7 +348,7 @@ it.concurrent('counts an answer to the large body that is not HTTP as a failure'
     if (Number(request.headers['content-length']) > 5_000) request.socket.end('too large\r\n\r\n');
     else shop.listener(request, response);
   });
-  const report = await checkCallbackEndpoint(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
+  const report = await check(url, { signingSecret: SECRET, largeBodyBytes: 6_000 });
   expect(find(report, 'large-body')).toMatchObject({
     outcome: 'failed',
     detail: expect.stringMatching(/did not answer \(HPE_\w+\)$/),
@@ -367,7 +367,7 @@ describe.concurrent('the bodies', () => {
         }
       })().listener,
     );
-    const report = await checkCallbackEndpoint(url, {
+    const report = await check(url, {
       signingSecret: SECRET,
       merchantPaymentReference,
     });
@@ -409,7 +409,7 @@ it.concurrent('sends a large body of the requested size, as a valid record', asy
       }
     })().listener,
   );
-  const report = await checkCallbackEndpoint(url, {
+  const report = await check(url, {
     signingSecret: SECRET,
     largeBodyBytes: 65_536, // what this shop takes, and not a byte more
   });
@@ -420,11 +420,11 @@ it.concurrent('sends a large body of the requested size, as a valid record', asy
 
 describe.concurrent('the report', () => {
   it('is frozen and plain', async () => {
-    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+    const report = await check(await listen(new Shop().listener), {
       signingSecret: SECRET,
     });
-    const [check] = report.checks;
-    for (const part of [report, report.checks, report.counts, report.acknowledgeMs, check]) {
+    const [first] = report.checks;
+    for (const part of [report, report.checks, report.counts, report.acknowledgeMs, first]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
@@ -433,7 +433,7 @@ describe.concurrent('the report', () => {
   });
 
   it('explains every check: what, why and how', async () => {
-    const { checks } = await checkCallbackEndpoint('http://127.0.0.1:1', { signingSecret: SECRET });
+    const { checks } = await check('http://127.0.0.1:1', { signingSecret: SECRET });
     for (const { title, why, remedy, detail } of checks) {
       for (const text of [title, why, remedy, detail]) expect(text.length).toBeGreaterThan(10);
     }
@@ -442,7 +442,7 @@ describe.concurrent('the report', () => {
 
   it('holds no secret: from the signature, a query, or an error of the probe', async () => {
     const url = `${await listen(new Shop().listener)}?token=query-secret`;
-    const report = await checkCallbackEndpoint(url, {
+    const report = await check(url, {
       signingSecret: SECRET,
       countEffects: () => {
         throw new Error(`postgres://user:${SECRET}@db`);
@@ -456,7 +456,7 @@ describe.concurrent('the report', () => {
   });
 
   it('does not name the query when nothing answers either', async () => {
-    const report = await checkCallbackEndpoint('http://127.0.0.1:1/?token=query-secret', {
+    const report = await check('http://127.0.0.1:1/?token=query-secret', {
       signingSecret: SECRET,
     });
     expect(JSON.stringify(report)).not.toContain('query-secret');
@@ -469,14 +469,14 @@ it.concurrent('sends the query of the URL, but not its fragment', async () => {
     paths.add(request.url);
     response.writeHead(404).end();
   });
-  await checkCallbackEndpoint(new URL(`${url}?shop=1#part`), { signingSecret: SECRET });
+  await check(new URL(`${url}?shop=1#part`), { signingSecret: SECRET });
   expect([...paths]).toEqual(['/callbacks?shop=1']);
 });
 
 describe.concurrent('onCheck', () => {
   it('is called with each check as it ends, in order', async () => {
     const seen: EndpointCheck[] = [];
-    const report = await checkCallbackEndpoint(await listen(new Shop().listener), {
+    const report = await check(await listen(new Shop().listener), {
       signingSecret: SECRET,
       onCheck: (check) => seen.push(check),
     });
@@ -485,7 +485,7 @@ describe.concurrent('onCheck', () => {
 
   it('ends the run when it throws', async () => {
     const error = new Error('EPIPE');
-    const run = checkCallbackEndpoint(await listen(new Shop().listener), {
+    const run = check(await listen(new Shop().listener), {
       signingSecret: SECRET,
       onCheck: () => {
         throw error;

@@ -35,7 +35,6 @@ async function judge(
 ): Promise<{ failed: string[]; skipped: Record<string, string> }> {
   const { checks } = await check(await listen(shop.listener), {
     signingSecret: SECRET,
-    largeBodyBytes: 70_000,
     ...options,
   });
   return {
@@ -87,8 +86,6 @@ describe('does not accuse an endpoint that', () => {
     const report = await check(await listen(listener), {
       signingSecret: SECRET,
       effectsWithinMs: 300,
-      // More than the shop takes; more than that costs time alone.
-      largeBodyBytes: 70_000,
       countEffects: (payment: CheckedPayment) => ({
         effects: orders.countOf(payment),
         status: orders.statusOf(payment),

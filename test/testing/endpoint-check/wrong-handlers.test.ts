@@ -38,8 +38,6 @@ describe('finds a handler that', () => {
     const report = await check(await listen(listener), {
       signingSecret: SECRET,
       effectsWithinMs: 300,
-      // More than the shop takes; more than that costs time alone.
-      largeBodyBytes: 70_000,
       countEffects: (payment: CheckedPayment) => ({
         effects: orders.countOf(payment),
         status: orders.statusOf(payment),
