@@ -24,8 +24,11 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism() - 1),
     restoreMocks: true,
     unstubEnvs: true,
+    // The files of a worker share their modules, which takes half the time.
+    isolate: false,
+    setupFiles: ['test/between-files.ts'],
     projects: [
-      // `npm test`. The files of a worker share their modules, which takes half the time.
+      // `npm test`.
       {
         extends: true,
         test: {
@@ -37,16 +40,16 @@ export default defineConfig({
             'test/{package,release}/**',
           ],
           globalSetup: ['test/global-setup.ts'],
-          isolate: false,
         },
       },
-      // `npm run test:slow`. What compiles, starts many processes, walks everything, or changes its own process.
+      // What compiles, starts many processes, walks everything, or changes its own process.
       {
         extends: true,
         test: {
           name: 'slow',
           include: ['test/**/*.slow.test.ts'],
           globalSetup: ['test/global-setup.ts'],
+          isolate: true,
           testTimeout: 600_000,
         },
       },
@@ -57,8 +60,6 @@ export default defineConfig({
           name: 'services',
           include: ['test/**/*.services.test.ts'],
           globalSetup: ['test/global-setup.ts', 'test/services/global-setup.ts'],
-          setupFiles: ['test/between-files.ts'],
-          isolate: false,
           fileParallelism: false,
         },
       },
@@ -69,9 +70,8 @@ export default defineConfig({
           name: 'browser',
           include: ['test/**/*.browser.test.ts'],
           globalSetup: ['test/global-setup.ts', 'test/browser/global-setup.ts'],
-          setupFiles: ['test/between-files.ts'],
-          isolate: false,
           fileParallelism: false,
+          testTimeout: 180_000,
         },
       },
       // The tarball, installed from npm's registry, and what a release runs.
@@ -81,6 +81,8 @@ export default defineConfig({
           name: 'package',
           include: ['test/{package,release}/**/*.test.ts'],
           globalSetup: ['test/package/global-setup.ts'],
+          isolate: true,
+          testTimeout: 180_000,
           hookTimeout: 600_000,
         },
       },
@@ -90,6 +92,8 @@ export default defineConfig({
       include: ['src/**/*.ts'],
       exclude: [
         'src/**/index.ts',
+        // Run as a process.
+        'src/cli/main.ts',
         // Run on real servers and drivers, by `npm run test:services`.
         'src/**/{mysql,redis,sqlite}/**',
         'src/storage/{providers/**,postgres/{provided-*,runner}.ts}',
