@@ -44,7 +44,7 @@ module.exports = {
       name: 'no-imports-of-an-index',
       comment: 'An index.ts only re-exports, for the outside.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/|mock-server/control/endpoint-check-run)' },
+      from: { path: '^src/', pathNot: '^src/(cli/|msw/|mock-server/control/endpoint-check-run)' },
       to: { path: '(^|/)index\\.ts$' },
     },
     {

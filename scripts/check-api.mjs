@@ -1,30 +1,69 @@
-// The report of the public interface: what each subpath exports, with all declarations. It makes changes
-// visible in review.
+// The report of the public interface: what each subpath exports, and every declaration that these need. It makes
+// changes visible in review.
 //
 // node scripts/check-api.mjs fails if the report differs node scripts/check-api.mjs --write writes it
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
-import { bundleDeclarations } from './declarations.mjs';
+import { writeDeclarations } from './declarations.mjs';
 import { moduleOf, subpaths } from './subpaths.mjs';
 
 const REPORT = 'api/merchant-payments.api.md';
 
-const files = await bundleDeclarations({
-  entryFileNames: '[name]',
-  chunkFileNames: 'declarations',
-  // In one file, so that the report does not depend on what subpaths share.
-  manualChunks: (id) => (/\/index\.d\.ts$/.test(id) ? undefined : 'declarations'),
-});
-const codeOf = (name) => files.find(({ fileName }) => fileName === name).code;
+// Within the project, where the declarations find the packages whose types they name.
+const folder = mkdtempSync(path.resolve('dist-declarations-'));
+try {
+  writeDeclarations(folder);
+  const report = makeReport();
+  if (process.argv.includes('--write')) {
+    mkdirSync(path.dirname(REPORT), { recursive: true });
+    writeFileSync(REPORT, report);
+  } else if (readFileSync(REPORT, 'utf8') !== report) {
+    console.error(
+      `The public interface differs from ${REPORT}. If that is meant: node scripts/check-api.mjs --write`,
+    );
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
 
-const sections = subpaths.map((subpath) => {
-  const names = exportsOf(codeOf(moduleOf(subpath)));
-  const title = path.posix.join('merchant-payments', subpath);
-  return `## ${title} (${names.length})\n\n${names.map((name) => `- ${name}`).join('\n')}\n`;
-});
-const report = `# What merchant-payments exports
+function makeReport() {
+  const entries = subpaths.map((subpath) => path.join(folder, `${moduleOf(subpath)}.d.ts`));
+  const program = ts.createProgram(entries, {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ESNext,
+  });
+  const checker = program.getTypeChecker();
+  const exported = entries.map((entry) =>
+    checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry))),
+  );
+  const { statements, imports } = everythingBehind(exported.flat(), checker);
+  const modulesOf = new Map();
+  for (const statement of statements) {
+    const modules = modulesOf.get(nameOf(statement)) ?? new Set();
+    modulesOf.set(nameOf(statement), modules.add(moduleNameOf(statement)));
+  }
+
+  /** `verifyCallback`, or `verifyCallback (callback/web/verify)` where modules have different ones. */
+  const label = (name, statement) =>
+    modulesOf.get(nameOf(statement)).size === 1 ? name : `${name} (${moduleNameOf(statement)})`;
+  const sections = subpaths.map((subpath, index) => {
+    const names = exported[index].map((symbol) => {
+      const [statement] = statementsOf(originOf(symbol, checker));
+      const renamed = symbol.name === nameOf(statement) ? '' : ` = ${nameOf(statement)}`;
+      return `- ${label(symbol.name + renamed, statement)}`;
+    });
+    const title = path.posix.join('merchant-payments', subpath);
+    return `## ${title} (${names.length})\n\n${names.sort().join('\n')}\n`;
+  });
+  const declarations = statements
+    .map((statement) => ({ key: label(nameOf(statement), statement), text: print(statement) }))
+    .sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))
+    .map(({ key, text }) => (key.includes('(') ? `// ${key}\n${text}` : text));
+
+  return `# What merchant-payments exports
 
 Written by \`node scripts/check-api.mjs --write\`, and compared by \`npm run check\`.
 
@@ -32,47 +71,62 @@ ${sections.join('\n')}
 ## Declarations
 
 \`\`\`ts
-${declarationsOf(codeOf('declarations')).join('\n')}
+${[...imports, ...declarations].join('\n')}
 \`\`\`
 `;
-
-if (process.argv.includes('--write')) {
-  mkdirSync(path.dirname(REPORT), { recursive: true });
-  writeFileSync(REPORT, report);
-} else if (readFileSync(REPORT, 'utf8') !== report) {
-  console.error(
-    `The public interface differs from ${REPORT}. If that is meant: node scripts/check-api.mjs --write`,
-  );
-  process.exitCode = 1;
 }
 
-function parse(code) {
-  return ts.createSourceFile('report.d.ts', code, ts.ScriptTarget.Latest, true);
+/**
+ * The package's own statements that declare these symbols, and what those name, and so on, with what they import
+ * from other packages.
+ */
+function everythingBehind(symbols, checker) {
+  const statements = new Set();
+  const imports = new Set();
+  const reach = (symbol) => {
+    for (const statement of statementsOf(originOf(symbol, checker))) {
+      if (statements.has(statement)) continue;
+      statements.add(statement);
+      visit(statement);
+    }
+  };
+  const visit = (node) => {
+    const symbol = ts.isIdentifier(node) && checker.getSymbolAtLocation(node);
+    if (symbol) {
+      const from = symbol.declarations?.find(ts.isImportSpecifier)?.parent.parent.parent;
+      const source = from?.moduleSpecifier.text ?? '.';
+      if (!source.startsWith('.')) imports.add(`import { ${symbol.name} } from '${source}';`);
+      reach(symbol);
+    }
+    ts.forEachChild(node, visit);
+  };
+  for (const symbol of symbols) reach(symbol);
+  return { statements: [...statements], imports: [...imports].sort() };
 }
 
-/** `verifyCallback`, or `verifyCallback (below: verifyCallback$1)`. */
-function exportsOf(code) {
-  return parse(code)
-    .statements.filter(ts.isExportDeclaration)
-    .flatMap(({ exportClause }) => exportClause.elements)
-    .map(({ name, propertyName }) =>
-      propertyName ? `${name.text} (below: ${propertyName.text})` : name.text,
+function originOf(symbol, checker) {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+}
+
+function statementsOf({ declarations = [] }) {
+  return declarations
+    .map((declaration) =>
+      ts.findAncestor(declaration, ({ parent }) => parent && ts.isSourceFile(parent)),
     )
-    .sort();
+    .filter((statement) => statement?.getSourceFile().fileName.startsWith(folder));
 }
 
-/** Without comments, by name: their order in the sources does not count. */
-function declarationsOf(code) {
+function nameOf(statement) {
+  return (statement.name ?? statement.declarationList.declarations[0].name).text;
+}
+
+function moduleNameOf(statement) {
+  return path.relative(folder, statement.getSourceFile().fileName).replace(/\.d\.ts$/, '');
+}
+
+function print(statement) {
   const printer = ts.createPrinter({ removeComments: true });
-  const file = parse(code);
-  return file.statements
-    .filter((statement) => !ts.isExportDeclaration(statement))
-    .map((statement) => ({
-      name: ts.isImportDeclaration(statement)
-        ? ''
-        : (statement.name ?? statement.declarationList.declarations[0].name).getText(),
-      text: printer.printNode(ts.EmitHint.Unspecified, statement, file),
-    }))
-    .sort((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)))
-    .map(({ text }) => text);
+  return printer
+    .printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile())
+    .replace(/^export /, '');
 }

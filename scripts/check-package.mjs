@@ -5,8 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { rolldown } from 'rolldown';
+import { build } from 'esbuild';
 import { findMissingLinks, findUnlinked } from './packed-links.mjs';
+import { assets } from './subpaths.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'merchant-payments-pack-'));
 const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit' });
@@ -15,7 +16,7 @@ const run = (command, ...args) => execFileSync(command, args, { stdio: 'inherit'
 const PORTABLE = ['callback/web', 'fetch', 'inbox', 'inbox/redis'];
 
 const ALLOWED = [
-  /^dist\/(?:[\w-]+\/)*[\w-]+\.(?:c?js|d\.c?ts)$/,
+  /^dist\/(?:[\w-]+\/)*[\w.-]+\.(?:c?js|d\.c?ts)$/,
   /^dist\/(?:inbox|outbox)\/(?:mysql|postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
@@ -59,7 +60,11 @@ try {
   const unseen = findUnlinked('.svg', packedFiles, read);
   if (unseen.length > 0) throw new Error(`Packed, but shown by no packed guide: ${unseen}`);
 
-  const { dependencies, exports: entries } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const {
+    dependencies,
+    peerDependencies,
+    exports: entries,
+  } = JSON.parse(readFileSync('package.json', 'utf8'));
   if (Object.keys(dependencies).join() !== 'undici') {
     throw new Error(
       `undici must be the only dependency, but these are: ${Object.keys(dependencies)}`,
@@ -69,6 +74,13 @@ try {
   const targets = JSON.stringify(entries).match(/\.\/dist\/[^"]+/g);
   const missing = targets.filter((target) => !files.has(target));
   if (missing.length > 0) throw new Error(`Exported, but not in the tarball: ${missing}`);
+
+  // Types of any other package would be `any` to users who have not installed it.
+  const known = [...Object.keys({ ...dependencies, ...peerDependencies }), 'node'].join('|');
+  const foreign = new RegExp(`(?:from |import\\(|import )'(?!\\.|(?:${known})['/:])[^']+'`);
+  const declared = packedFiles.filter((file) => /\.d\.c?ts$/.test(file));
+  const strangers = declared.flatMap((file) => foreign.exec(read(file))?.[0] ?? []);
+  if (strangers.length > 0) throw new Error(`The declarations must not name ${strangers}`);
 
   for (const subpath of PORTABLE) {
     const imported = await importsOf(`dist/${subpath}/index.js`);
@@ -87,33 +99,23 @@ try {
   const tarball = path.join(folder, packed.filename);
   run('npx', '--no-install', 'publint', 'run', tarball, '--strict');
   // Files to read, not modules.
-  const notModules = [
-    'inbox/mysql/schema.sql',
-    'inbox/postgres/schema.sql',
-    'outbox/mysql/schema.sql',
-    'outbox/postgres/schema.sql',
-    'mock-server/dashboard.html',
-    'openapi.json',
-  ];
-  run(
-    'npx',
-    '--prefix',
-    'scripts',
-    '--no-install',
-    'attw',
-    tarball,
-    '--exclude-entrypoints',
-    ...notModules,
-  );
+  const notModules = ['--exclude-entrypoints', ...Object.keys(assets)];
+  run('npx', '--prefix', 'scripts', '--no-install', 'attw', tarball, ...notModules);
   console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
 /** What a bundle of this module leaves to the runtime. */
-async function importsOf(input) {
-  const build = await rolldown({ input, external: [/^node:/], treeshake: false });
-  const { output } = await build.generate();
-  await build.close();
-  return output.flatMap(({ imports }) => imports);
+async function importsOf(entryPoint) {
+  const { metafile } = await build({
+    entryPoints: [entryPoint],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    treeShaking: false,
+    write: false,
+    metafile: true,
+  });
+  return Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
 }

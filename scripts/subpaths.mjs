@@ -5,7 +5,6 @@
 // package.json's exports and typesVersions
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 /** In the order of the reference; '' is the package itself. */
@@ -34,29 +33,6 @@ export const subpaths = [
 ];
 
 /**
- * Built into one file each: loading a verifier from many files takes several times as long. `callback/web` is for
- * edge runtimes, which load ES modules.
- */
-export const singleFile = { esm: ['callback', 'callback/web'], cjs: ['callback'] };
-
-/**
- * Built once, as CommonJS, which the ES module re-exports: two builds would double the installed size, and no
- * browser or edge runtime bundles these.
- */
-export const oneImplementation = [
-  'inbox/mysql',
-  'inbox/postgres',
-  'inbox/redis',
-  'inbox/sqlite',
-  'outbox',
-  'outbox/mysql',
-  'outbox/postgres',
-  'outbox/sqlite',
-  'mock-server',
-  'testing',
-];
-
-/**
  * Files that are exported unchanged, with their sources. scripts/build-dashboard.mjs builds the dashboard.
  */
 export const assets = {
@@ -70,12 +46,6 @@ export const assets = {
 
 /** The path of a subpath's module without its extension, in src/ and in dist/: `callback/index`. */
 export const moduleOf = (subpath) => (subpath === '' ? 'index' : `${subpath}/index`);
-
-/** The modules of subpaths as a bundler takes them: `callback/index: src/callback/index.ts`. */
-export const entriesOf = (names, from = 'src', ending = '.ts') =>
-  Object.fromEntries(
-    names.map((name) => [moduleOf(name), path.join(from, `${moduleOf(name)}${ending}`)]),
-  );
 
 const key = (subpath) => (subpath === '' ? '.' : `./${subpath}`);
 

@@ -108,7 +108,7 @@ export class PaymentClient {
     overrides: Partial<PaymentClientOptions> = {},
     env: Record<string, string | undefined> = globalThis.process?.env ?? {},
   ): PaymentClient {
-    return new PaymentClient(new EnvironmentOptions(overrides, env) as never);
+    return createFromEnvironment(new EnvironmentOptions(overrides, env));
   }
 
   /**
@@ -334,6 +334,11 @@ function toCallTrace({ operation, settings, draft, options, ...call }: Call): Ca
     ...(logContext !== undefined && { context: logContext }),
     attempts: 0,
   };
+}
+
+// A class that names itself is `_PaymentClient` in the stack traces of the published code.
+function createFromEnvironment(environment: EnvironmentOptions): PaymentClient {
+  return new PaymentClient(environment as never);
 }
 
 function draftRequest(

@@ -1,8 +1,8 @@
+import { createMockService } from 'merchant-payments/mock-server';
 import { type HttpHandler, HttpResponse, http, passthrough } from 'msw';
 import { InvalidOptionError } from '../errors.js';
 import type { MockService } from '../mock-server/mock-service.js';
 import { type MockServiceOptions, serviceRules } from '../mock-server/options.js';
-import { createMockService } from '../mock-server/service.js';
 import { operations } from '../protocol/operations.js';
 import { type OptionRules, optional, resolveOptions, withMethods } from '../protocol/options.js';
 import { type BaseUrl, baseUrl } from '../protocol/url.js';

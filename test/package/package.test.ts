@@ -167,7 +167,7 @@ describe('the installed package', () => {
       expect(stderr.length).toBeLessThan(2048);
       // The frame names a function, and the line that it names is that function's, in a few words.
       const frame =
-        /at (?:\w+ )?\S*?request \((?:file:\/\/)?(.*dist\/(?:shared\/)?[\w-]+\.c?js):(\d+):\d+\)/.exec(
+        /at PaymentClient\.request \((?:file:\/\/)?(.*dist\/(?:shared\/)?[\w-]+\.c?js):(\d+):\d+\)/.exec(
           stderr,
         );
       const [, source = '', line] = frame ?? [];

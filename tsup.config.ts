@@ -1,0 +1,87 @@
+import { type BuildOptions, transform } from 'esbuild';
+import { defineConfig } from 'tsup';
+import manifest from './package.json' with { type: 'json' };
+
+// What is exported as a module: '' for the package itself, 'callback' …
+const subpaths = Object.entries(manifest.exports)
+  .filter(([, target]) => typeof target !== 'string')
+  .map(([name]) => name.slice('./'.length));
+
+// From many files, these would take several times as long to load.
+const inOneFile = ['', 'callback', 'callback/web'];
+
+// Built as CommonJS alone, which scripts/build.mjs re-exports: a second build would double the installed size,
+// and no browser or edge runtime bundles these.
+const oneImplementation = [
+  'inbox/mysql',
+  'inbox/postgres',
+  'inbox/redis',
+  'inbox/sqlite',
+  'outbox',
+  'outbox/mysql',
+  'outbox/postgres',
+  'outbox/sqlite',
+  'mock-server',
+  'testing',
+];
+
+// Dependencies and peers are not bundled, and neither is the package where it imports itself by its name.
+const external = [/^merchant-payments(?:\/|$)/];
+const target = 'node20.18';
+// zod keeps its settings in a global object, which a user's zod has too: with settings of its own, the bundled one
+// neither obeys the user's nor changes them.
+const define = { 'globalThis.__zod_globalConfig': '{ "jitless": true }' };
+// Not minified: readable where it is installed. The documentation is in the declarations.
+const modules = { format: 'esm', target, external, splitting: true, define } as const;
+const withChunksIn = (folder: string) => ({
+  esbuildOptions(options: BuildOptions) {
+    options.chunkNames = `${folder}/[name]-[hash]`;
+  },
+});
+
+// esbuild shares code only between ES modules, so these become CommonJS afterwards; without `import()`, which
+// is refused in the VM where Jest runs CommonJS.
+const toCommonJs = {
+  name: 'to-commonjs',
+  renderChunk: (code: string) =>
+    transform(code, {
+      format: 'cjs',
+      platform: 'node',
+      target,
+      supported: { 'dynamic-import': false },
+    }),
+};
+
+export default defineConfig([
+  { ...modules, entry: modulesOf(inOneFile), splitting: false },
+  { ...modules, entry: modulesOf(['callback']), splitting: false, format: 'cjs' },
+  {
+    ...modules,
+    ...withChunksIn('shared'),
+    entry: modulesOf(
+      subpaths.filter((name) => ![...inOneFile, ...oneImplementation].includes(name)),
+    ),
+  },
+  { ...modules, ...withChunksIn('cli'), entry: { 'cli/main': 'src/cli/main.ts' } },
+  {
+    ...modules,
+    ...withChunksIn('shared'),
+    entry: modulesOf(subpaths.filter((name) => name !== 'callback')),
+    outExtension: () => ({ js: '.cjs' }),
+    // CommonJS has `__filename` instead.
+    define: { ...define, 'import.meta.url': 'undefined' },
+    plugins: [toCommonJs],
+  },
+  // From declarations that tsc has written: from the sources, this takes ten times as long.
+  {
+    format: 'cjs',
+    external,
+    entry: modulesOf(subpaths, 'dist-declarations', '.d.ts'),
+    dts: { only: true },
+  },
+]);
+
+function modulesOf(names: string[], folder = 'src', ending = '.ts'): Record<string, string> {
+  const files = names.map((name) => (name === '' ? 'index' : `${name}/index`));
+  return Object.fromEntries(files.map((file) => [file, `${folder}/${file}${ending}`]));
+}
