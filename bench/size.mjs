@@ -11,13 +11,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export function measureSize() {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-payments-size-'));
   try {
-    const [{ filename }] = JSON.parse(npm(root, 'pack', '--json', '--pack-destination', folder));
+    const [{ filename, size }] = JSON.parse(
+      npm(root, 'pack', '--json', '--pack-destination', folder),
+    );
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
     npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${filename}`);
     const modules = join(folder, 'node_modules');
     const packages = readdirSync(modules).filter((name) => !name.startsWith('.'));
     const installed = megabytes(modules);
     return {
+      packedBytes: size,
       megabytes: installed,
       title: 'size: node_modules after installing the packed tarball, bytes of its files',
       rows: [
