@@ -80,7 +80,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('duplicates of a change', () => {
     const first = inbox.process(change('duplicates'), held.work);
     await held.started;
     const second = inbox.process(change('duplicates'), nothing);
-    expect(await inbox.process(change('other'), nothing)).toBe('processed');
+    expect(await inbox.process(change('another'), nothing)).toBe('processed');
     expect(pool).toMatchObject({ totalCount: 2, idleCount: 1, waitingCount: 0 });
     held.finish();
     expect(await Promise.all([first, second])).toEqual(['processed', 'duplicate']);

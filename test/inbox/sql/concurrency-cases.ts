@@ -2,10 +2,12 @@ import { expect, it } from 'vitest';
 import type { CallbackInbox } from '../../../src/inbox/inbox.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';
 
+type Inbox = CallbackInbox<unknown>;
+
 /** A server with the inbox's tables. */
 export interface SqlServer {
   /** An inbox as another process would have it, with a pool of three connections that wait for long. */
-  openInbox(): CallbackInbox<unknown>;
+  openInbox(): Inbox;
   query(sql: string): Promise<Record<string, unknown>[]>;
   /** The type of a column that counts. */
   readonly serial: string;
@@ -22,6 +24,9 @@ export function describeProcesses(
   form: string,
   { openInbox, waitForBlocked, terminate }: SqlServer,
 ): void {
+  const inboxes = Array.from({ length: 4 }, openInbox);
+  const [one, two, three] = inboxes as [Inbox, Inbox, Inbox];
+
   it.each([
     // The last two at one instance, too, while a third one waits at another.
     [[0, 1, 2, 3]],
@@ -29,7 +34,6 @@ export function describeProcesses(
     [[3, 2, 1, 0]],
     [[0, 1, 0, 1]],
   ])('run the changes of a payment in the order in which they arrive, at %o', async (route) => {
-    const inboxes = Array.from({ length: 4 }, openInbox);
     const reference = `ordered-${form}-${route}`;
     const ran: { minute: number; stale: boolean }[] = [];
     const held = heldWork<unknown>();
@@ -51,14 +55,14 @@ export function describeProcesses(
   it.each(['commits', 'fails', 'is lost'])('when the first one %s, run the next', async (end) => {
     const reference = `first-${end}-${form}`;
     const held = heldWork<unknown>();
-    const first = openInbox().process(change(reference, 2), held.work);
+    const first = one.process(change(reference, 2), held.work);
     const settled = first.catch((error: unknown) => error);
     const { tx } = await held.started;
     const ran: string[] = [];
     const note = (name: string) => async () => void ran.push(name);
-    const duplicate = openInbox().process(change(reference, 2), note('duplicate'));
+    const duplicate = two.process(change(reference, 2), note('duplicate'));
     await waitForBlocked(1);
-    const older = openInbox().process(change(reference, 1), note('older'));
+    const older = three.process(change(reference, 1), note('older'));
     await waitForBlocked(2);
     if (end === 'commits') held.finish();
     if (end === 'fails') held.fail('failed');
@@ -76,7 +80,6 @@ export function describeProcesses(
 
   it('run an older change when the later one was lost in a crash, and then the later one', async () => {
     const reference = `crash-${form}`;
-    const [one, two] = [openInbox(), openInbox()];
     const held = heldWork<unknown>();
     const first = one.process(change(reference, 2), held.work);
     const lost = expect(first).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
