@@ -11,26 +11,21 @@ import {
   type WholeNumberRange,
   wholeNumbersIn,
 } from './options.js';
-import { type Finding, type Hints, pick, run } from './schema.js';
+import { type Finding, fields, type Hints, run, type Shape } from './schema.js';
 
 // Schemas for data that developers write: a misspelt field would have no effect, so it is refused, and the first
 // mistake is reported as that of an option is.
 
 /** An object with these fields and no others. */
-export function strictFields<const Shape extends z.core.$ZodShape>(
-  shape: Shape,
+export function strictFields<const Fields extends Shape>(
+  shape: Fields,
   expected = `an object with ${Object.keys(shape).join(', ')}`,
 ) {
   const known = Object.keys(shape);
-  const refuseUnknown = z.transform((value: unknown, { issues }) => {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    const unknown = isObject ? findUnknown(value, known) : undefined;
-    if (unknown === undefined) return pick(value, known);
-    const params = { unknown, known } satisfies UnknownField;
-    issues.push({ code: 'custom', message: expected, input: value, params });
-    return value;
+  return fields(shape, expected, (value): UnknownField | undefined => {
+    const unknown = findUnknown(value, known);
+    return unknown === undefined ? undefined : { unknown, known };
   });
-  return z.pipe(refuseUnknown, z.object(shape, expected));
 }
 
 interface UnknownField extends Hints {
