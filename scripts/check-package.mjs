@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
+import ts from 'typescript';
 import { findMissingLinks, findUnlinked } from './packed-links.mjs';
 import { assets } from './subpaths.mjs';
 
@@ -76,11 +77,14 @@ try {
   if (missing.length > 0) throw new Error(`Exported, but not in the tarball: ${missing}`);
 
   // Types of any other package would be `any` to users who have not installed it.
-  const known = [...Object.keys({ ...dependencies, ...peerDependencies }), 'node'].join('|');
-  const foreign = new RegExp(`(?:from |import\\(|import )'(?!\\.|(?:${known})['/:])[^']+'`);
-  const declared = packedFiles.filter((file) => /\.d\.c?ts$/.test(file));
-  const strangers = declared.flatMap((file) => foreign.exec(read(file))?.[0] ?? []);
-  if (strangers.length > 0) throw new Error(`The declarations must not name ${strangers}`);
+  const known = new RegExp(
+    `^(?:\\.|node:|(?:${Object.keys({ ...dependencies, ...peerDependencies }).join('|')})$)`,
+  );
+  const named = packedFiles
+    .filter((file) => /\.d\.c?ts$/.test(file))
+    .flatMap((file) => ts.preProcessFile(read(file)).importedFiles);
+  const strangers = named.map(({ fileName }) => fileName).filter((name) => !known.test(name));
+  if (strangers.length > 0) throw new Error(`The declarations must not import ${strangers}`);
 
   for (const subpath of PORTABLE) {
     const imported = await importsOf(`dist/${subpath}/index.js`);
