@@ -1,7 +1,6 @@
 import type { InspectOptions } from 'node:util';
 import { ConnectionError, InvalidOptionError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
-import { invalidOption } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import type { Credentials } from './credentials.js';
@@ -204,7 +203,7 @@ export class PaymentClient {
     const { response } = await this.#send({
       operation: 'request',
       settings,
-      draft: draftRequest(settings.requests, request, options),
+      draft: notSent(() => settings.requests.any(request, options?.extraBody)),
       options: resolveRequestOptions(options, settings.options),
       merchantPaymentReference: undefined,
     });
@@ -339,23 +338,6 @@ function toCallTrace({ operation, settings, draft, options, ...call }: Call): Ca
 // A class that names itself is `_PaymentClient` in the stack traces of the published code.
 function createFromEnvironment(environment: EnvironmentOptions): PaymentClient {
   return new PaymentClient(environment as never);
-}
-
-function draftRequest(
-  requests: RequestFactory,
-  request: ServiceRequest,
-  options: RequestOptions | undefined,
-): RequestDraft {
-  return notSent(() => {
-    if (typeof request !== 'object' || request === null) {
-      throw invalidOption('request', 'an object with method and path', request);
-    }
-    if (options?.extraBody !== undefined) {
-      const remedy = 'put the fields into the body of the request';
-      throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
-    }
-    return requests.any(request);
-  });
 }
 
 function toSettings(options: ResolvedClientOptions): Settings {

@@ -1,6 +1,7 @@
-import { InvalidRequestError, type Issue } from '../errors.js';
+import { InvalidOptionError, InvalidRequestError, type Issue } from '../errors.js';
 import { describeMismatch } from '../protocol/describe-value.js';
 import { operations } from '../protocol/operations.js';
+import { invalidOption } from '../protocol/options.js';
 import type { CreatePaymentInput } from '../protocol/payment.js';
 import type { Credentials } from './credentials.js';
 import type { ResolvedClientOptions } from './options.js';
@@ -54,8 +55,20 @@ export class RequestFactory {
     return this.#draft(method, safe, path, body);
   }
 
-  /** @throws {InvalidRequestError} for a method, path or body that is invalid */
-  any(request: ServiceRequest): RequestDraft {
+  /**
+   * A request for any operation.
+   *
+   * @throws {InvalidRequestError} for a method, path or body that is invalid
+   * @throws {InvalidOptionError} for what is no request, and for an `extraBody`
+   */
+  any(request: ServiceRequest, extraBody: unknown): RequestDraft {
+    if (typeof request !== 'object' || request === null) {
+      throw invalidOption('request', 'an object with method and path', request);
+    }
+    if (extraBody !== undefined) {
+      const remedy = 'put the fields into the body of the request';
+      throw new InvalidOptionError('extraBody', `extraBody is for payments.create; ${remedy}`);
+    }
     const { path, body } = request;
     const issues = [
       ...findMethodIssues(request.method, body),

@@ -13,7 +13,7 @@ export interface Dialect {
   now(): string;
   /** The columns of a row as a JSON list. */
   list(columns: string): string;
-  /** Ends a SELECT that locks its rows, or those that nobody has locked. */
+  /** Ends a SELECT that locks its rows; the second form skips rows that are locked. */
   readonly forUpdate: string;
   readonly skipLocked: string;
   /** Ends an INSERT of a new payment. If one is stored, nothing changes, or it fails as the session expects. */
