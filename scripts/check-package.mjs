@@ -29,7 +29,7 @@ const ALLOWED = [
 
 // An import of zod, or its settings: those in the global object are of a user's zod.
 const NAMES_ZOD =
-  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)["'`]zod["'`/]|globalThis\.__zod_global/;
+  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)["'`]zod["'`/]|= globalThis\.__zod_global/;
 
 try {
   const [packed] = JSON.parse(
@@ -118,6 +118,7 @@ async function importsOf(entryPoint) {
     format: 'esm',
     platform: 'node',
     treeShaking: false,
+    logLevel: 'error',
     write: false,
     metafile: true,
   });
