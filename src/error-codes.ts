@@ -41,7 +41,7 @@ const codes = {
   OutboxError: [
     'REFERENCE_CONFLICT',
     'UNKNOWN_REFERENCE',
-    'OUTBOX_STATE',
+    'STATE_CHANGED',
     'SECOND_PAYMENT',
     'OUTBOX_TIMEOUT',
     'TRANSACTION_LOST',
@@ -102,7 +102,7 @@ export type InboxErrorCode = CodeOf<'InboxError'>;
  *
  * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
  * - `UNKNOWN_REFERENCE`: the outbox has no payment with this `merchantPaymentReference`.
- * - `OUTBOX_STATE`: the payment's state does not allow the operation.
+ * - `STATE_CHANGED`: the payment has changed since it was looked up, or an attempt to send it may still be under way.
  * - `SECOND_PAYMENT`: the service has a second payment for one reference; look both up, and
  *   refund one if both are paid.
  * - `OUTBOX_TIMEOUT`: the store did not answer in time.

@@ -5,14 +5,14 @@ import { readLists } from './lists.js';
 export async function staffPage(problem = ''): Promise<string> {
   const lists = await readLists();
   const unresolved = lists.unresolved.map((payment) => {
-    const { merchantPaymentReference: reference, input, sentAt, failure } = payment;
+    const { merchantPaymentReference: reference, input, sentAt, failure, attempts } = payment;
     return html`<article class="card">
       <h3>${reference}</h3>
       <p class="faint">${(input.amount / 100).toFixed(2)} ${input.currency}, sent ${ago(sentAt)}, ${failure?.code ?? 'no answer'}</p>
       <div class="actions">
-        ${button('resolve', { reference }, 'The service has no payment')}
-        <form method="post" action="/staff/resolve">
-          <input type="hidden" name="reference" value="${reference}">
+        ${button('confirm-not-created', { reference, attempts }, 'The service has no payment')}
+        <form method="post" action="/staff/resolve-created">
+          ${hidden({ reference, attempts })}
           <input name="referenceNumber" placeholder="Reference number" aria-label="Reference number of ${reference}" required>
           <button type="submit">The service has this one</button>
         </form>
@@ -42,6 +42,28 @@ export async function staffPage(problem = ''): Promise<string> {
       <p class="faint">${order.status ?? 'no callback yet'}, ordered ${ago(order.orderedAt)}</p>
     </article>`,
   );
+  return page(html`
+    ${problem && html`<p class="error" role="alert">${problem}</p>`}
+    ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
+    ${list('Second payments', 'Look both payments up at the service. If both are paid, refund the one that is not the order’s paid_by.', second)}
+    ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
+    ${list('Waiting for more than a day', 'Not paid, or the callback is lost. Mostly they were not paid.', waiting)}
+  `);
+}
+
+/** Asks once more, in words, before a payment counts as not created. */
+export function confirmationPage({ reference, attempts }: Record<string, string>): string {
+  return page(html`<article class="card">
+    <h2>The service has no payment for ${reference}?</h2>
+    <p>The customer may then pay again. If the service does have the payment after all, the order is paid twice.</p>
+    <div class="actions">
+      ${button('resolve-not-created', { reference, attempts }, 'Yes, it has none')}
+      <a href="/staff">No, back to the lists</a>
+    </div>
+  </article>`);
+}
+
+function page(content: unknown): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -55,11 +77,7 @@ export async function staffPage(problem = ''): Promise<string> {
   <header>The tea shop</header>
   <main>
     <h1>Payments for staff</h1>
-    ${problem && html`<p class="error" role="alert">${problem}</p>`}
-    ${list('Unresolved', 'It is not known whether the service has these payments. Look them up there.', unresolved)}
-    ${list('Second payments', 'Look both payments up at the service. If both are paid, refund the one that is not the order’s paid_by.', second)}
-    ${list('Failed changes', 'The shop could not process these callbacks. Remove the cause, then replay.', failed)}
-    ${list('Waiting for more than a day', 'Not paid, or the callback is lost. Mostly they were not paid.', waiting)}
+    ${content}
   </main>
 </body>
 </html>`.text;
@@ -73,11 +91,14 @@ function list(title: string, meaning: string, rows: readonly unknown[]) {
   </section>`;
 }
 
-function button(action: string, fields: Record<string, string>, label: string) {
-  const inputs = Object.entries(fields).map(
+function button(action: string, fields: Record<string, unknown>, label: string) {
+  return html`<form method="post" action="/staff/${action}">${hidden(fields)}<button type="submit">${label}</button></form>`;
+}
+
+function hidden(fields: Record<string, unknown>) {
+  return Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`<form method="post" action="/staff/${action}">${inputs}<button type="submit">${label}</button></form>`;
 }
 
 function ago(instant: Date | undefined): string {

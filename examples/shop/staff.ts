@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { MerchantPaymentsError } from 'merchant-payments';
 import { handleCallback } from './callbacks.js';
 import { inbox, outbox } from './database.js';
-import { staffPage } from './staff-page.js';
+import { confirmationPage, staffPage } from './staff-page.js';
 
 const { STAFF_TOKEN = '' } = process.env;
 if (STAFF_TOKEN.length < 16) throw new Error('STAFF_TOKEN must have 16 characters or more');
@@ -15,12 +15,23 @@ staff.get('/', async (_request, response) => {
   response.send(await staffPage());
 });
 
-/** A person has looked at the service, which has the payment or does not. */
-staff.post('/resolve', (request, response) =>
+/** A person has looked at the service, which has the payment. */
+staff.post('/resolve-created', (request, response) =>
   act(response, async () => {
     const { reference, referenceNumber } = request.body;
-    const finding = referenceNumber ? { created: { referenceNumber } } : 'not-created';
-    await outbox.resolve(reference, finding);
+    await outbox.resolve(reference, { created: { referenceNumber } }, seenIn(request));
+    return undefined;
+  }),
+);
+
+/** A person has looked at the service, which does not have the payment: asks once more. */
+staff.post('/confirm-not-created', (request, response) => {
+  response.send(confirmationPage(request.body));
+});
+
+staff.post('/resolve-not-created', (request, response) =>
+  act(response, async () => {
+    await outbox.resolve(request.body.reference, 'not-created', seenIn(request));
     return undefined;
   }),
 );
@@ -43,6 +54,11 @@ staff.post('/discard', (request, response) =>
   }),
 );
 
+/** What the decision is based on, as the page showed it: the payment may have been sent again since. */
+function seenIn({ body }: Request) {
+  return { attempts: Number(body.attempts) };
+}
+
 function changeOf({ body }: Request) {
   return { key: body.key, paymentReference: body.paymentReference };
 }
@@ -50,7 +66,7 @@ function changeOf({ body }: Request) {
 /** Returns to the lists, with any error shown above them. */
 async function act(response: Response, action: () => Promise<string | undefined>) {
   const problem = await action().catch((error: unknown) => {
-    // For example OUTBOX_STATE: meanwhile a callback has settled the payment.
+    // For example STATE_CHANGED: meanwhile a callback has settled the payment.
     if (error instanceof MerchantPaymentsError) return error.message;
     throw error;
   });

@@ -13,11 +13,13 @@ import {
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
 import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
 import { toStoredName } from '../storage/stored-name.js';
+import { readAttempts, toDecision } from './decision.js';
 import {
+  movedOn,
   notGranted,
   notStoredInTime,
-  notUnresolved,
   referenceConflict,
+  tooEarly,
   unknownReference,
 } from './errors.js';
 import { listSecondPayments, listUnresolved } from './lists.js';
@@ -31,6 +33,7 @@ import type {
   Resolution,
   SecondPayment,
   SecondPaymentsOptions,
+  SeenPayment,
   SettleOutcome,
   UnresolvedOptions,
 } from './outbox.js';
@@ -139,24 +142,23 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     return listSecondPayments(this.#store, options);
   }
 
-  async resolve(merchantPaymentReference: string, resolution: Resolution): Promise<void> {
+  async resolve(
+    merchantPaymentReference: string,
+    resolution: Resolution,
+    seen: SeenPayment,
+  ): Promise<void> {
     const reference = assertReference(merchantPaymentReference);
-    const referenceNumber = readResolution(resolution);
-    const key = toStoredName(reference);
-    const result =
-      referenceNumber === undefined
-        ? ({ state: 'rejected', failure: undefined } as const)
-        : ({
-            state: 'created',
-            finding: toFinding({ merchantPaymentReference: reference, referenceNumber }),
-          } as const);
-    if (await this.#store.resolve(key, result)) return;
-    const stored = await this.#store.read(key);
-    if (stored === undefined) throw unknownReference();
+    const decision = toDecision(reference, resolution);
+    const attempts = readAttempts(seen);
+    const decided = await this.#store.resolve(toStoredName(reference), decision, attempts);
+    if (decided === undefined) throw unknownReference();
+    if (decided.outcome === 'resolved') return;
+    if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
+    const { stored } = decided;
     // Its callback has settled it with the same result in the meantime.
-    const found = result.finding?.referenceNumber;
+    const found = decision.finding?.referenceNumber;
     if (found !== undefined && stored.referenceNumber === found) return;
-    throw notUnresolved(stored.state);
+    throw movedOn(stored, attempts);
   }
 
   async recover(): Promise<Recovery> {
@@ -345,15 +347,4 @@ const recordRules = {
 
 function assertReference(reference: unknown): string {
   return text(reference, 'merchantPaymentReference');
-}
-
-function readResolution(resolution: Resolution): string | undefined {
-  if (resolution === 'not-created') return undefined;
-  const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
-  if (typeof created !== 'object' || created === null) {
-    const expected = "'not-created' or { created: { referenceNumber } }";
-    const remedy = 'pass it to resolve() after the reference';
-    throw invalidOption('resolution', expected, resolution, remedy);
-  }
-  return text(created.referenceNumber, 'resolution.created.referenceNumber');
 }

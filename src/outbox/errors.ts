@@ -19,11 +19,27 @@ export function unknownReference(): OutboxError {
   );
 }
 
-export function notUnresolved(state: OutboxState): OutboxError {
+/** @param seen - the attempts on which the decision was based */
+export function movedOn(
+  { state, attempts }: { readonly state: OutboxState; readonly attempts: number },
+  seen: number,
+): OutboxError {
   return new OutboxError(
-    'OUTBOX_STATE',
-    `The payment is '${state}', and only an 'unresolved' one can be resolved. Nothing was changed; see its current state with outbox.get()`,
+    'STATE_CHANGED',
+    `The payment is '${state}' with ${counted(attempts)}, and the decision was about an 'unresolved' one with ${counted(seen)}. Nothing was changed. Read the payment again with outbox.get(); if it is still unresolved, look it up at the service again`,
   );
+}
+
+/** @param leftMs - how long the attempt may still take, in milliseconds */
+export function tooEarly(leftMs: number): OutboxError {
+  return new OutboxError(
+    'STATE_CHANGED',
+    `It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in ${Math.ceil(leftMs / 1000)} s`,
+  );
+}
+
+function counted(attempts: number): string {
+  return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
 }
 
 export function notSentInTime(): OutboxError {

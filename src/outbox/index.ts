@@ -18,6 +18,7 @@ export type {
   Resolution,
   SecondPayment,
   SecondPaymentsOptions,
+  SeenPayment,
   SettleOutcome,
   UnresolvedOptions,
 } from './outbox.js';

@@ -5,6 +5,8 @@ import type {
   Claim,
   Claimed,
   Cursor,
+  Decided,
+  Decision,
   Finding,
   Intent,
   Listed,
@@ -77,11 +79,12 @@ export class MemoryStore implements OutboxStore {
     return outcome;
   }
 
-  async resolve(key: string, result: Result): Promise<boolean> {
+  async resolve(key: string, decision: Decision, attempts: number): Promise<Decided | undefined> {
     const row = this.#rows.get(key);
-    if (row === undefined || this.#read(row).state !== 'unresolved') return false;
-    this.#change(key, row, steps.end(result));
-    return true;
+    if (row === undefined) return undefined;
+    const { decided, change } = steps.resolve(row, decision, attempts, this.#now());
+    if (change !== undefined) this.#change(key, row, change);
+    return decided;
   }
 
   async read(key: string): Promise<StoredPayment | undefined> {

@@ -121,6 +121,12 @@ export type Resolution =
     }
   | 'not-created';
 
+/** The payment on which a person's decision is based: the one that {@link PaymentOutbox.unresolved} listed. */
+export interface SeenPayment {
+  /** Its `attempts` when it was looked up at the service. A whole number from 0. */
+  attempts: number;
+}
+
 /** The result of {@link PaymentOutbox.recover}. */
 export interface Recovery {
   /** How many recorded payments were sent. */
@@ -198,9 +204,18 @@ export interface PaymentOutbox<Tx = unknown> {
    * Resolves a payment by hand, after someone has looked it up at the service. With `'not-created'`, the payment
    * becomes `rejected`: `create` or `send` sends it again, {@link recover} does not.
    *
-   * @throws {OutboxError} `UNKNOWN_REFERENCE`; `OUTBOX_STATE` when the payment is not unresolved
+   * `seen` names what the decision is based on: a decision about an earlier attempt says nothing about a later one.
+   *
+   * @throws {InvalidOptionError} when the reference, the resolution or `seen.attempts` is invalid
+   * @throws {OutboxError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not
+   * unresolved or has other attempts, and for `'not-created'` while the last attempt may still create the payment
+   * (until its lease ends)
    */
-  resolve(merchantPaymentReference: string, resolution: Resolution): Promise<void>;
+  resolve(
+    merchantPaymentReference: string,
+    resolution: Resolution,
+    seen: SeenPayment,
+  ): Promise<void>;
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
    * payments are sent. Any number of processes may call it at any time: run it on a timer. If the service would

@@ -1,5 +1,5 @@
 import type { SettleOutcome } from './outbox.js';
-import type { Claim, Finding, Intent, Result, StoredPayment } from './store.js';
+import type { Claim, Decided, Decision, Finding, Intent, Result, StoredPayment } from './store.js';
 
 // The decisions of a store's steps, for stores that decide in JavaScript: each function takes the stored and locked
 // payment, and returns the change to make.
@@ -45,10 +45,32 @@ export function record({ state }: OwnedPayment, intent: Intent): Change | undefi
   return state === 'rejected' ? { ...intent, state: 'recorded' } : undefined;
 }
 
-/** The change after any end of an attempt to send. */
+/** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link resolve}. */
 export function end(result: Result): Change {
   const { state, finding, failure } = result;
-  return { ...finding, state, failure, owner: undefined, leaseUntilMs: undefined };
+  const change = { ...finding, state, failure, owner: undefined };
+  return state === 'unresolved' ? change : { ...change, leaseUntilMs: undefined };
+}
+
+/** Returns what becomes of a person's decision, which is about a payment with this many attempts, and its change. */
+export function resolve(
+  row: OwnedPayment,
+  decision: Decision,
+  attempts: number,
+  nowMs: number,
+): { readonly decided: Decided; readonly change?: Change } {
+  const stored = visible(row, nowMs);
+  const { state } = stored;
+  const isOpen = state === 'unresolved' || state === 'sending';
+  const leftMs = (row.leaseUntilMs ?? 0) - nowMs;
+  if (isOpen && row.attempts === attempts) {
+    // The request of the last attempt may still reach the service, where a person could not find its payment yet.
+    if (decision.state === 'rejected' && leftMs > 0) {
+      return { decided: { outcome: 'too-early', leftMs } };
+    }
+    if (state === 'unresolved') return { decided: { outcome: 'resolved' }, change: end(decision) };
+  }
+  return { decided: { outcome: 'moved-on', stored } };
 }
 
 /** Returns the outcome of a finding and its change. The caller must store a `second-payment`. */

@@ -70,6 +70,23 @@ export type Result =
       readonly finding?: undefined;
     };
 
+/** What a person found out about a payment. */
+export type Decision =
+  | Extract<Result, { state: 'created' }>
+  | { readonly state: 'rejected'; readonly failure: undefined; readonly finding?: undefined };
+
+/**
+ * What became of a person's decision.
+ *
+ * - `resolved`: it is stored.
+ * - `moved-on`: the payment has another state or other attempts; nothing was changed.
+ * - `too-early`: the lease of the last attempt has `leftMs` milliseconds left; nothing was changed.
+ */
+export type Decided =
+  | { readonly outcome: 'resolved' }
+  | { readonly outcome: 'moved-on'; readonly stored: StoredPayment }
+  | { readonly outcome: 'too-early'; readonly leftMs: number };
+
 /** The position after which a page starts: that of the last entry of the previous page. */
 export interface Cursor {
   readonly atMs: number;
@@ -143,7 +160,8 @@ export interface OutboxStore<Tx = unknown> {
    */
   record(key: string, intent: Intent, tx: Tx | undefined): Promise<StoredPayment | undefined>;
   /**
-   * Stores the result of an attempt if the payment still has this owner, and clears the owner. A payment loses its
+   * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
+   * the payment is now `unresolved`. A payment loses its
    * owner to {@link settle}, {@link resolve} or another claim, but not when its lease expires.
    *
    * @param claimed what the claim returned; since then, others can have changed only its state and times
@@ -168,14 +186,12 @@ export interface OutboxStore<Tx = unknown> {
    */
   settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome>;
   /**
-   * Makes an `unresolved` payment, or one with an expired lease, `created` or `rejected`, and clears its owner.
+   * Makes an `unresolved` payment, or one with an expired lease, `created` or `rejected`, and clears its owner, if it
+   * has this many attempts. `rejected` also requires that the lease of the last attempt has expired.
    *
-   * @returns false, with nothing changed, for any other payment
+   * @returns undefined if nothing is stored
    */
-  resolve(
-    key: string,
-    result: Exclude<Result, { state: 'recorded' | 'unresolved' }>,
-  ): Promise<boolean>;
+  resolve(key: string, decision: Decision, attempts: number): Promise<Decided | undefined>;
   /** Resolves with what is stored under the key. */
   read(key: string): Promise<StoredPayment | undefined>;
   /**

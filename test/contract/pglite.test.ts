@@ -48,7 +48,7 @@ describeOutboxContract<Queryable>('postgresOutbox on PGlite', () => ({
   transaction: (body) => database.transaction((tx) => body(tx as Queryable)),
   async loseLease() {
     await database.query(
-      `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
+      `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
     );
   },
 }));

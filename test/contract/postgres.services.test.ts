@@ -33,7 +33,7 @@ const inboxOn = ({ observer, schema }: Server, create: InboxUnderTest['create'])
 
 const loseLease = async ({ observer }: Server): Promise<void> => {
   await observer.query(
-    `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`,
+    `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
   );
 };
 

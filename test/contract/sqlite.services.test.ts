@@ -58,7 +58,9 @@ describe.each(drivers)('$name:', ({ open }) => {
       return sqliteOutbox(created % 2 === 0 ? connect() : shop, { client });
     },
     loseLease() {
-      shop.exec(`UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`);
+      shop.exec(
+        `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+      );
     },
   }));
 });

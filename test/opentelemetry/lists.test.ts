@@ -70,7 +70,8 @@ describe('the gauges of an outbox', () => {
     const [[, age] = []] = shown[names[1]] ?? [];
     expect(age).toBeGreaterThanOrEqual(60);
     expect(age).toBeLessThanOrEqual((latestMs - startedAtMs) / 1_000 + 60);
-    await outbox.resolve('order-1', 'not-created');
+    setClock(startedAtMs + 60_000);
+    await outbox.resolve('order-1', 'not-created', { attempts: 1 });
     expect((await gauges(telemetry))[names[0]]).toEqual([[{}, 1]]);
   });
 

@@ -40,6 +40,9 @@ function open({
   return { service, store, outbox };
 }
 
+/** What a person has looked up, after one attempt. */
+const SEEN = { attempts: 1 };
+
 describe('the arguments of an outbox', () => {
   it.each<[string, (outbox: PaymentOutbox<unknown>) => Promise<unknown>, string, string]>([
     [
@@ -70,27 +73,51 @@ describe('the arguments of an outbox', () => {
     ['get without a reference', (outbox) => outbox.get(''), 'merchantPaymentReference', 'empty'],
     [
       'resolve without a resolution',
-      (outbox) => outbox.resolve('order-1', undefined as never),
+      (outbox) => outbox.resolve('order-1', undefined as never, SEEN),
       'resolution',
       "resolution is missing; it must be 'not-created' or { created: { referenceNumber } }; pass it to resolve() after the reference",
     ],
     [
       'resolve with nothing found',
-      (outbox) => outbox.resolve('order-1', { created: null } as never),
+      (outbox) => outbox.resolve('order-1', { created: null } as never, SEEN),
       'resolution',
       'received an object',
     ],
     [
       'resolve with a number alone',
-      (outbox) => outbox.resolve('order-1', { created: 'PAY-1' } as never),
+      (outbox) => outbox.resolve('order-1', { created: 'PAY-1' } as never, SEEN),
       'resolution',
       'received an object',
     ],
     [
       'resolve without a number',
-      (outbox) => outbox.resolve('order-1', { created: {} } as never),
+      (outbox) => outbox.resolve('order-1', { created: {} } as never, SEEN),
       'resolution.created.referenceNumber',
       'is missing',
+    ],
+    [
+      'resolve without what it is based on',
+      (outbox) => outbox.resolve('order-1', 'not-created', undefined as never),
+      'seen.attempts',
+      'seen.attempts is missing; it must be a whole number of attempts from 0; pass the attempts of the payment that was looked up, as unresolved() lists it',
+    ],
+    [
+      'resolve with null as what it is based on',
+      (outbox) => outbox.resolve('order-1', 'not-created', null as never),
+      'seen.attempts',
+      'seen.attempts is missing',
+    ],
+    [
+      'resolve with attempts of a form',
+      (outbox) => outbox.resolve('order-1', 'not-created', { attempts: '1' } as never),
+      'seen.attempts',
+      'seen.attempts must be a whole number of attempts from 0; received a string of 1 character; pass the attempts',
+    ],
+    [
+      'resolve with less than no attempt',
+      (outbox) => outbox.resolve('order-1', 'not-created', { attempts: -1 }),
+      'seen.attempts',
+      'received -1',
     ],
     [
       'settle of nothing',
@@ -268,23 +295,50 @@ describe('a resolution by a person', () => {
     const [referenceNumber = ''] = service.paymentsOf('order-1');
     const payment = { merchantPaymentReference: 'order-1', referenceNumber };
     await outbox.settle(payment as never, { tx: undefined });
-    await outbox.resolve('order-1', { created: { referenceNumber } });
+    await outbox.resolve('order-1', { created: { referenceNumber } }, SEEN);
+    await outbox.resolve('order-1', { created: { referenceNumber } }, { attempts: 0 });
     for (const resolution of [
       { created: { referenceNumber: 'another' } },
       'not-created',
     ] as const) {
-      await expect(outbox.resolve('order-1', resolution)).rejects.toMatchObject({
-        code: 'OUTBOX_STATE',
-        message: expect.stringContaining("The payment is 'created', and only an 'unresolved' one"),
+      await expect(outbox.resolve('order-1', resolution, SEEN)).rejects.toMatchObject({
+        code: 'STATE_CHANGED',
+        message: expect.stringContaining("The payment is 'created' with 1 attempt, and"),
       });
     }
+  });
+
+  it('is refused with what has changed since', async () => {
+    const { outbox, service } = open();
+    service.answer('order-1', 'answer-lost');
+    await outbox.create(order('order-1'));
+    await expect(outbox.resolve('order-1', 'not-created', { attempts: 2 })).rejects.toThrow(
+      "The payment is 'unresolved' with 1 attempt, and the decision was about an 'unresolved' one with 2 attempts. Nothing was changed. Read the payment again",
+    );
+  });
+
+  it('says when to look again, where an attempt may still create the payment', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { outbox, service } = open({ leaseMs: 40_000 });
+    service.answer('order-1', 'answer-lost');
+    await outbox.create(order('order-1'));
+    vi.setSystemTime(1_500);
+    await expect(outbox.resolve('order-1', 'not-created', SEEN)).rejects.toMatchObject({
+      code: 'STATE_CHANGED',
+      message:
+        "It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in 39 s",
+    });
+    vi.setSystemTime(40_000);
+    await outbox.resolve('order-1', 'not-created', SEEN);
+    expect(await outbox.get('order-1')).toMatchObject({ state: 'rejected' });
   });
 
   it('is kept as the record of a payment, which any record of the service replaces', async () => {
     const { outbox, service } = open();
     service.answer('order-1', 'answer-lost');
     await outbox.create(order('order-1'));
-    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } });
+    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, SEEN);
     expect((await outbox.get('order-1'))?.payment).toEqual({
       merchantPaymentReference: 'order-1',
       referenceNumber: 'PAY-1',

@@ -245,11 +245,14 @@ it('expires each lease once, and stores when', async () => {
 
 it('resolves only unresolved payments', async () => {
   const { store, clock, claim } = open();
-  expect(await store.resolve('a', REJECTED)).toBe(false);
+  expect(await store.resolve('a', REJECTED, 1)).toBeUndefined();
   await claim('a');
-  expect(await store.resolve('a', REJECTED)).toBe(false);
-  clock.nowMs += LEASE_MS;
-  expect(await store.resolve('a', REJECTED)).toBe(true);
+  clock.nowMs += 1;
+  expect(await store.resolve('a', REJECTED, 1)).toEqual({ outcome: 'too-early', leftMs: 49 });
+  clock.nowMs += LEASE_MS - 1;
+  expect(await store.resolve('a', REJECTED, 2)).toMatchObject({ outcome: 'moved-on' });
+  expect(await store.read('a')).toMatchObject({ state: 'unresolved' });
+  expect(await store.resolve('a', REJECTED, 1)).toEqual({ outcome: 'resolved' });
   expect(await store.finish('a', 'one', UNRESOLVED)).toBeUndefined();
   expect(await store.read('a')).toMatchObject({ state: 'rejected' });
 });

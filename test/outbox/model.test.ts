@@ -28,10 +28,12 @@ interface Setting {
   readonly callback: boolean;
   /** Whether the first sender is killed at one of its steps. */
   readonly crash: boolean;
+  /** Whether two people look an unresolved payment up at the service, and decide at any later time. */
+  readonly people?: boolean;
 }
 
 /** One run: `turns` determines the order of its steps. */
-async function run({ answers, callback, crash }: Setting, turns: Turns): Promise<void> {
+async function run({ answers, callback, crash, people }: Setting, turns: Turns): Promise<void> {
   let nowMs = 0;
   const shared = new MemoryStore({ maxEntries: 10, now: () => nowMs });
   const payments: string[] = [];
@@ -70,7 +72,9 @@ async function run({ answers, callback, crash }: Setting, turns: Turns): Promise
     return stored?.state === 'created' && stored.payment?.includes('"paid"') === true;
   };
   let wasSettled = false;
+  let isUnresolved = false;
   turns.afterEach(async () => {
+    isUnresolved = (await shared.read(REFERENCE))?.state === 'unresolved';
     if (wasSettled) expect(await isSettled(), 'created once a callback has come').toBe(true);
     else wasSettled = await isSettled();
   });
@@ -94,7 +98,34 @@ async function run({ answers, callback, crash }: Setting, turns: Turns): Promise
     );
     expect(['settled', 'known']).toContain(outcome);
   };
+  const decide = async (actor: string) => {
+    const outbox = new Engine(shared, {
+      client: { [PREPARE_CREATION]: () => ({}) } as never,
+      leaseMs: LEASE_MS,
+    });
+    await turns.stepWhen(actor, () => isUnresolved);
+    const seen = { attempts: (await shared.read(REFERENCE))?.attempts ?? 0 };
+    const [referenceNumber] = payments;
+    await turns.step(actor);
+    // The person took longer than the lease of any attempt that has ended.
+    if (isUnresolved) nowMs += LEASE_MS;
+    try {
+      if (referenceNumber !== undefined) {
+        await outbox.resolve(REFERENCE, { created: { referenceNumber } }, seen);
+      } else {
+        await outbox.resolve(REFERENCE, 'not-created', seen);
+        counting = 0;
+      }
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'STATE_CHANGED' });
+    }
+  };
   const actors = [create('one'), create('other')];
+  if (people)
+    actors.push(
+      decide('person') as Promise<undefined>,
+      decide('second person') as Promise<undefined>,
+    );
   if (callback) actors.push(settle() as Promise<undefined>);
   if (crash) {
     const recover = async () => {
@@ -143,6 +174,17 @@ const settings = names.flatMap((first) =>
   ),
 );
 
+const decisions = (['lost before', 'answer lost'] as const).flatMap((first) =>
+  [true, false].map(
+    (callback): Setting => ({
+      answers: [first, 'answer lost'],
+      callback,
+      crash: false,
+      people: true,
+    }),
+  ),
+);
+
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -152,6 +194,11 @@ afterEach(() => {
 
 describe('two senders of one payment, in every order of their steps', () => {
   it.each(settings)('$answers.0, callback $callback, crash $crash', async (setting) => {
+    const runs = await explore((turns) => run(setting, turns));
+    expect(runs).toBeGreaterThan(1);
+  });
+
+  it.each(decisions)('$answers.0, callback $callback, and two people decide', async (setting) => {
     const runs = await explore((turns) => run(setting, turns));
     expect(runs).toBeGreaterThan(1);
   });

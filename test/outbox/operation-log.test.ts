@@ -50,7 +50,7 @@ describe('the logger of an outbox', () => {
     const { service, outbox, lines } = open();
     service.answer('order-1', 'answer-lost');
     await outbox.create(order);
-    await outbox.resolve('order-1', 'not-created');
+    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
     expect(lines).toMatchObject([
       {
         level: 'warn',
@@ -189,7 +189,7 @@ describe('the logger of an outbox', () => {
     await outbox.record(order, { tx: undefined });
     service.answer('order-1', 'answer-lost');
     await outbox.send('order-1');
-    await outbox.resolve('order-1', 'not-created');
+    await outbox.resolve('order-1', { created: { referenceNumber: 'PAY-1' } }, { attempts: 1 });
     await outbox.create(order);
     await outbox.settle(record, { tx: undefined });
     await outbox.recover();

@@ -5,6 +5,8 @@ import * as steps from '../steps.js';
 import type {
   Claim,
   Claimed,
+  Decided,
+  Decision,
   Finding,
   Intent,
   Listed,
@@ -126,15 +128,16 @@ export class SqlStore<Tx> implements OutboxStore<Tx> {
     }
   }
 
-  resolve(key: string, result: Result): Promise<boolean> {
-    return this.#session.run(() => this.#resolveStep(key, result));
+  resolve(key: string, decision: Decision, attempts: number): Promise<Decided | undefined> {
+    return this.#session.run(() => this.#resolveStep(key, decision, attempts));
   }
 
-  *#resolveStep(key: string, result: Result): Step<boolean> {
+  *#resolveStep(key: string, decision: Decision, attempts: number): Step<Decided | undefined> {
     const found = yield* this.#lock(key);
-    if (found === undefined || toStored(found).state !== 'unresolved') return false;
-    yield* this.#change(found, steps.end(result));
-    return true;
+    if (found === undefined) return undefined;
+    const { decided, change } = steps.resolve(found.row, decision, attempts, found.nowMs);
+    yield* this.#change(found, change);
+    return decided;
   }
 
   async read(key: string): Promise<StoredPayment | undefined> {

@@ -69,7 +69,7 @@ export function testCrashes(it: It): void {
   it('does not let the late result of a sender overwrite that of a person', async (stage) => {
     const outbox = await stage.open();
     const { reference, held, call } = await loseSender(stage, outbox);
-    await outbox.resolve(reference, 'not-created');
+    await outbox.resolve(reference, 'not-created', { attempts: 1 });
     held.answer('refused');
     await call.catch(() => undefined);
     assertPayment(await outbox.get(reference), { state: 'rejected' });
@@ -77,7 +77,7 @@ export function testCrashes(it: It): void {
   it('does not lose a payment that a sender created although it counted as dead', async (stage) => {
     const [one, other] = [await stage.open(), await stage.open()];
     const { input, reference, held, call } = await loseSender(stage, one);
-    await other.resolve(reference, 'not-created');
+    await other.resolve(reference, 'not-created', { attempts: 1 });
     assertPayment(await other.create(input), { state: 'created', replayed: false });
     const [first = ''] = stage.service.paymentsOf(reference);
     held.answer('created');

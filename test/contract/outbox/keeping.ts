@@ -18,11 +18,11 @@ export function testResolution(it: It): void {
     const outbox = await stage.open();
     const { input, reference } = await stage.createUnresolved(outbox);
     const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-    await outbox.resolve(reference, { created: { referenceNumber } });
+    await outbox.resolve(reference, { created: { referenceNumber } }, { attempts: 1 });
     const payment = await (await stage.open()).create(input);
     assertPayment(payment, { state: 'created', replayed: true, referenceNumber });
     // Resolving it twice is allowed, and its callback then knows it.
-    await outbox.resolve(reference, { created: { referenceNumber } });
+    await outbox.resolve(reference, { created: { referenceNumber } }, { attempts: 1 });
     const record = recordOf(reference, { referenceNumber, status: 'paid' });
     expect(await outbox.settle(record, own)).toBe('known');
     assertPayment(await outbox.get(reference), { status: 'paid' });
@@ -30,7 +30,8 @@ export function testResolution(it: It): void {
   it('treats a payment that a person did not find as rejected, and sends it when it is created again', async (stage) => {
     const outbox = await stage.open();
     const { input, reference } = await stage.createUnresolved(outbox);
-    await outbox.resolve(reference, 'not-created');
+    await stage.loseLease(reference);
+    await outbox.resolve(reference, 'not-created', { attempts: 1 });
     assertPayment(await outbox.get(reference), { state: 'rejected' });
     await outbox.recover();
     expect(stage.service.requestsFor(reference).length).toBe(1);
@@ -49,20 +50,77 @@ export function testResolution(it: It): void {
     const held = stage.service.hold(sending.merchantPaymentReference);
     stage.start(outbox.create(sending));
     await held.received;
-    for (const [input, state] of [
-      [created, 'created'],
-      [recorded, 'recorded'],
-      [rejected, 'rejected'],
-      [sending, 'sending'],
+    for (const [input, state, attempts] of [
+      [created, 'created', 1],
+      [recorded, 'recorded', 0],
+      [rejected, 'rejected', 1],
+      [sending, 'sending', 1],
     ] as const) {
       const reference = input.merchantPaymentReference;
       const found = { created: { referenceNumber: randomUUID() } };
-      await rejectsWith(outbox.resolve(reference, 'not-created'), 'OUTBOX_STATE');
-      await rejectsWith(outbox.resolve(reference, found), 'OUTBOX_STATE');
-      assertPayment(await outbox.get(reference), { state });
+      for (const resolution of ['not-created', found] as const) {
+        await rejectsWith(outbox.resolve(reference, resolution, { attempts }), 'STATE_CHANGED');
+      }
+      assertPayment(await outbox.get(reference), { state, attempts });
     }
-    const unknown = outbox.resolve(randomUUID(), 'not-created');
+    const unknown = outbox.resolve(randomUUID(), 'not-created', { attempts: 1 });
     await rejectsWith(unknown, 'UNKNOWN_REFERENCE');
+  });
+  it('refuses the decision of a second person when the payment was sent again after the first', async (stage) => {
+    const { outbox, input, reference } = await stage.scene();
+    stage.service.answer(reference, 500, 'answer-lost');
+    // Two people look it up, and find nothing.
+    const seen = await outbox.create(input);
+    assertPayment(seen, { state: 'unresolved', attempts: 1 });
+    await stage.loseLease(reference);
+    await outbox.resolve(reference, 'not-created', seen);
+    assertPayment(await outbox.create(input), { state: 'unresolved', attempts: 2 });
+    await stage.loseLease(reference);
+    const late = (await stage.open()).resolve(reference, 'not-created', seen);
+    await rejectsWith(late, 'STATE_CHANGED');
+    assertPayment(await outbox.create(input), { state: 'unresolved', replayed: true });
+    expect(stage.service.paymentsOf(reference).length).toBe(1);
+    expect(stage.service.requestsFor(reference).length).toBe(2);
+  });
+  it('refuses a decision when recover has sent the payment again since', async (stage) => {
+    const outbox = await stage.open();
+    await outbox.recover();
+    const { reference, held, call } = await stage.createHeld(outbox);
+    await stage.loseLease(reference);
+    const seen = await outbox.get(reference);
+    assertPayment(seen, { state: 'unresolved', attempts: 1 });
+    // The sender was only slow, and has sent nothing.
+    stage.service.answer(reference, 'answer-lost');
+    held.answer('refused');
+    await rejectsWith(call, 'CONNECTION_FAILED');
+    await outbox.recover();
+    assertPayment(await outbox.get(reference), { state: 'unresolved', attempts: 2 });
+    await stage.loseLease(reference);
+    const late = outbox.resolve(reference, 'not-created', { attempts: seen?.attempts ?? 0 });
+    await rejectsWith(late, 'STATE_CHANGED');
+    expect(stage.service.paymentsOf(reference).length).toBe(1);
+    assertPayment(await outbox.get(reference), { state: 'unresolved', attempts: 2 });
+  });
+  it('refuses a decision about other attempts than those of the payment', async (stage) => {
+    const outbox = await stage.open();
+    const { reference, referenceNumber } = await stage.createUnresolved(outbox);
+    await stage.loseLease(reference);
+    for (const resolution of ['not-created', { created: { referenceNumber } }] as const) {
+      for (const attempts of [0, 2]) {
+        await rejectsWith(outbox.resolve(reference, resolution, { attempts }), 'STATE_CHANGED');
+      }
+    }
+    assertPayment(await outbox.get(reference), { state: 'unresolved', attempts: 1 });
+  });
+  it('accepts that a payment was not created once the lease of its last attempt has ended', async (stage) => {
+    const outbox = await stage.open();
+    const { reference } = await stage.createUnresolved(outbox);
+    const seen = { attempts: 1 };
+    await rejectsWith(outbox.resolve(reference, 'not-created', seen), 'STATE_CHANGED');
+    assertPayment(await outbox.get(reference), { state: 'unresolved' });
+    await stage.loseLease(reference);
+    await outbox.resolve(reference, 'not-created', seen);
+    assertPayment(await outbox.get(reference), { state: 'rejected' });
   });
 }
 

@@ -64,7 +64,7 @@ export class Stage {
     else await this.#store.transaction(body);
   }
 
-  /** Makes the sender of this payment appear dead. */
+  /** Ends the lease of this payment: a sender that still has it appears dead. */
   async loseLease(reference: string): Promise<void> {
     await this.#store.loseLease(reference);
   }

@@ -26,7 +26,9 @@ export function useDatabase(database: string) {
   };
   /** Makes every sender appear dead. */
   const loseLease = async (): Promise<void> => {
-    await query(`UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state = 'sending'`);
+    await query(
+      `UPDATE payment_outbox_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
+    );
   };
   return { ...server, transaction, loseLease };
 }

@@ -35,7 +35,8 @@ async function work(see: See): Promise<void> {
   });
   const meterProvider = new MeterProvider({ readers: [reader] });
   const client = createClient({ logger: createLogger(see) });
-  const outbox = memoryOutbox({ client, logger: createLogger(see) });
+  let nowMs = 0;
+  const outbox = memoryOutbox({ client, logger: createLogger(see), now: () => nowMs });
   const inbox = memoryInbox() as Required<ReturnType<typeof memoryInbox>>;
   const instrumentation = instrumentMerchantPayments({
     tracerProvider,
@@ -46,7 +47,11 @@ async function work(see: See): Promise<void> {
   see('the instrumentation', instrumentation);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     await outbox.create(order).catch(() => undefined);
-    await outbox.resolve(order.merchantPaymentReference, 'not-created').catch(() => undefined);
+    nowMs += 60_000;
+    const seen = { attempts: attempt + 1 };
+    await outbox
+      .resolve(order.merchantPaymentReference, 'not-created', seen)
+      .catch(() => undefined);
   }
   const receiver = createCallbackReceiver({
     now,

@@ -2,7 +2,7 @@ import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
 import { memoryOutbox } from '../../../src/outbox/memory.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/index.js';
-import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
+import type { PaymentOutbox, Resolution } from '../../../src/outbox/outbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
@@ -48,16 +48,20 @@ async function use(see: See, outbox: PaymentOutbox): Promise<void> {
   for (let attempt = 0; attempt < 2; attempt += 1) {
     see('the error of create', await failureOf(() => outbox.create(order)));
   }
-  const { error, failure } = await outbox.create(order);
+  const { error, failure, attempts } = await outbox.create(order);
   see('the error of an unknown outcome', error);
   see('the failure that is kept', failure);
   see('a conflict', await failureOf(() => outbox.create(other)));
   see('a conflict of record', await failureOf(() => outbox.record(other, { tx: undefined })));
   see('an unknown reference', await failureOf(() => outbox.send(`${customer}-2`)));
   see('an invalid input', await failureOf(() => outbox.create({ ...order, currency: customer })));
-  await outbox.resolve(order.merchantPaymentReference, 'not-created');
-  const again = () => outbox.resolve(order.merchantPaymentReference, 'not-created');
-  see('a state', await failureOf(again));
+  const resolve = (resolution: Resolution, seen: unknown) =>
+    outbox.resolve(order.merchantPaymentReference, resolution, { attempts: seen as number });
+  see('a decision too early', await failureOf(() => resolve('not-created', attempts)));
+  see('a decision about other attempts', await failureOf(() => resolve('not-created', 0)));
+  see('invalid attempts', await failureOf(() => resolve('not-created', customer)));
+  await resolve({ created: { referenceNumber: 'first' } }, attempts);
+  see('a state', await failureOf(() => resolve('not-created', attempts)));
   see('the outbox after its use', outbox);
 }
 

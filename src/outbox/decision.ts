@@ -1,0 +1,33 @@
+import { describeQuantity } from '../protocol/describe-value.js';
+import { invalidOption, isWholeNumberIn, text, wholeNumbersIn } from '../protocol/options.js';
+import type { Resolution, SeenPayment } from './outbox.js';
+import { toFinding } from './records.js';
+import type { Decision } from './store.js';
+
+/** @throws {InvalidOptionError} when the resolution is invalid */
+export function toDecision(merchantPaymentReference: string, resolution: Resolution): Decision {
+  if (resolution === 'not-created') return { state: 'rejected', failure: undefined };
+  const { created } = (resolution ?? {}) as { created?: { referenceNumber?: unknown } };
+  if (typeof created !== 'object' || created === null) {
+    const expected = "'not-created' or { created: { referenceNumber } }";
+    const remedy = 'pass it to resolve() after the reference';
+    throw invalidOption('resolution', expected, resolution, remedy);
+  }
+  const referenceNumber = text(created.referenceNumber, 'resolution.created.referenceNumber');
+  return { state: 'created', finding: toFinding({ merchantPaymentReference, referenceNumber }) };
+}
+
+const ATTEMPTS = { unit: 'attempts' };
+
+/** @throws {InvalidOptionError} when the attempts are missing or invalid */
+export function readAttempts(seen: SeenPayment): number {
+  const attempts: unknown = (seen as SeenPayment | undefined)?.attempts;
+  if (isWholeNumberIn(attempts, ATTEMPTS)) return attempts;
+  throw invalidOption(
+    'seen.attempts',
+    wholeNumbersIn(ATTEMPTS),
+    attempts,
+    'pass the attempts of the payment that was looked up, as unresolved() lists it',
+    describeQuantity(attempts),
+  );
+}
