@@ -161,8 +161,8 @@ export interface OutboxStore<Tx = unknown> {
   record(key: string, intent: Intent, tx: Tx | undefined): Promise<StoredPayment | undefined>;
   /**
    * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
-   * the payment is now `unresolved`. A payment loses its
-   * owner to {@link settle}, {@link resolve} or another claim, but not when its lease expires.
+   * the payment is now `unresolved`. A payment loses its owner to {@link settle}, {@link resolve} or another claim,
+   * but not when its lease expires.
    *
    * @param claimed what the claim returned; since then, others can have changed only its state and times
    * @returns what is stored now; undefined, with nothing changed, if the payment has another owner

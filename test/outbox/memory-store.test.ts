@@ -249,6 +249,7 @@ it('resolves only unresolved payments', async () => {
   await claim('a');
   clock.nowMs += 1;
   expect(await store.resolve('a', REJECTED, 1)).toEqual({ outcome: 'too-early', leftMs: 49 });
+  expect(await store.read('a')).toMatchObject({ state: 'sending', changedAtMs: 1_000 });
   clock.nowMs += LEASE_MS - 1;
   expect(await store.resolve('a', REJECTED, 2)).toMatchObject({ outcome: 'moved-on' });
   expect(await store.read('a')).toMatchObject({ state: 'unresolved' });
