@@ -1,10 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll } from 'vitest';
 import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
 import { postgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
 import type { Queryable } from '../../src/storage/postgres/pool.js';
-import { fromDrizzle } from '../../src/storage/providers/drizzle.js';
 import { unusedClient } from '../outbox/unused-client.js';
 import { emptyPglite } from '../pglite.js';
 import { describeInboxContract } from './inbox.js';
@@ -14,10 +12,8 @@ const options = { keepBodies: true };
 const withoutFunctions = { ...options, prefix: 'plain_' };
 
 let database: PGlite;
-let db: ReturnType<typeof drizzle>;
 beforeAll(async () => {
   database = await emptyPglite();
-  db = drizzle(database as never);
   await postgresInbox(database).setup();
   await postgresOutbox(database, { client: unusedClient }).setup();
   await postgresInbox(database, withoutFunctions).setup();
@@ -36,11 +32,6 @@ describeInboxContract('postgresInbox on PGlite, without its functions', () => ({
   concurrent: false,
   keepsFailures: true,
   keepsBodies: true,
-}));
-
-describeInboxContract('postgresInbox on Drizzle over PGlite', () => ({
-  create: () => postgresInbox(fromDrizzle(db), { lockTimeoutMs: 1_000 }),
-  concurrent: false,
 }));
 
 describeOutboxContract<Queryable>('postgresOutbox on PGlite', () => ({
