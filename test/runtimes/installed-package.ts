@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 /** The package as users get it: packed, and installed in a separate folder. */
@@ -50,7 +51,8 @@ export function installPackage(): InstalledPackage {
   return {
     folder,
     root: path.join(folder, 'node_modules/merchant-payments'),
-    bundle: (source) => bundle(source, { platform: 'node', packages: 'external' }),
+    bundle: (source) =>
+      bundle(source, { platform: 'node', packages: 'external', plugins: [bundleZod] }),
     bundleForWorkers: (source) =>
       bundle(source, {
         conditions: ['workerd', 'worker'],
@@ -61,6 +63,16 @@ export function installPackage(): InstalledPackage {
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
+
+// Cases import parts of the sources, which import it; users do not have it.
+const bundleZod: Plugin = {
+  name: 'bundle-zod',
+  setup({ onResolve }) {
+    onResolve({ filter: /^zod\// }, ({ path: name }) => ({
+      path: fileURLToPath(import.meta.resolve(name)),
+    }));
+  },
+};
 
 // The starters lie in the project, where the package's name means its build and not the tarball.
 function resolveInstalled(resolveDir: string): Plugin {
