@@ -174,13 +174,14 @@ it('reads a payment from the mock', async () => {
       ],
       'src/client/prepared-request.ts': [
         [
-          '  /** @throws {InvalidRequestError} for a method',
+          '  /**\n   * A request for any operation.',
           `  getPayment(referenceNumber: string): RequestDraft {
     const { method, path, safe } = operations['payments.get'];
     return this.#draft(method, safe, path.replace(':id', encodeURIComponent(referenceNumber)), undefined);
   }
 
-  /** @throws {InvalidRequestError} for a method`,
+  /**
+   * A request for any operation.`,
         ],
       ],
       'src/client/payment-client.ts': [
@@ -191,14 +192,16 @@ it('reads a payment from the mock', async () => {
         [
           '    this.payments = Object.freeze({\n',
           `    this.payments = Object.freeze({
-      get: (referenceNumber: string) =>
-        this.#call({
+      get: async (referenceNumber: string) => {
+        const settings = this.#ready();
+        return this.#create({
           operation: 'payments.get',
-          toDraft: (requests) => requests.getPayment(referenceNumber),
-          toOptions: (settings) => resolveRequestOptions(undefined, settings),
-          toResult: toCreatePaymentResult<unknown, unknown>,
-          input: undefined,
-        }),
+          settings,
+          draft: settings.requests.getPayment(referenceNumber),
+          options: resolveRequestOptions(undefined, settings.options),
+          merchantPaymentReference: undefined,
+        });
+      },
 `,
         ],
       ],

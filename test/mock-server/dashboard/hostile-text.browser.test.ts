@@ -30,7 +30,7 @@ describeInBrowser('text from outside in the dashboard', () => {
     ).toBeGreaterThan(1);
     await page.getByText('"note": "extra').waitFor();
     await page.getByRole('link', { name: 'Requests' }).click();
-    await page.locator('summary').click();
+    await page.locator('summary', { hasText: 'POST /api/payments' }).click();
     await page.getByText('"merchantPaymentReference": "reference').waitFor();
     server.faults.add({
       on: 'callback',
