@@ -93,7 +93,8 @@ export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
  * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment
  * is parked (`blockParked`).
  * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
- * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept.
+ * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept, or the body is another
+ *   change's.
  */
 export type InboxErrorCode = CodeOf<'InboxError'>;
 

@@ -63,8 +63,7 @@ export class MemoryFailures implements FailedChangeStore {
       lastFailedAtMs: nowMs,
       parked: known?.parked || attempts >= (parkFrom ?? Number.POSITIVE_INFINITY),
       error,
-      // A copy: the framework may reuse the buffer.
-      rawBody: (this.#keepBodies ? getRawBody()?.slice() : undefined) ?? known?.rawBody,
+      rawBody: (this.#keepBodies ? copy(getRawBody()) : undefined) ?? known?.rawBody,
     };
     this.#failures.set(name, failure);
     return failure;
@@ -129,4 +128,9 @@ function toPublic(failure: RememberedFailure): FailedChange {
     error: { ...error },
     ...(rawBody === undefined ? {} : { rawBody: rawBody.slice() }),
   };
+}
+
+/** A copy, since the caller may reuse the buffer; slice() of a Buffer would share its memory. */
+function copy(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes && new Uint8Array(bytes);
 }

@@ -1,7 +1,8 @@
-import type { RawBody } from '../callback/body.js';
+import { isUint8Array, type RawBody } from '../callback/body.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../callback/record.js';
-import { InboxError } from '../errors.js';
+import { callbackKey } from '../callback/web/key.js';
+import { CallbackVerificationError, InboxError } from '../errors.js';
 import {
   assertChangeId,
   type ChangeId,
@@ -68,6 +69,16 @@ export function createFailurePolicy(
   };
 }
 
+/**
+ * Copies a body that may be kept, before it is verified: the server could reuse its buffer before a failure is
+ * stored, and a replay does not verify again. What is no body is returned, for the verifier to refuse.
+ */
+export function copyBody(rawBody: RawBody): RawBody {
+  // Not by slice(), with which a Buffer shares its memory.
+  if (isUint8Array(rawBody)) return new Uint8Array(rawBody);
+  return rawBody instanceof ArrayBuffer ? rawBody.slice(0) : rawBody;
+}
+
 function toBytes(rawBody: RawBody): Uint8Array {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   return rawBody instanceof Uint8Array ? rawBody : new Uint8Array(rawBody);
@@ -131,20 +142,36 @@ export async function findKeptChange<Tx>(
 
 /** The error for a change that can't be replayed. */
 export function replayImpossible(kept: FailedChange | undefined): InboxError {
-  return new InboxError(
-    'REPLAY_IMPOSSIBLE',
-    kept === undefined
-      ? 'No failure of this change is kept, and it was not processed: it was discarded or pruned'
-      : 'The body of this change was not kept, so there is nothing to replay; create the inbox with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand',
-  );
+  return new InboxError('REPLAY_IMPOSSIBLE', whyImpossible(kept));
 }
 
-/** Recreates the callback of a kept change. Its body was verified when it was received. */
-export function toCallback(kept: FailedChange, rawBody: Uint8Array): VerifiedCallback {
-  return {
-    payment: parseStatusRecord(decodeBody(rawBody)),
-    key: kept.key,
-    timestamp: kept.lastFailedAt,
-    secretIndex: 0,
-  };
+function whyImpossible(kept: FailedChange | undefined): string {
+  if (kept === undefined) {
+    return 'No failure of this change is kept, and it was not processed: it was discarded or pruned';
+  }
+  return kept.rawBody === undefined
+    ? 'The body of this change was not kept, so there is nothing to replay; create the inbox with keepBodies: true to keep the bodies of changes that fail from then on, and repair this one by hand'
+    : "The stored body is not of this change: it is no payment status record, or its referenceNumber, status and updatedAt are another change's; nothing was run. Look the payment up at the service, repair its order by hand, discard the change, and find out what wrote the body";
+}
+
+/**
+ * Recreates the callback of a kept change. Its body was verified when it was received, but someone may have
+ * written to the store since.
+ *
+ * @returns undefined without a body, or if the body is not of this change
+ */
+export async function toCallback(
+  kept: FailedChange | undefined,
+): Promise<VerifiedCallback | undefined> {
+  if (kept?.rawBody === undefined) return undefined;
+  const { key, paymentReference, rawBody, lastFailedAt: timestamp } = kept;
+  try {
+    const payment = parseStatusRecord(decodeBody(rawBody));
+    const isOfChange =
+      payment.referenceNumber === paymentReference && (await callbackKey(payment)) === key;
+    return isOfChange ? { payment, key, timestamp, secretIndex: 0 } : undefined;
+  } catch (error) {
+    if (error instanceof CallbackVerificationError) return undefined;
+    throw error;
+  }
 }

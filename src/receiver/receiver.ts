@@ -11,6 +11,7 @@ import { assertBodySize, type BodyLimits } from './body.js';
 import { type AcceptedCallback, acceptCallback, type DeliveryResult, deliver } from './delivery.js';
 import {
   changeParked,
+  copyBody,
   type FailureSettings,
   findKeptChange,
   keepsFailures,
@@ -129,8 +130,9 @@ async function receive<Tx>(
   if (incoming.method !== 'POST') return reject(405);
   receiver.activity.begin();
   try {
-    const rawBody = await incoming.readBody(receiver);
-    assertBodySize(rawBody, receiver.maxBodyBytes);
+    const body = await incoming.readBody(receiver);
+    assertBodySize(body, receiver.maxBodyBytes);
+    const rawBody = receiver.failures === undefined ? body : copyBody(body);
     // Only promises are awaited: awaiting everything took 8% more CPU.
     const verifying = receiver.getVerifier();
     const verifier = isPromiseLike(verifying) ? await verifying : verifying;
@@ -146,21 +148,20 @@ async function receive<Tx>(
   }
 }
 
-/**
- * Runs a change with the body that the inbox kept; the inbox's claim decides whether it was already
- * processed.
- */
+/** Runs a change with the body that the inbox kept; its claim decides whether the change was already processed. */
 async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<CallbackReply> {
   const kept = await findKeptChange(receiver.inbox, change);
   receiver.activity.begin();
   try {
-    if (kept?.rawBody === undefined) return await answerNotKept(receiver, change, kept);
-    const { rawBody } = kept;
+    const callback = await toCallback(kept);
+    if (kept?.rawBody === undefined || callback === undefined) {
+      return await refuseReplay(receiver, change, kept);
+    }
     // Only to learn the signing secret, which must not be kept with an error.
     await Promise.resolve(receiver.getVerifier()).catch(() => undefined);
     let accepted: AcceptedCallback;
     try {
-      accepted = await accept(receiver, toCallback(kept, rawBody), rawBody, true);
+      accepted = await accept(receiver, callback, kept.rawBody, true);
     } catch (error) {
       return await answerRefusal(receiver, error, undefined);
     }
@@ -170,7 +171,7 @@ async function replay<Tx>(receiver: Receiver<Tx>, change: ChangeId): Promise<Cal
   }
 }
 
-async function answerNotKept<Tx>(
+async function refuseReplay<Tx>(
   { inbox }: Receiver<Tx>,
   { key, paymentReference }: ChangeId,
   kept: FailedChange | undefined,

@@ -1,8 +1,6 @@
 import { invalidOption, resolveOptions } from '../../protocol/options.js';
-import type { PaymentStatusRecord } from '../../protocol/payment.js';
 import { assertRawBody, isUint8Array } from '../body.js';
 import { readSignedHeaders } from '../headers.js';
-import { decideCallbackKey, toDigestKey } from '../key.js';
 import {
   assertRequest,
   assertUsableSecret,
@@ -18,6 +16,7 @@ import {
 import { assertSchemaAccepts, decodeBody, parseStatusRecord, runRecordSchema } from '../record.js';
 import { parseSignatureFormat, type SignatureFormat, signatureMismatch } from '../signature.js';
 import { assertInsideWindow, parseTimestamp } from '../timestamp.js';
+import { callbackKey } from './key.js';
 
 /** The part of a WebCrypto `CryptoKey` that is used, declared here so that no DOM types are needed. */
 export interface WebCryptoKey {
@@ -93,18 +92,6 @@ export function createCallbackVerifier<Fields = unknown>(
   return (request) => verify(request, policy, importKeys) as Promise<VerifiedCallback<Fields>>;
 }
 
-/**
- * Resolves with the key of a status change, the same as the synchronous `callbackKey` returns.
- *
- * @throws {CallbackVerificationError} `INVALID_RECORD` when referenceNumber, status or updatedAt is missing
- */
-export async function callbackKey(payment: PaymentStatusRecord): Promise<string> {
-  const form = decideCallbackKey(payment);
-  if (form.digestOf === undefined) return form.key;
-  const text = encoder.encode(form.digestOf);
-  return toDigestKey(encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', text))));
-}
-
 const encoder = new TextEncoder();
 
 type CryptoKey = Parameters<typeof crypto.subtle.verify>[1];
@@ -173,13 +160,6 @@ function decodeDigest(text: string, format: SignatureFormat): Uint8Array<ArrayBu
   }
   const standard = text.replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
-}
-
-function encodeBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }
 
 function toKeyMaterial(

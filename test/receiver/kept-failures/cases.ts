@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { callbackKey } from '../../../src/callback/verify.js';
 import { InboxError, RetryLaterError } from '../../../src/errors.js';
 import type { FailedChange } from '../../../src/inbox/failed-changes.js';
 import type { FailureKeepingInbox } from '../../../src/inbox/inbox.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
-import { SECRET } from '../../callback/sample-callback.js';
-import { createGate, createScene, post } from '../scene.js';
+import { SECRET, sampleRecord } from '../../callback/sample-callback.js';
+import { createGate, createScene, post, postBody } from '../scene.js';
 
 const reply = (status: number, outcome: string) => ({ status, headers: {}, outcome });
 const processed = reply(200, 'processed');
@@ -216,6 +217,74 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     expect(scene.reports[1]?.error).toMatchObject({
       message: expect.stringContaining('repair its order by hand'),
     });
+  });
+
+  it.each(['a Buffer', 'an ArrayBuffer'])(
+    'replays the body that was verified, though the server reuses %s of its body',
+    async (kind) => {
+      let isBroken = true;
+      const readBuffer = new Uint8Array(new ArrayBuffer(500)).fill(0x20);
+      const receiveNext = (body: string) => readBuffer.set(new TextEncoder().encode(body));
+      const { scene, inbox, referenceNumber } = createShop({
+        onPayment({ payment }) {
+          if (!isBroken) return;
+          receiveNext(JSON.stringify(sampleRecord({ referenceNumber: randomUUID() })));
+          throw new Error(JSON.stringify(payment));
+        },
+      });
+      receiveNext(JSON.stringify(sampleRecord({ referenceNumber })));
+      const rawBody = kind === 'a Buffer' ? Buffer.from(readBuffer.buffer) : readBuffer.buffer;
+      expect(await scene.receive({ ...postBody(readBuffer), rawBody })).toEqual(failed);
+      isBroken = false;
+      const change = await listOne(inbox, referenceNumber);
+      // What an error repeats of the body is withheld by the verified one too.
+      expect(change.error.message).toBe('[withheld: repeats the request]');
+      expect(await scene.replay(change)).toEqual(processed);
+      expect(scene.handled.map(({ payment }) => payment)).toEqual([
+        sampleRecord({ referenceNumber }),
+        sampleRecord({ referenceNumber }),
+      ]);
+    },
+  );
+
+  it.each([
+    ['another change of its payment', { status: 'settled' }],
+    ['a change at another time', { updatedAt: '2026-01-31T12:00:05.001+00:00' }],
+    ['another payment', { referenceNumber: randomUUID() }],
+    ['no payment', { referenceNumber: undefined }],
+  ])('refuses to replay a stored body of %s', async (_of, fields) => {
+    const { scene, inbox, referenceNumber } = createShop({});
+    const stored = Buffer.from(JSON.stringify(sampleRecord({ referenceNumber, ...fields })));
+    const event = {
+      key: callbackKey(sampleRecord({ referenceNumber })),
+      paymentReference: referenceNumber,
+      occurredAt: new Date('2026-01-31T12:00:05Z'),
+      processStale: true,
+      failures: { getRawBody: () => stored },
+    };
+    await inbox.process(event, () => Promise.reject(new Error('broken'))).catch(() => undefined);
+    const change = await listOne(inbox, referenceNumber);
+    await expect(scene.replay(change)).rejects.toMatchObject({
+      code: 'REPLAY_IMPOSSIBLE',
+      message: expect.stringContaining('is not of this change'),
+    });
+    expect(await listOne(inbox, referenceNumber)).toEqual(change);
+    expect([scene.handled, scene.reports, scene.rejections]).toEqual([[], [], []]);
+  });
+
+  it('refuses to replay the body of another payment under the key of that', async () => {
+    const { scene, inbox, referenceNumber } = createShop({});
+    const stored = sampleRecord({ referenceNumber: randomUUID() });
+    const event = {
+      key: callbackKey(stored),
+      paymentReference: referenceNumber,
+      occurredAt: new Date('2026-01-31T12:00:05Z'),
+      processStale: true,
+      failures: { getRawBody: () => Buffer.from(JSON.stringify(stored)) },
+    };
+    await inbox.process(event, () => Promise.reject(new Error('broken'))).catch(() => undefined);
+    await expect(scene.replay(event)).rejects.toMatchObject({ code: 'REPLAY_IMPOSSIBLE' });
+    expect(scene.handled).toEqual([]);
   });
 
   it('does not count what asks the service to retry later', async () => {

@@ -1,8 +1,11 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
 import { memoryInbox } from '../../../src/inbox/memory.js';
 import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
+import { createReceiver } from '../../../src/receiver/receiver.js';
+import { now, SECRET } from '../../callback/sample-callback.js';
 import { emptyPglite } from '../../pglite.js';
 import { createScene, post } from '../scene.js';
 import { itKeepsFailures } from './cases.js';
@@ -28,6 +31,32 @@ describe('a receiver with a memory inbox', () => {
     expect(await scene.receive(post({ referenceNumber: ' ' }))).toMatchObject({
       outcome: 'duplicate',
     });
+  });
+});
+
+describe('a receiver whose verifier is asynchronous', () => {
+  it('keeps the body that was verified', async () => {
+    const inbox = memoryInbox({ keepBodies: true });
+    const request = post();
+    const rawBody = Buffer.from(request.rawBody as string);
+    const onPayment = () => Promise.reject(new Error('broken'));
+    const { receive } = createReceiver(
+      { signingSecret: SECRET, inbox, onPayment, now },
+      (options) => {
+        const verifier = createCallbackVerifier(options);
+        return async (received) => {
+          const verified = await verifier(received);
+          rawBody.fill(0x20);
+          return verified;
+        };
+      },
+    );
+    const { method, headers } = request;
+    await receive({ method, headers, readBody: () => rawBody, getSignal: () => undefined });
+    for await (const change of inbox.failedChanges()) {
+      expect(Buffer.from(change.rawBody ?? []).toString()).toBe(request.rawBody);
+    }
+    expect.assertions(1);
   });
 });
 
