@@ -69,7 +69,7 @@ export class ApiError extends CallError {
   readonly httpStatus: number;
   /** The service's identifier of the request; its support asks for it. */
   declare readonly requestId?: string;
-  /** How many seconds to wait, by the answer's `Retry-After`. */
+  /** How many seconds to wait, by the answer's `Retry-After`: a whole number from 0, rounded up. */
   declare readonly retryAfterSeconds?: number;
 
   /** @internal */

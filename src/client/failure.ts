@@ -161,11 +161,12 @@ function unusableAnswerError(
 function apiError(answer: Answer, verdict: Verdict, context: FailureContext): ApiError {
   const { status, headers, bodyFailure } = answer;
   const told = readErrorBody(answer, context);
+  const wait = parseRetryAfter(headers, Date.now());
   const details = {
     httpStatus: status,
     code: status === 401 ? 'INVALID_CREDENTIALS' : (told.code ?? 'API_ERROR'),
     requestId: told.requestId,
-    retryAfterSeconds: parseRetryAfter(headers['retry-after'], Date.now()),
+    retryAfterSeconds: wait === undefined ? undefined : Math.ceil(wait),
     ...verdict,
     cause: scrubCause(bodyFailure?.cause, context),
   };

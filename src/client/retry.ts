@@ -43,7 +43,8 @@ export function decideRetry(failed: FailedAttempt, situation: RetrySituation): n
   if (!mayRetry(failed, situation)) return undefined;
   const delayMs = Math.max(
     backoffMs(situation.attempt, situation.random),
-    (failed.retryAfterSeconds ?? 0) * 1000,
+    // A timer drops the fraction of a millisecond, and would end too early.
+    Math.ceil((failed.retryAfterSeconds ?? 0) * 1000),
   );
   // A wait that ends after the deadline would only hide the real failure behind a timeout.
   return delayMs < situation.remainingMs ? delayMs : undefined;
@@ -103,32 +104,51 @@ export function combineOutcomes(earlier: RequestOutcome, latest: RequestOutcome)
   return CERTAINTY[certainty] as RequestOutcome;
 }
 
-const SECONDS = /^\d+$/;
+const SECONDS = /^-?(?:\d+\.?\d*|\.\d+)$/;
 // fetch joins repeated headers by commas. A date has a comma too, before its day.
 const BETWEEN_VALUES = /, (?!\d\d[ -])/;
 
-/**
- * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now. Of several values the longest
- * counts: a proxy may have added its own.
- */
-export function parseRetryAfter(
-  value: string | string[] | undefined,
-  nowMs: number,
-): number | undefined {
-  let longest = -1;
-  for (const text of [value].flat().join(', ').split(BETWEEN_VALUES)) {
-    longest = Math.max(longest, parseWait(text.trim(), nowMs));
-  }
-  return longest < 0 ? undefined : longest;
+/** The headers of an answer that say when to try again. */
+interface WaitHeaders {
+  readonly 'retry-after'?: string | string[] | undefined;
+  readonly date?: string | string[] | undefined;
 }
 
-/** Seconds from now; negative for a value that is neither a number of seconds nor a date. */
-function parseWait(text: string, nowMs: number): number {
-  // Anything longer counts as forever; infinity would become null in JSON.
-  if (SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+/**
+ * Reads Retry-After, a number of seconds or an HTTP date, as seconds from now, rounded up to milliseconds. Of
+ * several values the longest counts: a proxy may have added its own. A date is measured from the answer's Date,
+ * since the service's clock may differ from this machine's.
+ */
+export function parseRetryAfter(headers: WaitHeaders, nowMs: number): number | undefined {
+  const sentAt = valuesOf(headers.date).map(parseHttpDate);
+  // Of several dates the earliest makes the longest wait.
+  const sentMs = Math.min(...sentAt.filter((dateMs) => dateMs !== undefined));
+  const fromMs = Number.isFinite(sentMs) ? sentMs : nowMs;
+  const waits = valuesOf(headers['retry-after']).map((text) => parseWait(text, fromMs));
+  const longest = Math.max(...waits.filter((wait) => wait !== undefined));
+  return Number.isFinite(longest) ? longest : undefined;
+}
+
+function valuesOf(header: string | string[] | undefined): string[] {
+  const joined = [header].flat().join(', ');
+  return joined.split(BETWEEN_VALUES).map((text) => text.trim());
+}
+
+/** Seconds from `fromMs`, 0 if they have passed. */
+function parseWait(text: string, fromMs: number): number | undefined {
+  if (SECONDS.test(text)) {
+    const seconds = Math.ceil(Number(text) * 1000) / 1000;
+    // Anything longer counts as forever; infinity would become null in JSON.
+    return Math.max(0, Math.min(seconds, Number.MAX_SAFE_INTEGER));
+  }
+  const dateMs = parseHttpDate(text);
+  return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
+}
+
+function parseHttpDate(text: string): number | undefined {
   // An HTTP date begins with the name of a day; Date.parse alone would take "-1" for a year.
-  if (!/^[A-Z][a-z]{2}/.test(text)) return -1;
+  if (!/^[A-Z][a-z]{2}/.test(text)) return undefined;
   // An asctime date names no zone but is in GMT (RFC 9110, section 5.6.7).
   const dateMs = Date.parse(text.replace(/ [\d:]+$/, '$& GMT'));
-  return Number.isNaN(dateMs) ? -1 : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));
+  return Number.isNaN(dateMs) ? undefined : dateMs;
 }

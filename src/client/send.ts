@@ -111,7 +111,7 @@ function judge(
     {
       ...failed,
       gaveUp: deadline.gaveUp !== undefined,
-      retryAfterSeconds: parseRetryAfter(answer?.headers['retry-after'], Date.now()),
+      retryAfterSeconds: parseRetryAfter(answer?.headers ?? {}, Date.now()),
     },
     {
       attempt,

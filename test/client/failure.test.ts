@@ -186,6 +186,17 @@ describe.each(transports)('an answer that is no 2xx, with $name,', ({ options })
       safeToRetry: true,
     });
   });
+
+  it('with status 429 says in whole seconds how long the service asked to wait', async () => {
+    const fraction = httpAnswer(429, '', { 'retry-after': '16.0001' });
+    expect(await failWith(fraction, once)).toMatchObject({ retryAfterSeconds: 17 });
+    const headers = {
+      date: 'Sat, 31 Jan 2026 12:00:00 GMT',
+      'retry-after': 'Sat, 31 Jan 2026 12:00:17 GMT',
+    };
+    const dated = httpAnswer(429, '', headers);
+    expect(await failWith(dated, once)).toMatchObject({ retryAfterSeconds: 17 });
+  });
 });
 
 describe('what a server says in an error body', () => {

@@ -224,8 +224,25 @@ describe('parseRetryAfter', () => {
     ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
     ['Sat, 31 Jan 2026 12:00:30 GMT', 30],
     ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
-    ['-1', undefined],
-    ['1.5', undefined],
+    ['1.5', 1.5],
+    ['0.0004', 0.001],
+    ['1.0001', 1.001],
+    ['1.001', 1.001],
+    ['4.35', 4.35],
+    ['.5', 0.5],
+    ['2.', 2],
+    [' 1.25 ', 1.25],
+    [`1.${'0'.repeat(400)}`, 1],
+    ['-1', 0],
+    ['-1.5', 0],
+    ['-0', 0],
+    ['.', undefined],
+    ['-', undefined],
+    ['1.5.2', undefined],
+    ['1.5s', undefined],
+    ['+1', undefined],
+    ['Infinity', undefined],
+    ['NaN', undefined],
     ['1e3', undefined],
     ['0x10', undefined],
     ['', undefined],
@@ -240,28 +257,77 @@ describe('parseRetryAfter', () => {
     ['Sat, 31 Jan 2026 13:00:30 +0100', 30],
     [['7', '30', '2'], 30],
     [['soon', '2'], 2],
-    [['soon', '-1'], undefined],
+    [['soon', '-1'], 0],
+    [['1.5', '1.75', 'soon'], 1.75],
+    ['1.5, 0.5', 1.5],
     ['7, 30', 30],
     ['7, Sat, 31 Jan 2026 12:00:30 GMT, Saturday, 31-Jan-26 12:00:20 GMT', 30],
     ['1,5', undefined],
     [undefined, undefined],
   ])('reads %j as %s', (value, expected) => {
-    expect(parseRetryAfter(value, now)).toBe(expected);
+    expect(parseRetryAfter({ 'retry-after': value }, now)).toBe(expected);
+    // What is no date is not affected by the clock that dates are measured from.
+    const date = 'Sat, 31 Jan 2026 12:00:00 GMT';
+    expect(parseRetryAfter({ 'retry-after': value, date }, now)).toBe(expected);
+  });
+
+  const at = 'Sat, 31 Jan 2026 12:00:30 GMT';
+  it.each<[string, string | string[] | undefined, string | string[], number | undefined]>([
+    ['ten minutes ahead of us', 'Sat, 31 Jan 2026 12:10:00 GMT', at.replace('12:00', '12:10'), 30],
+    ['ten minutes behind us', 'Sat, 31 Jan 2026 11:50:00 GMT', at.replace('12:00', '11:50'), 30],
+    ['a year behind us', 'Fri, 31 Jan 2025 12:00:00 GMT', 'Fri, 31 Jan 2025 12:00:05 GMT', 5],
+    ['the spelling of RFC 850', 'Saturday, 31-Jan-26 12:00:10 GMT', at, 20],
+    ['the spelling of asctime', 'Sat Jan 31 12:00:10 2026', at, 20],
+    ['the moment asked for', at, at, 0],
+    ['past the moment asked for', 'Sat, 31 Jan 2026 12:05:00 GMT', at, 0],
+    ['absent', undefined, at, 30],
+    ['empty', '', at, 30],
+    ['no date', 'yesterday', at, 30],
+    ['a number', '1769860800', at, 30],
+    ['an ISO date', '2026-01-31T12:00:10Z', at, 30],
+    ['a day without a time', 'Saturday', at, 30],
+    ['twice there', ['Sat, 31 Jan 2026 12:00:20 GMT', 'Sat, 31 Jan 2026 12:00:10 GMT'], at, 20],
+    ['joined', 'Sat, 31 Jan 2026 12:00:20 GMT, Sat, 31 Jan 2026 12:00:10 GMT', at, 20],
+    ['once a date', ['soon', 'Sat, 31 Jan 2026 12:00:10 GMT'], at, 20],
+    ['there for the longest of several', 'Sat, 31 Jan 2026 12:00:10 GMT', ['7', at, '1.5'], 20],
+    ['of no use to seconds', 'Sat, 31 Jan 2026 12:00:20 GMT', '1.5', 1.5],
+    ['of no use to garbage', 'Sat, 31 Jan 2026 12:00:20 GMT', 'soon', undefined],
+  ])('measures a date from the Date of the answer: %s', (_what, date, retryAfter, expected) => {
+    expect(parseRetryAfter({ 'retry-after': retryAfter, date }, now)).toBe(expected);
   });
 
   it.each(['America/New_York', 'Asia/Tokyo'])(
     'reads a date without a zone as GMT in %s',
     (zone) => {
       vi.stubEnv('TZ', zone);
-      expect(parseRetryAfter('Sat Jan 31 12:00:30 2026', now)).toBe(30);
+      const headers = { 'retry-after': 'Sat Jan 31 12:00:30 2026' };
+      expect(parseRetryAfter(headers, now)).toBe(30);
     },
   );
 
-  it('reads any text as a whole number of seconds that is not negative, or as nothing', () => {
+  it('reads any text as seconds that are not negative, or as nothing', () => {
+    const texts = fc.oneof(fc.string(), fc.double().map(String));
     fc.assert(
-      fc.property(fc.string(), (text) => {
-        const seconds = parseRetryAfter(text, now) ?? 0;
-        expect(Number.isSafeInteger(seconds) && seconds >= 0).toBe(true);
+      fc.property(texts, texts, (text, date) => {
+        const seconds = parseRetryAfter({ 'retry-after': text, date }, now) ?? 0;
+        expect(seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER).toBe(true);
+      }),
+    );
+  });
+
+  it('never asks for less than a number of seconds says', () => {
+    fc.assert(
+      fc.property(fc.nat(100_000), fc.nat(999_999), (whole, fraction) => {
+        const text = `${whole}.${String(fraction).padStart(6, '0')}`;
+        const retryAfterSeconds = parseRetryAfter({ 'retry-after': text }, now) ?? 0;
+        expect(retryAfterSeconds).toBeGreaterThanOrEqual(Number(text));
+        const delayMs = decideRetry(
+          failed({ outcome: 'rejected', httpStatus: 429, retryAfterSeconds }),
+          situation({ random: 0, remainingMs: 1e12 }),
+        );
+        expect(Number.isSafeInteger(delayMs)).toBe(true);
+        expect(delayMs).toBeGreaterThanOrEqual(Number(text) * 1000);
+        expect(delayMs).toBeLessThanOrEqual(Number(text) * 1000 + 2);
       }),
     );
   });

@@ -127,6 +127,41 @@ describe.each(transports)('how often a request is sent, with $name', ({ options 
     expect(server.requests).toHaveLength(1);
   });
 
+  it('once after a 429 whose Retry-After is a fraction beyond the deadline', async () => {
+    withoutJitter();
+    const server = await startScripted(httpAnswer(429, '', { 'retry-after': '60.5' }), created);
+    const client = createClient(server.url, { ...options, timeoutMs: 60_000 });
+    expect(await failureOf(client.payments.create(order))).toMatchObject({ retryAfterSeconds: 61 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['ahead', 600_000],
+    ['behind', -600_000],
+  ])(
+    'by a date of a service whose clock is %s, once if the wait is beyond the deadline',
+    async (_what, offsetMs) => {
+      const utc = (ms: number) => new Date(Date.now() + offsetMs + ms).toUTCString();
+      const headers = { date: utc(0), 'retry-after': utc(31_000) };
+      const server = await startScripted(httpAnswer(429, '', headers), created);
+      const error = await failureOf(createClient(server.url, options).payments.create(order));
+      expect(error).toMatchObject({ httpStatus: 429, retryAfterSeconds: 31 });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['ahead', 600_000],
+    ['behind', -600_000],
+  ])('by a date of a service whose clock is %s, again after the wait', async (_what, offsetMs) => {
+    withoutJitter();
+    const now = new Date(Date.now() + offsetMs).toUTCString();
+    const headers = { date: now, 'retry-after': now };
+    const server = await startScripted(httpAnswer(429, '', headers), created);
+    await createClient(server.url, options).payments.create(order);
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('once when the answer of an unknown attempt is followed by a rejection: still unknown', async () => {
     withoutJitter();
     const server = await startScripted(broken, httpAnswer(400, { code: 'BAD', message: 'm' }));

@@ -150,7 +150,7 @@ function readStatus(response: Response | null | undefined): unknown {
 }
 
 // The headers that the client reads, for stubs that can only be asked by name.
-const READ_HEADERS = ['content-length', 'content-type', 'retry-after'];
+const READ_HEADERS = ['content-length', 'content-type', 'date', 'retry-after'];
 
 function readHeaders(response: Response): ResponseHeaders {
   const record: Record<string, string | string[]> = {};

@@ -175,6 +175,13 @@ describe('a fetch that was given to the client', () => {
     const client = clientOf(async () => ({ status: 429, headers, body: null }));
     const error = await failureOf(client.payments.create(order));
     expect(error).toMatchObject({ httpStatus: 429, retryAfterSeconds: 40, safeToRetry: true });
+    const dated: Record<string, string> = {
+      date: 'Sat, 31 Jan 2026 12:00:00 GMT',
+      'retry-after': 'Sat, 31 Jan 2026 12:00:40 GMT',
+    };
+    const byDate = { get: (name: string) => dated[name] ?? null };
+    const later = clientOf(async () => ({ status: 429, headers: byDate, body: null }));
+    expect(await failureOf(later.payments.create(order))).toMatchObject({ retryAfterSeconds: 40 });
     const nothing = { get: () => null };
     const early = clientOf(async () => ({ status: 429, headers: nothing, body: null }), {
       maxRetries: 0,
