@@ -31,7 +31,8 @@ import { requestHeaders } from './request-headers.js';
 /** Options of a {@link PaymentClient}. */
 export interface PaymentClientOptions {
   /**
-   * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine.
+   * Address of the service, with a path prefix if it has one. Must be https:, or http: to this machine:
+   * `localhost`, 127.0.0.0/8 or `[::1]`.
    */
   baseUrl: string | URL;
   /**
@@ -189,7 +190,7 @@ export function resolveClientOptions(options: PaymentClientOptions): ResolvedCli
   if (protocol === 'http:' && !dangerouslyAllowHttp && !isLoopback(hostname)) {
     throw new InvalidOptionError(
       'baseUrl',
-      'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, or set dangerouslyAllowHttp for a test network',
+      'baseUrl must be an https: URL, since http: to another machine would send the API secret in clear text; use https:, localhost or a loopback address, or set dangerouslyAllowHttp for a test network',
     );
   }
   const { dispatcher, fetch, timeoutMs, maxRetries } = given;

@@ -20,14 +20,23 @@ export const httpUrl: Rule<URL> = (value, option) => {
   throw new InvalidOptionError(option, `${option} must not hold a user name or password`);
 };
 
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const IPV4 = `127(?:\\.${OCTET}){3}`;
+// A URL spells an IPv4-mapped address in hexadecimal, and a socket in decimal numbers.
+const IPV6 = `::1|::ffff:(?:${IPV4}|7f[\\da-f]{2}:[\\da-f]{1,4})`;
+const LOOPBACK = new RegExp(`^(?:${IPV4}|${IPV6}|\\[(?:${IPV6})\\])$`, 'i');
+
 /** Whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
-  return /^(?:127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(address);
+  return LOOPBACK.test(address);
 }
 
-/** Whether a host name or address means this machine. */
+/**
+ * Whether a host name or address means this machine. A name under `.localhost`, or with a full stop at its end,
+ * does not: a resolver may send it to another machine.
+ */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
+  return host.toLowerCase() === 'localhost' || isLoopbackAddress(host);
 }
 
 /** A parsed base URL. */

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { readEnvironment } from '../../src/cli/environment.js';
 import { secretEnv } from './merchant-server.js';
 import { runCommand, startCommand, startMock } from './run-command.js';
 
@@ -75,6 +76,25 @@ test('a .env that no option names does not lead payments create to another machi
   expect(named.stderr).toContain('creating a payment at https://payments.invalid');
   expect(named.code).toBe(1);
   expect(named.stderr).not.toContain('hunter2');
+});
+
+test.each([
+  ['https://payments.invalid', false],
+  ['https://pay.localhost', false],
+  ['http://localhost.:4242', false],
+  ['https://localhost.payments.invalid', false],
+  ['http://127.0.0.1.nip.io', false],
+  ['nonsense', false],
+  ['http://localhost:4242', true],
+  ['http://LOCALHOST', true],
+  ['http://127.1', true],
+  ['http://[::ffff:127.0.0.1]:4242', true],
+])('whether a .env that no option names can select %s: %s', (address, expected) => {
+  const { folder } = saveVariables([`MERCHANT_PAYMENTS_BASE_URL=${address}`]);
+  const env = readEnvironment({ env: {}, cwd: folder }, undefined);
+  expect(env).toEqual(expected ? { MERCHANT_PAYMENTS_BASE_URL: address } : {});
+  const named = readEnvironment({ env: {}, cwd: folder }, path.join(folder, '.env'));
+  expect(named).toEqual({ MERCHANT_PAYMENTS_BASE_URL: address });
 });
 
 test('a .env with the address of a service on this machine is used', async () => {

@@ -144,8 +144,13 @@ describe('a client', () => {
     expect(error.message).toBe('fetch must not be combined with dispatcher; pass only one of them');
   });
 
-  it('refuses http: to another machine unless dangerouslyAllowHttp is true', () => {
-    const given = { ...required, baseUrl: 'http://payments.example' };
+  it.each([
+    'http://payments.example',
+    'http://pay.localhost',
+    'http://localhost.',
+    'http://127.0.0.1.nip.io',
+  ])('refuses http: to another machine unless dangerouslyAllowHttp is true: %s', (address) => {
+    const given = { ...required, baseUrl: address };
     for (const dangerouslyAllowHttp of [undefined, false]) {
       const error = refusalOf({ ...given, dangerouslyAllowHttp });
       expect(error.option).toBe('baseUrl');
@@ -154,8 +159,16 @@ describe('a client', () => {
       );
     }
     const client = new PaymentClient({ ...given, dangerouslyAllowHttp: true });
-    expect(client.toJSON()).toEqual({ baseUrl: 'http://payments.example' });
+    expect(client.toJSON()).toEqual({ baseUrl: address });
   });
+
+  it.each(['http://localhost:1', 'http://127.0.0.1', 'http://[::1]', 'http://[::ffff:7f00:1]'])(
+    'takes http: to this machine: %s',
+    (address) => {
+      const client = new PaymentClient({ ...required, baseUrl: address });
+      expect(client.toJSON()).toEqual({ baseUrl: address });
+    },
+  );
 
   it.each([[undefined], [null], ['https://payments.example']])(
     'refuses %s for its options',

@@ -104,11 +104,21 @@ describe('an http URL', () => {
 });
 
 describe('this machine', () => {
-  it.each(['127.0.0.1', '127.80.90.100', '::1', '[::1]'])('has the address %s', (address) => {
+  it.each([
+    '127.0.0.1',
+    '127.80.90.100',
+    '127.255.255.255',
+    '::1',
+    '[::1]',
+    '::ffff:127.0.0.1',
+    '::FFFF:127.8.9.1',
+    '[::ffff:7f00:1]',
+    '::ffff:7fff:ffff',
+  ])('has the address %s', (address) => {
     expect([isLoopbackAddress(address), isLoopback(address)]).toEqual([true, true]);
   });
 
-  it.each(['localhost', 'app.localhost'])('has the name %s', (name) => {
+  it.each(['localhost', 'LOCALHOST', 'LocalHost'])('has the name %s', (name) => {
     expect([isLoopbackAddress(name), isLoopback(name)]).toEqual([false, true]);
   });
 
@@ -117,12 +127,63 @@ describe('this machine', () => {
     '10.0.0.1',
     '0.0.0.0',
     '128.0.0.1',
+    '126.255.255.255',
     '127.0.0.1.payments.example',
+    '127.0.0.1.nip.io',
+    '127.0.0.256',
+    '127.0.0',
+    '127.0.0.1.1',
+    '1127.0.0.1',
+    'a127.0.0.1',
     'localhost.payments.example',
+    'localhost.evil.com',
+    'app.localhost',
+    '.localhost',
+    'localhost.',
+    'localhost.localdomain',
     'notlocalhost',
+    'localhost6',
+    '',
     '[::2]',
     '::2',
+    '::',
+    '::11',
+    '::7f00:1',
+    '::fffe:7f00:1',
+    '::ffff:8000:1',
+    '::ffff:7f0:1',
+    '::ffff:10.0.0.1',
+    '::ffff:0:7f00:1',
+    '1::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    'fe80::1',
   ])('is not %s', (host) => {
-    expect(isLoopback(host)).toBe(false);
+    expect([isLoopbackAddress(host), isLoopback(host)]).toEqual([false, false]);
+  });
+
+  it.each([
+    ['http://LOCALHOST:8080', true],
+    ['http://127.0.0.1.', true],
+    ['http://127.1', true],
+    ['http://2130706433', true],
+    ['http://0x7f.0.0.1', true],
+    ['http://0177.0.0.1', true],
+    ['http://[0:0:0:0:0:0:0:1]', true],
+    ['http://[::ffff:127.0.0.1]', true],
+    ['http://[0:0:0:0:0:ffff:127.0.0.1]', true],
+    ['http://ⓛocalhost', true],
+    ['http://localhost.', false],
+    ['http://pay.localhost', false],
+    ['http://PAY.LOCALHOST.', false],
+    ['http://localhost.evil.com', false],
+    ['http://127.0.0.1.nip.io', false],
+    ['http://2147483649', false],
+    ['http://0x80.0.0.1', false],
+    ['http://localhost@evil.example', false],
+    ['http://evil.example#localhost', false],
+    ['http://[::127.0.0.1]', false],
+    ['http://[::ffff:10.0.0.1]', false],
+  ])('as a URL spells it: %s is %s', (url, expected) => {
+    expect(isLoopback(new URL(url).hostname)).toBe(expected);
   });
 });

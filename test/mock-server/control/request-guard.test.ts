@@ -18,6 +18,8 @@ describe('the Host header', () => {
     'LOCALHOST:4242',
     'localhost.:4242',
     '[::1]:4242',
+    '[::ffff:127.0.0.1]:4242',
+    '2130706433:4242',
   ])('%s names this machine', (host) => {
     expect(visit({ host })).toBeUndefined();
   });
@@ -26,7 +28,10 @@ describe('the Host header', () => {
     'evil.example',
     'evil.example:4242',
     'localhost.evil.example',
+    'pay.localhost:4242',
     '127.0.0.1.evil.example',
+    '127.0.0.1.nip.io',
+    '[::ffff:10.0.0.1]:4242',
     '192.168.1.5:4242',
     'localhost@evil.example',
     'evil.example#localhost',
@@ -36,6 +41,15 @@ describe('the Host header', () => {
   ])('"%s" does not, when the service listens on loopback', (host) => {
     expect(visit({ host })).toContain('The Host header must name this machine');
   });
+
+  test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
+    'may not be another address when the service listens on %s',
+    (address) => {
+      const listens = { host: 'localhost', address };
+      expect(visit({ host: '127.0.0.1:4242' }, listens)).toBeUndefined();
+      expect(visit({ host: '192.168.1.5:4242' }, listens)).toContain('Host');
+    },
+  );
 
   test('is refused when it is missing', () => {
     expect(visit({})).toContain('Host');
