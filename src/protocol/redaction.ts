@@ -122,14 +122,20 @@ function spellings(secret: string): string[] {
   const hex = bytes.toString('hex');
   const url = encodeURIComponent(secret);
   const json = JSON.stringify(secret).slice(1, -1);
+  const asciiJson = json.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${codeOf(unit)}`);
   return [
     secret,
     bytes.toString('latin1'),
     url,
     url.replaceAll(/%../g, (code) => code.toLowerCase()),
     new URLSearchParams({ '': secret }).toString().slice(1),
+    // RFC 3986, as PHP and Python encode it.
+    escapeBy({ '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' }, url),
     json,
     JSON.stringify(json).slice(1, -1),
+    // As Python and PHP write it.
+    asciiJson,
+    asciiJson.replaceAll('/', '\\/'),
     // JSON that is safe in HTML, as Go, .NET and serializers that escape everything write it.
     ...[/[<>&]/g, /[<>&'"`+]/g, /[^A-Za-z0-9]/g].flatMap((escaped) => [
       secret.replaceAll(escaped, (character) => `\\u${codeOf(character)}`),
@@ -138,11 +144,7 @@ function spellings(secret: string): string[] {
     // As programs print a string, in single or double quotes.
     secret.replaceAll(/['\\]/g, '\\$&'),
     secret.replaceAll('\\', '\\\\'),
-    secret
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll('"', '&quot;'),
+    ...ENTITIES.map((entities) => escapeBy(entities, secret)),
     base64,
     encodeURIComponent(base64),
     // Padding is sometimes left off; the rest can still be decoded.
@@ -152,6 +154,23 @@ function spellings(secret: string): string[] {
     hex,
     hex.toUpperCase(),
   ];
+}
+
+// What HTML and XML escape differs by program: Express, Go, Python, PHP, XML, Mustache, Handlebars.
+const MARKUP = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const ENTITIES: readonly Readonly<Record<string, string>>[] = [
+  MARKUP,
+  { ...MARKUP, "'": '&#39;' },
+  { ...MARKUP, "'": '&#39;', '"': '&#34;' },
+  { ...MARKUP, "'": '&#x27;' },
+  { ...MARKUP, "'": '&#039;' },
+  { ...MARKUP, "'": '&apos;' },
+  { ...MARKUP, "'": '&#39;', '/': '&#x2F;', '`': '&#x60;', '=': '&#x3D;' },
+  { ...MARKUP, "'": '&#x27;', '`': '&#x60;', '=': '&#x3D;' },
+];
+
+function escapeBy(escapes: Readonly<Record<string, string>>, text: string): string {
+  return Array.from(text, (character) => escapes[character] ?? character).join('');
 }
 
 function codeOf(character: string): string {

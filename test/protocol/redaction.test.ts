@@ -72,6 +72,24 @@ describe('parts of a secret are taken out', () => {
   });
 });
 
+describe('a secret is taken out as programs escape it', () => {
+  it.each([
+    ['Express, lodash and Go in HTML', `Pa55'word!Xy`, 'Pa55&#39;word!Xy'],
+    ['Python in HTML', `Pa55'word!Xy`, 'Pa55&#x27;word!Xy'],
+    ['PHP in HTML', `Pa55'word!Xy`, 'Pa55&#039;word!Xy'],
+    ['XML', `Pa55'word!Xy`, 'Pa55&apos;word!Xy'],
+    ['Go in HTML, with quotes', 'Pa55"word!Xy', 'Pa55&#34;word!Xy'],
+    ['Mustache', `aB3/hJ8'kL0=qT4`, 'aB3&#x2F;hJ8&#39;kL0&#x3D;qT4'],
+    ['Handlebars', `aB3/hJ8'kL0=qT4`, 'aB3/hJ8&#x27;kL0&#x3D;qT4'],
+    ['PHP in JSON', 'aB3dE6fG/hJ8kL0mN/pQ2rS4t', 'aB3dE6fG\\/hJ8kL0mN\\/pQ2rS4t'],
+    ['PHP in JSON, beyond ASCII', 'aB3/é/hJ8kL0', 'aB3\\/\\u00e9\\/hJ8kL0'],
+    ['Python in JSON', 'aB3eé"hJ8kL0', 'aB3e\\u00e9\\"hJ8kL0'],
+    ['RFC 3986 in a URL', 'Ab3*Kz9*Qw2*Lm5', 'Ab3%2AKz9%2AQw2%2ALm5'],
+  ])('%s', (_what, written, escaped) => {
+    expect(redactWith([written], `got ${escaped}, sorry`)).toBe('got [redacted], sorry');
+  });
+});
+
 describe('of a text from outside is taken out', () => {
   const basic = Buffer.from(`key-4f1c9a2b:${secret}`).toString('base64');
   const redact = (text: string) => redactWith([secret, basic], text);

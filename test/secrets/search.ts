@@ -117,6 +117,15 @@ function textSpellings(text: string): Record<string, string> {
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
       .replaceAll('"', '&quot;'),
+    'HTML-escaped with numbers': text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&#34;')
+      .replaceAll("'", '&#39;'),
+    'JSON of PHP': json
+      .replaceAll('/', '\\/')
+      .replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u00${unit.charCodeAt(0).toString(16)}`),
   };
 }
 
