@@ -10,6 +10,29 @@ export function explainStep(error: unknown, what: string): MerchantPaymentsError
   );
 }
 
+// The server's clock may run a little faster than this machine's.
+const USED_UP = 0.95;
+
+/**
+ * Decides about a claim whose statement was cancelled. If the time for the lock is over, another change holds it.
+ * Before that, the cancellation says nothing about the lock, and would go on unnoticed as `busy`.
+ *
+ * @param limit the server's setting that cancels statements
+ * @throws {InboxError} `STORE_FAILED` when some of the time was left
+ */
+export function assertUsedUp(
+  { waitedMs, lockTimeoutMs }: { readonly waitedMs: number; readonly lockTimeoutMs: number },
+  { what, limit }: { readonly what: string; readonly limit: string },
+  cause: unknown,
+): void {
+  if (waitedMs >= lockTimeoutMs * USED_UP) return;
+  throw new InboxError(
+    'STORE_FAILED',
+    `${what} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${limit}) is too short, or someone cancelled the statement: set that timeout for the inbox's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
+    { cause },
+  );
+}
+
 /** Passes on the promise's value, and wraps its failure by {@link explainStep}. */
 export type Step = <Value>(running: Promise<Value>) => Promise<Value>;
 

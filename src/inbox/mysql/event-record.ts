@@ -3,6 +3,7 @@ import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from '../../storage/mysql/failures.js';
 import type { Ending, OpenConnection } from '../../storage/mysql/mysql-transactions.js';
 import { NOTHING_SEEN, type SeenFailures, seeFailures } from '../attempt.js';
+import { assertUsedUp } from '../store-failure.js';
 import type { StoredEvent } from '../stored-event.js';
 import { inDatabase, type QuotedTables, type Timeouts } from './options.js';
 import { explainMissing, missingTables } from './schema.js';
@@ -24,15 +25,11 @@ export interface Unclaimed {
   readonly found: 'duplicate' | 'stale' | 'busy' | 'no procedures';
 }
 
-const QUERY_INTERRUPTED = 1317;
-// Raised by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL.
-const STATEMENT_TIMEOUTS: readonly unknown[] = [1969, 3024];
-const BUSY: readonly unknown[] = [
-  LOCK_WAIT_TIMEOUT,
-  DEADLOCK,
-  QUERY_INTERRUPTED,
-  ...STATEMENT_TIMEOUTS,
-];
+const BUSY: readonly unknown[] = [LOCK_WAIT_TIMEOUT, DEADLOCK];
+// By KILL QUERY, and by max_statement_time of MariaDB and MAX_EXECUTION_TIME of MySQL: the limit of the
+// statement that waits for the lock, or a shorter one of the session.
+const CANCELLED: readonly unknown[] = [1317, 1969, 3024];
+const CANCELLED_BY = { what: 'The database', limit: 'max_statement_time, max_execution_time' };
 
 // ER_SP_DOES_NOT_EXIST and ER_PROCACCESS_DENIED_ERROR; ER_NOT_SUPPORTED_YET and ER_UNKNOWN_COM_ERROR of
 // servers that speak the protocol but have no procedures.
@@ -63,6 +60,7 @@ export class EventRecord {
    * `no procedures`, call it again on a new connection: it then uses plain statements.
    *
    * @param onQueued called once the request for the lock is on its way to the server
+   * @throws {InboxError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
    */
   async claim(
     connection: ClaimConnection,
@@ -73,6 +71,7 @@ export class EventRecord {
     const limits = { ...this.#timeouts, lockTimeoutMs, onQueued };
     // The procedures begin and commit, which an ORM's transaction does not allow.
     const isCalled = this.#hasProcedures && !connection.isProvided;
+    const askedAtMs = performance.now();
     try {
       const statements = this.#statements ?? (await this.#locate(connection));
       const { called, written } = statements;
@@ -94,7 +93,8 @@ export class EventRecord {
       return { found: 'claimed', stale, seen: failures, ending: { end: 'commit', ...ending } };
     } catch (error) {
       const errno = errnoOf(error);
-      if (BUSY.includes(errno)) return { found: 'busy' };
+      const waitedMs = performance.now() - askedAtMs;
+      if (isBusy(error, { waitedMs, lockTimeoutMs })) return { found: 'busy' };
       if (isCalled && NO_PROCEDURES.includes(errno)) {
         this.#hasProcedures = false;
         return { found: 'no procedures' };
@@ -111,6 +111,13 @@ export class EventRecord {
     const tables = inDatabase(this.#tables, database);
     return { called: callProcedures(tables), written: withoutProcedures(tables) };
   }
+}
+
+function isBusy(error: unknown, wait: Parameters<typeof assertUsedUp>[0]): boolean {
+  const errno = errnoOf(error);
+  if (!CANCELLED.includes(errno)) return BUSY.includes(errno);
+  assertUsedUp(wait, CANCELLED_BY, error);
+  return true;
 }
 
 interface Statements {

@@ -3,6 +3,7 @@ import { LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { sqlStateOf } from '../../storage/postgres/failures.js';
 import { type OpenTransaction, onlyText } from '../../storage/postgres/transactions.js';
 import type { SeenFailures } from '../attempt.js';
+import { assertUsedUp } from '../store-failure.js';
 import type { StoredEvent } from '../stored-event.js';
 import { parseSeen } from '../stored-failure.js';
 import type { QuotedTables, Timeouts } from './options.js';
@@ -27,9 +28,10 @@ export interface Unclaimed {
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK_DETECTED = '40P01';
-// A statement_timeout shorter than the wait for the lock raises this.
+const BUSY_STATES: readonly unknown[] = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED];
+// By a statement_timeout or a person.
 const QUERY_CANCELED = '57014';
-const BUSY_STATES: readonly unknown[] = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, QUERY_CANCELED];
+const CANCELLED_BY = { what: 'Postgres', limit: 'statement_timeout' };
 
 const UNDEFINED_SCHEMA = '3F000';
 const UNDEFINED_FUNCTION = '42883';
@@ -63,6 +65,8 @@ export class EventRecord {
   /**
    * Begins the transaction, locks the payment and decides whether the event runs. After
    * `no functions`, call it again in a new transaction: it then uses plain statements.
+   *
+   * @throws {InboxError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
    */
   async claim(
     transaction: Pick<OpenTransaction<unknown>, 'begin'>,
@@ -71,6 +75,7 @@ export class EventRecord {
   ): Promise<Claim> {
     const { commandTimeoutMs, idleTimeoutMs } = this.#timeouts;
     const form = this.#hasFunctions ? this.#called : this.#written;
+    const askedAtMs = performance.now();
     try {
       const timeoutMs = Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
       const statements = form.claim(event, { lockTimeoutMs, idleTimeoutMs });
@@ -82,6 +87,11 @@ export class EventRecord {
       return { found: 'claimed', stale, seen, record: form.record(event, held) };
     } catch (error) {
       const state = sqlStateOf(error);
+      if (state === QUERY_CANCELED) {
+        const waitedMs = performance.now() - askedAtMs;
+        assertUsedUp({ waitedMs, lockTimeoutMs }, CANCELLED_BY, error);
+        return { found: 'busy' };
+      }
       if (BUSY_STATES.includes(state)) return { found: 'busy' };
       if (form === this.#called && NO_FUNCTIONS.includes(state)) {
         this.#hasFunctions = false;

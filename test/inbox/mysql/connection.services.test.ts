@@ -251,6 +251,51 @@ describe.skipIf(!url)('a wait for another callback', () => {
   });
 });
 
+describe.skipIf(!url)('a statement that is ended before the time for the lock is over', () => {
+  const ended = {
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('max_statement_time'),
+  };
+
+  it('fails the callback, if someone ended it', async () => {
+    const held = heldWork();
+    const first = mysqlInbox(openPool()).process(change('ended'), held.work);
+    await held.started;
+    const pool = openPool({ connectionLimit: 1 });
+    const [rows] = await pool.query('SELECT CONNECTION_ID() AS id');
+    const waiting = mysqlInbox(pool, { lockTimeoutMs: 60_000 }).process(
+      change('ended', 1),
+      nothing,
+    );
+    const failed = expect(waiting).rejects.toMatchObject(ended);
+    await waitForBlocked(1);
+    await observer.query(`KILL QUERY ${(rows as [{ id: number }])[0].id}`);
+    await failed;
+    held.finish();
+    expect(await first).toBe('processed');
+    expect(await mysqlInbox(pool).process(change('ended', 1), nothing)).toBe('processed');
+  });
+
+  it('fails the callback, if a limit of the session ended it', async () => {
+    // MySQL's limit, max_execution_time, is for SELECT alone, and ends no wait for a table.
+    const [[version]] = (await observer.query('SELECT VERSION() AS of')) as unknown as [
+      [{ of: string }],
+    ];
+    if (!version.of.includes('MariaDB')) return;
+    const pool = openPool({ connectionLimit: 1 }, ['SET SESSION max_statement_time = 0.05']);
+    const inbox = mysqlInbox(pool, { lockTimeoutMs: 60_000 });
+    const migration = await observer.getConnection();
+    try {
+      await migration.query('LOCK TABLES payment_inbox_events WRITE');
+      await expect(inbox.process(change('limited'), nothing)).rejects.toMatchObject(ended);
+    } finally {
+      await migration.query('UNLOCK TABLES');
+      migration.release();
+    }
+    expect(await inbox.process(change('limited'), nothing)).toBe('processed');
+  });
+});
+
 describe.skipIf(!url)('a migration that locks the table', () => {
   it('makes callbacks busy, and leaves no session behind that waits on', async () => {
     const pool = openPool({ connectionLimit: 1 });

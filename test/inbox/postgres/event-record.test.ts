@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
 import { quoteTables } from '../../../src/inbox/postgres/options.js';
 import { literal } from '../../../src/storage/postgres/literal.js';
@@ -30,12 +30,27 @@ function claimWithin(timeouts: typeof TIMEOUTS, ...answers: unknown[]) {
 const failure = (code: string) => Object.assign(new Error('refused'), { code });
 
 describe('a claim', () => {
-  it.each(['55P03', '40P01', '57014'])(
-    'that Postgres ends with %s, for a lock, is busy',
-    async (code) => {
-      expect(await claimWith(failure(code)).claim()).toEqual({ found: 'busy' });
-    },
-  );
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each(['55P03', '40P01'])('that Postgres ends with %s, for a lock, is busy', async (code) => {
+    expect(await claimWith(failure(code)).claim()).toEqual({ found: 'busy' });
+  });
+
+  it('whose statement is cancelled is busy only once the time for the lock was over', async () => {
+    const cause = failure('57014');
+    const cancelledAfter = (waitedMs: number) => {
+      vi.spyOn(performance, 'now')
+        .mockReturnValueOnce(7)
+        .mockReturnValueOnce(7 + waitedMs);
+      return claimWith(cause).claim();
+    };
+    expect(await cancelledAfter(1_000)).toEqual({ found: 'busy' });
+    await expect(cancelledAfter(900.4)).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(/after 900 ms.* 1000 ms .*statement_timeout/),
+      cause,
+    });
+  });
 
   it('that Postgres ends with another state is a failure', async () => {
     await expect(claimWith(failure('54000')).claim()).rejects.toMatchObject({ code: '54000' });

@@ -103,6 +103,24 @@ describe.skipIf(!process.env['DATABASE_URL']).each(FORMS)('the session, %s', (fo
     expect(await Promise.all([first, second])).toEqual(['processed', 'processed']);
   });
 
+  it('fails a claim that a statement_timeout ends before the time for the lock is over', async () => {
+    const held = heldWork();
+    const first = postgresInbox(open()).process(change(name('cut'), 1), held.work);
+    await held.started;
+    const cut = postgresInbox(open('-c statement_timeout=1'));
+    for (const delivery of [1, 2]) {
+      await expect(cut.process(change(name('cut'), delivery), nothing)).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining('statement_timeout'),
+        cause: expect.objectContaining({ code: '57014' }),
+      });
+    }
+    const patient = postgresInbox(open('-c statement_timeout=60s'), { lockTimeoutMs: 5 });
+    expect(await patient.process(change(name('cut'), 2), nothing)).toBe('busy');
+    held.finish();
+    expect(await first).toBe('processed');
+  });
+
   it('sends statements that differ in their literals alone, whatever time is left', async () => {
     const pool = openPool({ options: `${options}` });
     const shapes = new Set<string>();
