@@ -12,7 +12,7 @@ const BASE_URL = `${OURS}BASE_URL`;
  * Returns the environment, with the variables that it lacks from a file. A `.env` that `--env-file` does
  * not name can't select a service on another machine, where a payment may cost money.
  *
- * @throws {UsageError} when the named file can't be read
+ * @throws {UsageError} when a file can't be read, except for a `.env` that does not exist, or is in UTF-16
  */
 export function readEnvironment(
   terminal: Pick<Terminal, 'env' | 'cwd'>,
@@ -32,14 +32,30 @@ function readFile(
   terminal: Pick<Terminal, 'cwd'>,
   named: string | undefined,
 ): Record<string, string | undefined> {
+  const source = named === undefined ? '.env' : `--env-file: ${named}`;
+  let bytes: Buffer;
   try {
-    return parseEnv(readFileSync(pathOf(terminal, named ?? '.env'), 'utf8'));
+    bytes = readFileSync(pathOf(terminal, named ?? '.env'));
   } catch (error) {
-    // There is no .env, or it is a folder.
-    if (named === undefined) return {};
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--env-file: reading ${named} failed with ${code}`);
+    if (named === undefined && code === 'ENOENT') return {};
+    throw new UsageError(
+      named === undefined
+        ? `reading .env failed with ${code}: make it a readable file, or name another with --env-file`
+        : `--env-file: reading ${named} failed with ${code}`,
+    );
   }
+  if (isUtf16(bytes)) {
+    throw new UsageError(`${source} must be in UTF-8; received UTF-16: save it as UTF-8`);
+  }
+  // Without its byte order mark, which would become part of the first variable's name.
+  return parseEnv(new TextDecoder().decode(bytes));
+}
+
+/** UTF-16 begins with a byte order mark, or has NUL bytes, which no environment variable can hold. */
+function isUtf16(bytes: Buffer): boolean {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  return mark === 'fffe' || mark === 'feff' || bytes.includes(0);
 }
 
 const isOnThisMachine = (url = ''): boolean =>

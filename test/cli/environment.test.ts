@@ -1,7 +1,16 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { UsageError } from '../../src/cli/command.js';
 import { readEnvironment } from '../../src/cli/environment.js';
 import { secretEnv } from './merchant-server.js';
 import { runCommand, startCommand, startMock } from './run-command.js';
@@ -48,6 +57,60 @@ test('a named file that does not exist is refused, and no content of a file is s
     expect(code).toBe(2);
     expect(stderr).toMatch(/^merchant-payments: --env-file: reading \S+ failed with E\w+\n$/);
   }
+});
+
+const variable = 'MERCHANT_PAYMENTS_API_KEY=hunter2\n';
+const utf16 = Buffer.from(variable, 'utf16le');
+const swapped = Buffer.from(utf16).swap16();
+
+/** A folder with a file of these bytes, read as the `.env` and as a named file. */
+function readBoth(bytes: Uint8Array) {
+  const { folder, file } = saveVariables([]);
+  writeFileSync(file, bytes);
+  const read = (named?: string) => readEnvironment({ env: {}, cwd: folder }, named);
+  return { file, readSilently: () => read(), readNamed: () => read(file) };
+}
+
+test.each([
+  ['with a byte order mark', `\ufeff${variable}`],
+  ['with a byte order mark and a comment', `\ufeff# mine\r\n${variable}`],
+  ['with line ends of Windows', `A=b\r\n${variable.trim()}\r\n`],
+  ['without a byte order mark', variable],
+])('a file in UTF-8 %s is read', (_what, text) => {
+  const { readSilently, readNamed } = readBoth(Buffer.from(text));
+  const expected = { MERCHANT_PAYMENTS_API_KEY: 'hunter2' };
+  expect([readSilently(), readNamed()]).toEqual([expected, expected]);
+});
+
+test.each([
+  ['little-endian, with a byte order mark', Buffer.concat([Buffer.of(0xff, 0xfe), utf16])],
+  ['big-endian, with a byte order mark', Buffer.concat([Buffer.of(0xfe, 0xff), swapped])],
+  ['little-endian', utf16],
+  ['big-endian', swapped],
+  ['with nothing but a byte order mark', Buffer.of(0xff, 0xfe)],
+])('a file in UTF-16 is refused by name, and not shown: %s', (_what, bytes) => {
+  const { file, readSilently, readNamed } = readBoth(bytes);
+  const says = 'must be in UTF-8; received UTF-16: save it as UTF-8';
+  expect(readSilently).toThrow(new UsageError(`.env ${says}`));
+  expect(readNamed).toThrow(new UsageError(`--env-file: ${file} ${says}`));
+});
+
+test('a .env that exists but cannot be read is reported', async () => {
+  const { folder } = saveVariables([], 'other');
+  expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
+  const file = path.join(folder, '.env');
+  mkdirSync(file);
+  const says = 'make it a readable file, or name another with --env-file';
+  const { code, stderr } = await startCommand(['reset'], { cwd: folder }).ended;
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `merchant-payments: reading .env failed with EISDIR: ${says}\n`,
+  });
+  rmdirSync(file);
+  symlinkSync('.env', file);
+  expect(() => readEnvironment({ env: {}, cwd: folder }, undefined)).toThrow(
+    new UsageError(`reading .env failed with ELOOP: ${says}`),
+  );
 });
 
 test('without --env-file the .env of the folder is read', async () => {
