@@ -109,7 +109,7 @@ export interface NodeSecretKey {
 export type SigningSecret = string | Uint8Array | NodeSecretKey;
 
 /**
- * Refuses an empty secret, with which anyone could sign, and white space at an edge, which would show only as
+ * Refuses an empty secret, a placeholder and zero bytes, with which anyone could sign, and white space at an edge, which would show only as
  * mismatches later.
  *
  * @throws {InvalidOptionError} naming the option, never the value
@@ -118,6 +118,11 @@ export function assertUsableSecret(secret: string | Uint8Array, option: string):
   if (typeof secret === 'string') secretText(secret, option);
   else if (secret.byteLength === 0) {
     throw new InvalidOptionError(option, `${option} must not be empty; received no bytes`);
+  } else if (secret.every((byte) => byte === 0)) {
+    throw new InvalidOptionError(
+      option,
+      `${option} must not be all zeros; received ${secret.byteLength} zero bytes: check that it was read`,
+    );
   }
 }
 

@@ -199,7 +199,10 @@ function importSigningSecrets(
 function importSecret(secret: SigningSecret, option: string): KeyObject {
   const { createSecretKey, KeyObject } = loadCrypto();
   if (secret instanceof KeyObject) {
-    if (secret.type === 'secret' && secret.symmetricKeySize !== 0) return secret;
+    if (secret.type === 'secret' && secret.symmetricKeySize !== 0) {
+      assertUsableSecret(secret.export(), option);
+      return secret;
+    }
     throw new InvalidOptionError(
       option,
       `${option} must be a KeyObject of type secret that is not empty; received one of type ${secret.type}`,

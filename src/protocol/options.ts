@@ -188,6 +188,21 @@ export const givenName: Rule<string> = (value, option) => {
   throw invalidOption(option, 'a string that is not empty', value);
 };
 
+const PLACEHOLDER = /^(?:undefined|null|NaN|\[object Object\]|change[-_]?me)$/i;
+const TEMPLATE = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[a-z][\w -]*>)$/i;
+
+/** @throws {InvalidOptionError} for a text that stands for a secret, which anyone could guess */
+function refusePlaceholder(secret: string, option: string): void {
+  const received = PLACEHOLDER.test(secret)
+    ? `the placeholder ${secret}`
+    : TEMPLATE.test(secret) && 'a template that was not filled in';
+  if (!received) return;
+  throw new InvalidOptionError(
+    option,
+    `${option} must be the value itself; received ${received}: check that the variable it is read from is set`,
+  );
+}
+
 /** A secret as text. */
 export const secretText: Rule<string> = (value, option) => {
   if (typeof value === 'string' && value.trim() === '') {
@@ -195,6 +210,7 @@ export const secretText: Rule<string> = (value, option) => {
     throw invalidOption(option, 'a string that is not empty', value, remedy);
   }
   const secret = trimmedText(value, option);
+  refusePlaceholder(secret, option);
   // In UTF-8 all lone surrogates are the same, so different secrets would have the same bytes.
   if (secret.isWellFormed()) return secret;
   throw new InvalidOptionError(

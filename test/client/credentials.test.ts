@@ -35,6 +35,23 @@ const bad: readonly [string, unknown, string][] = [
   ['a NUL inside', 'hunter\u00002', 'must not contain control characters'],
   ['a DEL inside', 'hunter\u007f2', 'must not contain control characters'],
   ['a C1 control inside', 'hunter\u00852', 'must not contain control characters'],
+  [
+    'the text undefined',
+    'undefined',
+    'must be the value itself; received the placeholder undefined',
+  ],
+  ['the text null', 'null', 'must be the value itself; received the placeholder null'],
+  ['the text NaN', 'NaN', 'must be the value itself; received the placeholder NaN'],
+  [
+    'the text of an object',
+    '[object Object]',
+    'must be the value itself; received the placeholder',
+  ],
+  ['changeme', 'changeme', 'must be the value itself; received the placeholder changeme'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that was not filled in
+  ['a template of a shell', '${hunter2}', 'must be the value itself; received a template'],
+  ['a template in double braces', '{{hunter2}}', 'must be the value itself; received a template'],
+  ['a template in angle brackets', '<hunter2>', 'must be the value itself; received a template'],
   ['half a surrogate pair', 'hunter2\ud83d', 'must not contain broken characters'],
 ];
 

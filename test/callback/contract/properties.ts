@@ -74,7 +74,9 @@ export function describeProperties(implementation: Implementation): void {
     });
 
     it('any body, timestamp and secret round-trip', async () => {
-      const secrets = fc.uint8Array({ minLength: 1, maxLength: 200 });
+      const secrets = fc
+        .uint8Array({ minLength: 1, maxLength: 200 })
+        .filter((bytes) => bytes.some((byte) => byte !== 0));
       const stamps = fc.integer({ min: 0, max: 99_999_999_999 });
       const bodies = fc.uint8Array({ maxLength: 300 });
       await fc.assert(

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,6 +23,19 @@ const unusable: [string, unknown, string][] = [
   ['a byte order mark before', `\ufeff${SECRET}`, 'must not begin or end with white space'],
   ['text with half a surrogate pair', `${SECRET}\ud83d`, 'must not contain broken characters'],
   ['no bytes', new Uint8Array(), 'signingSecret must not be empty; received no bytes'],
+  ['the text undefined', 'undefined', 'received the placeholder undefined'],
+  ['the text null', 'null', 'received the placeholder null'],
+  ['the text NaN', 'NaN', 'received the placeholder NaN'],
+  ['the text of an object', '[object Object]', 'received the placeholder [object Object]'],
+  ['changeme', 'changeme', 'received the placeholder changeme'],
+  ['CHANGE_ME', 'CHANGE_ME', 'received the placeholder CHANGE_ME'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that was not filled in
+  ['a template of a shell', '${whsec}', 'received a template that was not filled in: check'],
+  ['a template in double braces', '{{ whsec }}', 'a template that was not filled in'],
+  ['a template in angle brackets', '<WHSEC_secret>', 'a template that was not filled in'],
+  ['a zero byte', new Uint8Array(1), 'signingSecret must not be all zeros; received 1 zero bytes'],
+  ['a KeyObject of zero bytes', createSecretKey(Buffer.alloc(32)), 'must not be all zeros'],
+  ['zero bytes', Buffer.alloc(32), 'must not be all zeros; received 32 zero bytes'],
   ['an empty list', [], 'signingSecret must be one secret or more; received an empty array'],
   ['undefined', undefined, 'is missing; it must be'],
   ['null', null, 'received null'],
@@ -78,6 +92,9 @@ export function describeSecrets(implementation: Implementation): void {
     it.each<[string, string | Uint8Array]>([
       ['a character', 'k'],
       ['a text with a space inside', 'two words'],
+      ['a text that begins as a placeholder', 'undefined-1'],
+      ['a text with a template inside', 'a{{b}}c<d>'],
+      ['bytes of which one is zero', Uint8Array.of(0, 1)],
       ['text beyond ASCII', 'clé-鍵-\u{1F511}'],
       ['200 characters', 'long'.repeat(50)],
       ['bytes', Uint8Array.of(1, 2, 3)],
