@@ -109,8 +109,8 @@ export interface NodeSecretKey {
 export type SigningSecret = string | Uint8Array | NodeSecretKey;
 
 /**
- * Refuses an empty secret, a placeholder and zero bytes, with which anyone could sign, and white space at an edge, which would show only as
- * mismatches later.
+ * Refuses an empty secret, a placeholder and zero bytes, with which anyone could sign, and white space at an
+ * edge, which would show only as mismatches later.
  *
  * @throws {InvalidOptionError} naming the option, never the value
  */
