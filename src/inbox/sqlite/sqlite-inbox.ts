@@ -13,6 +13,7 @@ import {
 import {
   assertDatabase,
   assertNoTransaction,
+  isInTransaction,
   isInUse,
   isLocked,
   type SqliteDatabase,
@@ -74,7 +75,8 @@ export interface SqliteInbox extends FailureKeepingInbox {
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`.
  *
- * `process` rejects with an `InboxError`: `LEASE_LOST` when another process took over,
+ * `process` rejects with an `InboxError`: `LEASE_LOST` when another process took over, `TRANSACTION_LOST` when a
+ * transaction was open on the connection as the work returned,
  * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired, `MISSING_TABLES` before
  * `setup()`, `STORE_FAILED` when SQLite or the driver fails; with an `InvalidOptionError` when the
  * connection is in a transaction; and with what `work` throws.
@@ -110,14 +112,22 @@ export function sqliteInbox(
       const claim = toClaim(event);
       const { key, paymentReference, processStale } = event;
       const change = { ...claim, names: { key, paymentReference } };
+      let patienceMs = KEEP_PATIENCE_MS;
+      const runAlone = async (running: Promise<void>): Promise<void> => {
+        await running;
+        if (!isInTransaction(database)) return;
+        // The code that has left it open has returned, so that waiting would not end it.
+        patienceMs = 0;
+        throw leftOpen();
+      };
       const attempt = new Attempt(event, (failure) => {
         const rawBody = keepBodies ? failure.getRawBody() : undefined;
-        const untilMs = performance.now() + KEEP_PATIENCE_MS;
+        const untilMs = performance.now() + patienceMs;
         const keeping = whenFree(
           database,
           () => store.failures.keep(change, failure, rawBody, now()),
           () => performance.now() < untilMs,
-          notKept,
+          (blocker, cause) => notKept(blocker, cause, patienceMs),
         );
         return asStep(keeping);
       });
@@ -130,7 +140,7 @@ export function sqliteInbox(
           const stale = found === 'claimed-stale';
           return runUnderLease(lease, (signal) =>
             // Stored before the claim is released: with blockParked, a later change must see this one.
-            watched({ tx: undefined, signal, stale }).catch(async (error) => {
+            runAlone(watched({ tx: undefined, signal, stale })).catch(async (error) => {
               await attempt.failed(error);
               throw error;
             }),
@@ -226,7 +236,12 @@ function createLease({
       return renewed;
     },
     finish: () => whileLeased(() => store.finish(claim, now())),
-    release: () => whileLeased(() => store.release(claim)),
+    async release() {
+      const releasing = whileLeased(() => store.release(claim));
+      // An open transaction may last longer than the lease, which expires by itself.
+      if (isInTransaction(database)) releasing.catch(() => undefined);
+      else await releasing;
+    },
   };
 }
 
@@ -234,6 +249,13 @@ function createLease({
 const KEEP_PATIENCE_MS = 2_000;
 
 const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
+
+function leftOpen(): InboxError {
+  return new InboxError(
+    'TRANSACTION_LOST',
+    'A transaction was open on the connection of the inbox when the work returned; nothing was recorded, and a later delivery runs the work again. The transaction is still open, and the inbox neither commits it nor rolls it back: end it before the work returns, also when a statement fails, or give the inbox its own connection',
+  );
+}
 
 function notRecorded(blocker: string, cause: unknown): InboxError {
   return new InboxError(
@@ -243,10 +265,11 @@ function notRecorded(blocker: string, cause: unknown): InboxError {
   );
 }
 
-function notKept(blocker: string, cause: unknown): InboxError {
+function notKept(blocker: string, cause: unknown, patienceMs: number): InboxError {
+  const forSeconds = patienceMs === 0 ? '' : ` for ${patienceMs / 1_000} s`;
   return new InboxError(
     'INBOX_TIMEOUT',
-    `The failure of the change could not be stored: ${blocker} for ${KEEP_PATIENCE_MS / 1_000} s. ${REMEDY}`,
+    `The failure of the change could not be stored: ${blocker}${forSeconds}. ${REMEDY}`,
     { cause },
   );
 }

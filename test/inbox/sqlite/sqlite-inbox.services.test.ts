@@ -538,32 +538,44 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(inbox, first)).toBe('processed');
     });
 
-    test('is waited for at the end of the work, and never written to', async () => {
+    test('at the end of the work fails the delivery at once, and is never written to', async () => {
       const { inbox, database } = openInbox();
-      const held = await hold(inbox, first);
-      database.exec('BEGIN; CREATE TABLE orders (id)');
       const exec = vi.spyOn(database, 'exec');
-      const result = held.complete();
-      // Time for a first attempt, by an attempt of another delivery.
-      await expect(deliver(inbox, second)).rejects.toThrow('must not be in a transaction');
+      // With both clocks at a standstill, any wait would be without end.
+      vi.spyOn(performance, 'now').mockReturnValue(0);
+      const notKept: unknown[] = [];
+      const failures: FailurePolicy = { onNotKept: (error) => void notKept.push(error) };
+      const failed = inbox.process({ ...first, failures }, async () => {
+        database.exec('BEGIN; CREATE TABLE orders (id)');
+        exec.mockClear();
+      });
+      await expect(failed).rejects.toMatchObject({
+        code: 'TRANSACTION_LOST',
+        message: expect.stringContaining('end it before the work returns'),
+      });
       expect(exec).not.toHaveBeenCalled();
+      expect(notKept).toMatchObject([{ code: 'INBOX_TIMEOUT' }]);
+      vi.restoreAllMocks();
       database.exec('ROLLBACK');
-      expect(await result).toBe('processed');
+      // Released as soon as the connection is free, though the clock of the lease stands still.
+      await vi.waitFor(async () => expect(await deliver(inbox, first)).toBe('processed'));
       expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
     });
 
-    test('fails the delivery when it is open until the lease has expired', async () => {
+    test('at the end of work that throws does not delay its error until the lease has expired', async () => {
       const { inbox, database } = openInbox();
       const held = await hold(inbox, first);
       database.exec('BEGIN');
-      nowMs += LEASE_MS;
-      await expect(held.complete()).rejects.toMatchObject({
-        code: 'INBOX_TIMEOUT',
-        message: expect.stringContaining(
-          'a transaction or an iterate() was open on the connection',
-        ),
+      // The two seconds have passed whenever the inbox looks at the clock; those of the lease never do.
+      let atMs = performance.now();
+      vi.spyOn(performance, 'now').mockImplementation(() => {
+        atMs += 2_000;
+        return atMs;
       });
+      await expect(held.fail(new Error('out of stock'))).rejects.toThrow('out of stock');
       database.exec('ROLLBACK');
+      vi.restoreAllMocks();
+      await vi.waitFor(async () => expect(await deliver(inbox, first)).toBe('processed'));
     });
   });
 
@@ -597,6 +609,20 @@ describe.each(drivers)('with $name', ({ open }) => {
       taciturn.exec('ROLLBACK');
       expect(await result).toBe('processed');
       expect(await deliver(openInbox().inbox, first)).toBe('duplicate');
+    });
+
+    test('fails the delivery when it is open until the lease has expired', async () => {
+      const { inbox, taciturn } = openTaciturn();
+      const held = await hold(inbox, first);
+      taciturn.exec('BEGIN');
+      nowMs += LEASE_MS;
+      await expect(held.complete()).rejects.toMatchObject({
+        code: 'INBOX_TIMEOUT',
+        message: expect.stringContaining(
+          'a transaction or an iterate() was open on the connection',
+        ),
+      });
+      taciturn.exec('ROLLBACK');
     });
 
     test('does not renew a claim within one, which could be rolled back', async () => {
