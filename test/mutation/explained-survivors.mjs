@@ -395,7 +395,7 @@ export const EXPLAINED_SURVIVORS = [
   },
   {
     file: 'src/inbox/mysql/event-record.ts',
-    code: "if (BUSY.includes(errno)) return { found: 'busy' };",
+    code: "if (isBusy(error, { waitedMs, lockTimeoutMs })) return { found: 'busy' };",
     to: '{}',
     why: 'Without an outcome the inbox answers busy.',
   },
