@@ -1,5 +1,5 @@
 import { createCallbackVerifier, type WebSigningSecret } from '../callback/web/verify.js';
-import type { ChangeId } from '../inbox/failed-changes.js';
+import type { ChangeId } from '../store/failed-changes.js';
 import { readWebBody } from '../receiver/body.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';

@@ -10,13 +10,13 @@ export type {
   FailedChangesOptions,
   FailurePolicy,
   FailureText,
-} from './failed-changes.js';
+} from '../store/failed-changes.js';
 export type {
   CallbackInbox,
   FailureKeepingInbox,
   InboxContext,
   InboxEvent,
   InboxOutcome,
-} from './inbox.js';
-export type { MemoryInboxOptions } from './memory.js';
-export { memoryInbox } from './memory.js';
+} from '../store/inbox.js';
+export type { MemoryInboxOptions } from '../store/memory-inbox.js';
+export { memoryInbox } from '../store/memory-inbox.js';

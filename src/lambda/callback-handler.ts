@@ -1,7 +1,7 @@
 import type { RawBody } from '../callback/body.js';
 import type { CallbackHeaders } from '../callback/headers.js';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../inbox/failed-changes.js';
+import type { ChangeId } from '../store/failed-changes.js';
 import { bodyWasRead } from '../receiver/body.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../inbox/failed-changes.js';
+import type { ChangeId } from '../store/failed-changes.js';
 import { closeIfUnread, readNodeBody, signalWhenGone } from '../receiver/node-request.js';
 import type { CallbackReceiverOptions } from '../receiver/options.js';
 import { createReceiver } from '../receiver/receiver.js';

@@ -1,6 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import type { FailedChangeStore } from '../inbox/failed-changes.js';
-import type { PaymentOutbox } from '../outbox/outbox.js';
+import type { FailedChangeStore } from '../store/failed-changes.js';
+import type { PaymentOutbox } from '../store/outbox.js';
 import {
   matching,
   type OptionRules,

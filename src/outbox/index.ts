@@ -4,9 +4,9 @@
  *
  * @module merchant-payments/outbox
  */
-export type { MemoryOutboxOptions } from './memory.js';
-export { memoryOutbox } from './memory.js';
-export type { OutboxOptions } from './options.js';
+export type { MemoryOutboxOptions } from '../store/memory-outbox.js';
+export { memoryOutbox } from '../store/memory-outbox.js';
+export type { OutboxOptions } from '../store/options.js';
 export type {
   OutboxContext,
   OutboxFailure,
@@ -21,4 +21,4 @@ export type {
   SeenPayment,
   SettleOutcome,
   UnresolvedOptions,
-} from './outbox.js';
+} from '../store/outbox.js';

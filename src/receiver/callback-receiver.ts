@@ -1,6 +1,6 @@
 import { assertRequest, type CallbackRequest } from '../callback/options.js';
 import { createCallbackVerifier } from '../callback/verify.js';
-import type { ChangeId } from '../inbox/failed-changes.js';
+import type { ChangeId } from '../store/failed-changes.js';
 import type { CallbackReceiverOptions } from './options.js';
 import { createReceiver } from './receiver.js';
 import type { CallbackReply } from './reply.js';

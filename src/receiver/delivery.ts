@@ -1,7 +1,7 @@
 import type { RawBody } from '../callback/body.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { RetryLaterError } from '../errors.js';
-import type { InboxEvent, InboxOutcome } from '../inbox/inbox.js';
+import type { InboxEvent, InboxOutcome } from '../store/inbox.js';
 import { causesOf } from '../protocol/causes.js';
 import { parseInstant } from '../protocol/instant.js';
 import type { Activity } from './activity.js';

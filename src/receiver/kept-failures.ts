@@ -10,8 +10,8 @@ import {
   type FailedChange,
   type FailedChangeStore,
   type FailurePolicy,
-} from '../inbox/failed-changes.js';
-import type { CallbackInbox } from '../inbox/inbox.js';
+} from '../store/failed-changes.js';
+import type { CallbackInbox } from '../store/inbox.js';
 import { MIN_SHARED_WITH_CALLBACK, REDACTED, Redactor } from '../protocol/redaction.js';
 
 /** Settings that all deliveries of a receiver share. */

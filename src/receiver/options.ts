@@ -9,9 +9,9 @@ import {
   InvalidOptionError,
   type RetryLaterError,
 } from '../errors.js';
-import type { CallbackInbox } from '../inbox/inbox.js';
-import { memoryInbox } from '../inbox/memory.js';
-import type { PaymentOutbox } from '../outbox/outbox.js';
+import type { CallbackInbox } from '../store/inbox.js';
+import { memoryInbox } from '../store/memory-inbox.js';
+import type { PaymentOutbox } from '../store/outbox.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,

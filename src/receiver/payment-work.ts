@@ -1,8 +1,8 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
 import { InboxError } from '../errors.js';
-import type { InboxContext, InboxOutcome } from '../inbox/inbox.js';
-import type { SettleOutcome } from '../outbox/outbox.js';
+import type { InboxContext, InboxOutcome } from '../store/inbox.js';
+import type { SettleOutcome } from '../store/outbox.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
 import type { Activity } from './activity.js';
 import type { PaymentContext, ResolvedReceiverOptions, Settled } from './options.js';

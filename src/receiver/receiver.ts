@@ -3,7 +3,7 @@ import type { CallbackHeaders } from '../callback/headers.js';
 import type { VerifiedCallback, VerifyCallbackOptions } from '../callback/options.js';
 import { assertSchemaAccepts, isPromiseLike, runRecordSchema } from '../callback/record.js';
 import { InvalidOptionError, type RetryLaterError } from '../errors.js';
-import type { ChangeId, FailedChange } from '../inbox/failed-changes.js';
+import type { ChangeId, FailedChange } from '../store/failed-changes.js';
 import { causesOf } from '../protocol/causes.js';
 import type { Rule } from '../protocol/options.js';
 import { Activity } from './activity.js';

@@ -1,5 +1,5 @@
 import { InboxError } from '../errors.js';
-import type { InboxOutcome } from '../inbox/inbox.js';
+import type { InboxOutcome } from '../store/inbox.js';
 import { describeValue } from '../protocol/describe-value.js';
 
 /** The result of a request to the callback endpoint. */

@@ -1,9 +1,9 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { OutboxError } from '../errors.js';
-import type { CallbackInbox } from '../inbox/inbox.js';
-import type { PaymentOutbox, SettleOutcome } from '../outbox/outbox.js';
+import type { CallbackInbox } from '../store/inbox.js';
+import type { PaymentOutbox, SettleOutcome } from '../store/outbox.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
-import { sameDatabase } from '../storage/shared-database.js';
+import { sameDatabase } from '../store/shared-database.js';
 import type { PaymentContext, Settled } from './options.js';
 import { report } from './report.js';
 

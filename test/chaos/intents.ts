@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MockServer } from '../../src/mock-server/server.js';
-import type { OutboxState, PaymentOutbox } from '../../src/outbox/outbox.js';
+import type { OutboxState, PaymentOutbox } from '../../src/store/outbox.js';
 import { isRecorded } from './shop-config.js';
 import { LEASE_MS } from './timing.js';
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
-import type { IoredisClient } from '../../src/inbox/redis/client.js';
-import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
-import { RENEW } from '../../src/inbox/redis/scripts.js';
-import { toStoredName } from '../../src/storage/stored-name.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
+import type { IoredisClient } from '../../src/redis/client.js';
+import { redisInbox } from '../../src/redis/redis-inbox.js';
+import { RENEW } from '../../src/redis/scripts.js';
+import { toStoredName } from '../../src/store/stored-name.js';
 import { LEASE_MS } from './timing.js';
 
 export interface LostRenewalsOptions {

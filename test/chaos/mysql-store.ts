@@ -1,5 +1,5 @@
 import mysql, { type RowDataPacket } from 'mysql2/promise';
-import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
 import { startMariadb } from '../services/start-mariadb.js';
 import type { Effect } from './history.js';
 import type { Store } from './store.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { postgresInboxSchema } from '../../src/inbox/postgres/schema.js';
+import { postgresInboxSchema } from '../../src/postgres/inbox-schema.js';
 import { startPostgres } from '../services/start-postgres.js';
 import type { Effect } from './history.js';
 import type { Store } from './store.js';

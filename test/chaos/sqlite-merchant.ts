@@ -1,6 +1,6 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
-import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
+import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
 import { type OrderChange, takeTime } from './merchant-work.js';
 import { openSqlite } from './sqlite-file.js';
 import { LEASE_MS } from './timing.js';

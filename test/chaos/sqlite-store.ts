@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sqliteInbox } from '../../src/inbox/sqlite/sqlite-inbox.js';
+import { sqliteInbox } from '../../src/sqlite/inbox-sqlite-inbox.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
 import type { Effect } from './history.js';
 import { openSqlite } from './sqlite-file.js';

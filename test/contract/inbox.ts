@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import type { CallbackInbox, InboxEvent } from '../../src/inbox/inbox.js';
+import type { CallbackInbox, InboxEvent } from '../../src/store/inbox.js';
 import { testKeptBodies, testKeptFailures } from './inbox/kept-failures.js';
 import { testOrder, testStaleChanges } from './inbox/order.js';
 import { testConcurrency, testCrashes, testLease, testOverlap, testWait } from './inbox/overlap.js';

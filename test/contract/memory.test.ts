@@ -1,6 +1,6 @@
-import { memoryInbox } from '../../src/inbox/memory.js';
-import { Engine } from '../../src/outbox/engine.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { Engine } from '../../src/store/engine.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
 import { describeInboxContract } from './inbox.js';
 import { describeOutboxContract } from './outbox.js';
 

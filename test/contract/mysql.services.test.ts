@@ -1,7 +1,7 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { mysqlInbox } from '../../src/inbox/mysql/mysql-inbox.js';
-import { mysqlOutbox } from '../../src/outbox/mysql/mysql-outbox.js';
+import { mysqlInbox } from '../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlOutbox } from '../../src/mysql/outbox-mysql-outbox.js';
 import { providers } from '../inbox/mysql/providers/providers.js';
 import { killIdleTransaction } from '../inbox/mysql/server.js';
 import type { OpenProvider } from '../inbox/postgres/providers/providers.js';

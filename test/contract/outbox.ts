@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
-import type { PaymentOutbox } from '../../src/outbox/outbox.js';
+import type { PaymentOutbox } from '../../src/store/outbox.js';
 import { testCrashes, testRecovery } from './outbox/crashes.js';
 import { testCreation, testRecording, testRollback } from './outbox/creation.js';
 import { testLists, testNames, testPruning, testResolution } from './outbox/keeping.js';

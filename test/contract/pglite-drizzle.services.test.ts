@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/pglite';
 import { beforeAll } from 'vitest';
-import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
-import { fromDrizzle } from '../../src/storage/providers/drizzle.js';
+import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
+import { fromDrizzle } from '../../src/store/providers/drizzle.js';
 import { emptyPglite } from '../pglite.js';
 import { describeInboxContract } from './inbox.js';
 

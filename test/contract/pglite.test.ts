@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll } from 'vitest';
-import { postgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
-import { postgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
-import type { Queryable } from '../../src/storage/postgres/pool.js';
+import { postgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
+import { postgresOutbox } from '../../src/postgres/outbox-postgres-outbox.js';
+import type { Queryable } from '../../src/postgres/pool.js';
 import { unusedClient } from '../outbox/unused-client.js';
 import { emptyPglite } from '../pglite.js';
 import { describeInboxContract } from './inbox.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { redisInbox } from '../../src/inbox/redis/redis-inbox.js';
-import { toStoredName } from '../../src/storage/stored-name.js';
+import { redisInbox } from '../../src/redis/redis-inbox.js';
+import { toStoredName } from '../../src/store/stored-name.js';
 import {
   type ConnectedClient,
   plainKinds,

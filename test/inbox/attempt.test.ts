@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { InboxError, RetryLaterError } from '../../src/errors.js';
-import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/inbox/attempt.js';
-import type { FailurePolicy } from '../../src/inbox/failed-changes.js';
+import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/store/attempt.js';
+import type { FailurePolicy } from '../../src/store/failed-changes.js';
 import { sampleEvent } from './sample-event.js';
 
 const PARKED = { own: 'parked', behindParked: false } as const;

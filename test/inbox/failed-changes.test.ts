@@ -5,7 +5,7 @@ import {
   describeFailure,
   isFailure,
   resolveListOptions,
-} from '../../src/inbox/failed-changes.js';
+} from '../../src/store/failed-changes.js';
 
 describe('what is kept of an error', () => {
   it('is its name, code and message', () => {

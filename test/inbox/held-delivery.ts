@@ -1,4 +1,4 @@
-import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/inbox/inbox.js';
+import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/store/inbox.js';
 
 /** A delivery whose work has begun and ends when the test says so. */
 export interface HeldDelivery {

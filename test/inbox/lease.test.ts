@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../../src/inbox/lease.js';
+import { isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../../src/store/lease/lease.js';
 
 const never = () => new Promise<never>(() => {});
 

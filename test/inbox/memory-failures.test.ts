@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FailedChange } from '../../src/inbox/failed-changes.js';
-import type { CallbackInbox, FailureKeepingInbox, InboxEvent } from '../../src/inbox/inbox.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import type { FailedChange } from '../../src/store/failed-changes.js';
+import type { CallbackInbox, FailureKeepingInbox, InboxEvent } from '../../src/store/inbox.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { sampleEvent } from './sample-event.js';
 
 const done = async () => {};

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
 import { sampleEvent } from './sample-event.js';
 
 async function receive(inbox: CallbackInbox, ...references: string[]): Promise<void> {
@@ -17,7 +17,7 @@ describe('the warning that a memory inbox is not for production', () => {
     vi.stubEnv('NODE_ENV', environment);
     vi.resetModules();
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
-    return { warn, memory: await import('../../src/inbox/memory.js') };
+    return { warn, memory: await import('../../src/store/memory-inbox.js') };
   }
 
   it('is given once per process when NODE_ENV is production, at the first callback', async () => {

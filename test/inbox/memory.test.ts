@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { sampleEvent } from './sample-event.js';
 
 const HOUR_MS = 3_600_000;

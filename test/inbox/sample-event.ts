@@ -1,4 +1,4 @@
-import type { InboxEvent } from '../../src/inbox/inbox.js';
+import type { InboxEvent } from '../../src/store/inbox.js';
 
 export function sampleEvent(event: Partial<InboxEvent> = {}): InboxEvent {
   return {

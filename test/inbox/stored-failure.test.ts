@@ -5,7 +5,7 @@ import {
   type StoredFailure,
   toFailedChange,
   toFullNames,
-} from '../../src/inbox/stored-failure.js';
+} from '../../src/store/stored-failure.js';
 
 const row: StoredFailure = {
   reference: 'payment-1',

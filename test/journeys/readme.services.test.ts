@@ -6,9 +6,9 @@ import path from 'node:path';
 import type pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import type { PostgresInbox } from '../../src/inbox/postgres/postgres-inbox.js';
+import type { PostgresInbox } from '../../src/postgres/inbox-postgres-inbox.js';
 import { type MockServer, startMockServer } from '../../src/mock-server/server.js';
-import type { PostgresOutbox } from '../../src/outbox/postgres/postgres-outbox.js';
+import type { PostgresOutbox } from '../../src/postgres/outbox-postgres-outbox.js';
 
 const { DATABASE_URL } = process.env;
 

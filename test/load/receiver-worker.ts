@@ -2,7 +2,7 @@ import diagnosticsChannel from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { callbackHandler } from '../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';

@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { NOW_SECONDS, OTHER_SECRET, sampleRecord } from '../callback/sample-callback.js';
 import { createClient, httpAnswer, order, startRawServer } from '../client/raw-server.js';
 import { createScene, post } from '../receiver/scene.js';

@@ -1,9 +1,9 @@
 import { type BatchObservableCallback, createNoopMeter } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
 import type { InstrumentationOptions } from '../../src/opentelemetry/options.js';
-import { memoryOutbox } from '../../src/outbox/memory.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { ContractService } from '../contract/outbox/service.js';
 import { createScene, post } from '../receiver/scene.js';

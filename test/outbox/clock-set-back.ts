@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { PaymentClient } from '../../src/client/payment-client.js';
-import type { PaymentOutbox } from '../../src/outbox/outbox.js';
+import type { PaymentOutbox } from '../../src/store/outbox.js';
 import { ContractService } from '../contract/outbox/service.js';
 import { order } from './settling-scene.js';
 

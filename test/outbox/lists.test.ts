@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { listSecondPayments, listUnresolved } from '../../src/outbox/lists.js';
-import { memoryOutbox } from '../../src/outbox/memory.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
-import type { Page } from '../../src/outbox/store.js';
+import { listSecondPayments, listUnresolved } from '../../src/store/lists.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Page } from '../../src/store/store.js';
 import { collect } from '../contract/outbox/stage.js';
 import { expectToListWhatLiesAhead } from './clock-set-back.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { memoryOutbox } from '../../src/outbox/memory.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
-import type { Claim, Finding, Intent, Page } from '../../src/outbox/store.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Claim, Finding, Intent, Page } from '../../src/store/store.js';
 import { unusedClient } from './unused-client.js';
 
 const INTENT: Intent = { body: 'one body', digest: 'one' };

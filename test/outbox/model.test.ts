@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionError, RequestError } from '../../src/errors.js';
-import { Engine } from '../../src/outbox/engine.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
-import type { OutboxPayment } from '../../src/outbox/outbox.js';
-import type { OutboxStore } from '../../src/outbox/store.js';
+import { Engine } from '../../src/store/engine.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { OutboxPayment } from '../../src/store/outbox.js';
+import type { OutboxStore } from '../../src/store/store.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import { explore, type Turns } from './explore.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryOutbox } from '../../src/outbox/memory.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { ContractService } from '../contract/outbox/service.js';
 import { failingLoggers, recordLines } from '../protocol/recorded-lines.js';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
-import type { PaymentOutbox } from '../../src/outbox/outbox.js';
-import type { TransactionProvider } from '../../src/storage/providers/provider.js';
-import { sameDatabase } from '../../src/storage/shared-database.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
+import type { PaymentOutbox } from '../../src/store/outbox.js';
+import type { TransactionProvider } from '../../src/store/providers/provider.js';
+import { sameDatabase } from '../../src/store/shared-database.js';
 import { change } from '../inbox/postgres/payment-change.js';
 import { order } from './settling-scene.js';
 

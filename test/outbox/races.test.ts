@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { Engine } from '../../src/outbox/engine.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
-import type { Claim, Claimed, Result } from '../../src/outbox/store.js';
+import { Engine } from '../../src/store/engine.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import type { Claim, Claimed, Result } from '../../src/store/store.js';
 import { ContractService, recordOf } from '../contract/outbox/service.js';
 import { order } from './settling-scene.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readBody, toFinding, toIntent, toOutboxPayment } from '../../src/outbox/records.js';
-import type { StoredPayment } from '../../src/outbox/store.js';
+import { readBody, toFinding, toIntent, toOutboxPayment } from '../../src/store/records.js';
+import type { StoredPayment } from '../../src/store/store.js';
 import { order } from './settling-scene.js';
 
 const STORED: StoredPayment = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, OutboxError, RequestTimeoutError } from '../../src/errors.js';
-import { MemoryStore } from '../../src/outbox/memory-store.js';
-import { recover } from '../../src/outbox/recover.js';
-import type { Turn } from '../../src/outbox/sending.js';
-import type { Page, StoredPayment } from '../../src/outbox/store.js';
+import { MemoryStore } from '../../src/store/memory-store.js';
+import { recover } from '../../src/store/recover.js';
+import type { Turn } from '../../src/store/sending.js';
+import type { Page, StoredPayment } from '../../src/store/store.js';
 
 class CountingStore extends MemoryStore {
   pages = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseOwnedRow } from '../../src/outbox/rows.js';
+import { parseOwnedRow } from '../../src/store/rows.js';
 
 const visible = ['key', '{}', 'digest', 'sending', '2', 1000, 2000, 3000];
 const row = [...visible, 'PAY-1', '{"a":1}', 'failed', 'owner', '4000', 5, '6000'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OutboxError } from '../../src/errors.js';
-import { memoryOutbox } from '../../src/outbox/memory.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
 import { collect } from '../contract/outbox/stage.js';

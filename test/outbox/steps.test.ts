@@ -7,8 +7,8 @@ import {
   resolve,
   settle,
   visible,
-} from '../../src/outbox/steps.js';
-import type { StoredPayment } from '../../src/outbox/store.js';
+} from '../../src/store/steps.js';
+import type { StoredPayment } from '../../src/store/store.js';
 
 const INTENT = { body: 'one body', digest: 'one' };
 const FINDING = { referenceNumber: 'PAY-1', payment: '{}', updatedAtUs: 1 };

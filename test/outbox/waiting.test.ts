@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { pause } from '../../src/outbox/waiting.js';
+import { pause } from '../../src/store/waiting.js';
 
 it('a wait leaves no listener on the caller’s signal', async () => {
   const { signal } = new AbortController();

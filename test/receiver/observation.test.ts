@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callbackKey } from '../../src/callback/verify.js';
 import { RetryLaterError } from '../../src/errors.js';
-import type { CallbackInbox } from '../../src/inbox/inbox.js';
+import type { CallbackInbox } from '../../src/store/inbox.js';
 import type { CallbackTrace } from '../../src/receiver/observation.js';
 import {
   NOW_SECONDS,

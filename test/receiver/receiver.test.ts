@@ -9,8 +9,8 @@ import {
   type MerchantPaymentsError,
   RetryLaterError,
 } from '../../src/errors.js';
-import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/inbox/inbox.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
+import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../src/store/inbox.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { CallbackReceiverOptions, PaymentContext } from '../../src/receiver/options.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { InboxError, RetryLaterError } from '../../src/errors.js';
-import type { FailureKeepingInbox } from '../../src/inbox/inbox.js';
-import { memoryInbox } from '../../src/inbox/memory.js';
-import { memoryOutbox } from '../../src/outbox/memory.js';
-import type { SettleOutcome } from '../../src/outbox/outbox.js';
+import type { FailureKeepingInbox } from '../../src/store/inbox.js';
+import { memoryInbox } from '../../src/store/memory-inbox.js';
+import { memoryOutbox } from '../../src/store/memory-outbox.js';
+import type { SettleOutcome } from '../../src/store/outbox.js';
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import type { CallbackReceiverOptions } from '../../src/receiver/options.js';
-import { markDatabase } from '../../src/storage/shared-database.js';
+import { markDatabase } from '../../src/store/shared-database.js';
 import { sampleRecord } from '../callback/sample-callback.js';
 import { unusedClient } from '../outbox/unused-client.js';
 import { createScene, post } from './scene.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toStoredName } from '../../src/storage/stored-name.js';
+import { toStoredName } from '../../src/store/stored-name.js';
 
 const DIGEST = /^sha256:[\w-]{43}$/;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../src/storage/turns.js';
+import { Turns } from '../../src/store/sql/turns.js';
 import { deferred } from '../inbox/postgres/payment-change.js';
 
 const LONG_MS = 60_000;

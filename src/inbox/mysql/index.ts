@@ -9,18 +9,18 @@ export type {
   MysqlPoolLike,
   MysqlQueryable,
   MysqlTransactionOf,
-} from '../../storage/mysql/pool.js';
-export { type DrizzleLike, fromDrizzle } from '../../storage/providers/drizzle.js';
-export { fromKnex, type KnexLike } from '../../storage/providers/knex.js';
+} from '../../mysql/pool.js';
+export { type DrizzleLike, fromDrizzle } from '../../store/providers/drizzle.js';
+export { fromKnex, type KnexLike } from '../../store/providers/knex.js';
 export {
   fromKysely,
   type KyselyLike,
   type KyselyTransactionBuilder,
-} from '../../storage/providers/kysely.js';
-export { fromPrisma, type PrismaLike } from '../../storage/providers/prisma.js';
-export type { TransactionLimits, TransactionProvider } from '../../storage/providers/provider.js';
-export { fromTypeOrm, type TypeOrmLike } from '../../storage/providers/typeorm.js';
-export type { MysqlInbox } from './mysql-inbox.js';
-export { mysqlInbox } from './mysql-inbox.js';
-export type { MysqlInboxOptions, MysqlInboxSchemaOptions } from './options.js';
-export { mysqlInboxSchema } from './schema.js';
+} from '../../store/providers/kysely.js';
+export { fromPrisma, type PrismaLike } from '../../store/providers/prisma.js';
+export type { TransactionLimits, TransactionProvider } from '../../store/providers/provider.js';
+export { fromTypeOrm, type TypeOrmLike } from '../../store/providers/typeorm.js';
+export type { MysqlInbox } from '../../mysql/inbox-mysql-inbox.js';
+export { mysqlInbox } from '../../mysql/inbox-mysql-inbox.js';
+export type { MysqlInboxOptions, MysqlInboxSchemaOptions } from '../../mysql/inbox-options.js';
+export { mysqlInboxSchema } from '../../mysql/inbox-schema.js';

@@ -11,19 +11,19 @@ export type {
   PgPoolLike,
   Queryable,
   TransactionOf,
-} from '../../storage/postgres/pool.js';
-export { type DrizzleLike, fromDrizzle } from '../../storage/providers/drizzle.js';
-export { fromKnex, type KnexLike } from '../../storage/providers/knex.js';
+} from '../../postgres/pool.js';
+export { type DrizzleLike, fromDrizzle } from '../../store/providers/drizzle.js';
+export { fromKnex, type KnexLike } from '../../store/providers/knex.js';
 export {
   fromKysely,
   type KyselyLike,
   type KyselyTransactionBuilder,
-} from '../../storage/providers/kysely.js';
-export { fromPostgresJs, type PostgresJsLike } from '../../storage/providers/postgres-js.js';
-export { fromPrisma, type PrismaLike } from '../../storage/providers/prisma.js';
-export type { TransactionLimits, TransactionProvider } from '../../storage/providers/provider.js';
-export { fromTypeOrm, type TypeOrmLike } from '../../storage/providers/typeorm.js';
-export type { PostgresInboxOptions, PostgresInboxSchemaOptions } from './options.js';
-export type { PostgresInbox } from './postgres-inbox.js';
-export { postgresInbox } from './postgres-inbox.js';
-export { postgresInboxSchema } from './schema.js';
+} from '../../store/providers/kysely.js';
+export { fromPostgresJs, type PostgresJsLike } from '../../store/providers/postgres-js.js';
+export { fromPrisma, type PrismaLike } from '../../store/providers/prisma.js';
+export type { TransactionLimits, TransactionProvider } from '../../store/providers/provider.js';
+export { fromTypeOrm, type TypeOrmLike } from '../../store/providers/typeorm.js';
+export type { PostgresInboxOptions, PostgresInboxSchemaOptions } from '../../postgres/inbox-options.js';
+export type { PostgresInbox } from '../../postgres/inbox-postgres-inbox.js';
+export { postgresInbox } from '../../postgres/inbox-postgres-inbox.js';
+export { postgresInboxSchema } from '../../postgres/inbox-schema.js';

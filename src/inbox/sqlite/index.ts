@@ -7,6 +7,6 @@ export type {
   SqliteDatabase,
   SqliteStatement,
   SqliteValue,
-} from '../../storage/sqlite/database.js';
-export type { SqliteInbox, SqliteInboxOptions } from './sqlite-inbox.js';
-export { sqliteInbox } from './sqlite-inbox.js';
+} from '../../sqlite/database.js';
+export type { SqliteInbox, SqliteInboxOptions } from '../../sqlite/inbox-sqlite-inbox.js';
+export { sqliteInbox } from '../../sqlite/inbox-sqlite-inbox.js';

@@ -4,7 +4,7 @@
  *
  * @module merchant-payments/outbox/mysql
  */
-export type { MysqlOutbox } from './mysql-outbox.js';
-export { mysqlOutbox } from './mysql-outbox.js';
-export type { MysqlOutboxOptions, MysqlOutboxSchemaOptions } from './options.js';
-export { mysqlOutboxSchema } from './schema.js';
+export type { MysqlOutbox } from '../../mysql/outbox-mysql-outbox.js';
+export { mysqlOutbox } from '../../mysql/outbox-mysql-outbox.js';
+export type { MysqlOutboxOptions, MysqlOutboxSchemaOptions } from '../../mysql/outbox-options.js';
+export { mysqlOutboxSchema } from '../../mysql/outbox-schema.js';

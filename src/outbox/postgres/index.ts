@@ -4,7 +4,7 @@
  *
  * @module merchant-payments/outbox/postgres
  */
-export type { PostgresOutboxOptions, PostgresOutboxSchemaOptions } from './options.js';
-export type { PostgresOutbox } from './postgres-outbox.js';
-export { postgresOutbox } from './postgres-outbox.js';
-export { postgresOutboxSchema } from './schema.js';
+export type { PostgresOutboxOptions, PostgresOutboxSchemaOptions } from '../../postgres/outbox-options.js';
+export type { PostgresOutbox } from '../../postgres/outbox-postgres-outbox.js';
+export { postgresOutbox } from '../../postgres/outbox-postgres-outbox.js';
+export { postgresOutboxSchema } from '../../postgres/outbox-schema.js';

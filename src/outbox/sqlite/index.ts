@@ -3,5 +3,5 @@
  *
  * @module merchant-payments/outbox/sqlite
  */
-export type { SqliteOutbox, SqliteOutboxOptions } from './sqlite-outbox.js';
-export { sqliteOutbox } from './sqlite-outbox.js';
+export type { SqliteOutbox, SqliteOutboxOptions } from '../../sqlite/outbox-sqlite-outbox.js';
+export { sqliteOutbox } from '../../sqlite/outbox-sqlite-outbox.js';

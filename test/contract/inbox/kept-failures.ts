@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { assert, expect } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
-import type { FailedChange, FailurePolicy } from '../../../src/inbox/failed-changes.js';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import type { FailedChange, FailurePolicy } from '../../../src/store/failed-changes.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
 import { oddNames } from '../odd-names.js';
 import { createPayment, type It, type Stage, seconds } from './stage.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
 import { createPayment, type It, seconds } from './stage.js';
 
 type Time = Required<Pick<InboxEvent, 'occurredAt' | 'microseconds'>>;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
 import { createPayment, type Delivery, type It, type Stage, seconds } from './stage.js';
 
 /** One payment at a time, many payments at once. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
 import { oddNames } from '../odd-names.js';
 import { createPayment, type It, type Stage, seconds } from './stage.js';
 

@@ -6,13 +6,13 @@ import type {
   FailedChange,
   FailedChangeStore,
   FailedChangesOptions,
-} from '../../../src/inbox/failed-changes.js';
+} from '../../../src/store/failed-changes.js';
 import type {
   CallbackInbox,
   InboxContext,
   InboxEvent,
   InboxOutcome,
-} from '../../../src/inbox/inbox.js';
+} from '../../../src/store/inbox.js';
 import { createGate } from '../gate.js';
 import type { InboxUnderTest } from '../inbox.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { PaymentOutbox } from '../../../src/outbox/outbox.js';
+import type { PaymentOutbox } from '../../../src/store/outbox.js';
 import { recordOf } from './service.js';
 import { assertPayment, collect, type It, own, referencesOf } from './stage.js';
 

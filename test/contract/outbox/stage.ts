@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { assert, expect } from 'vitest';
 import { MerchantPaymentsError } from '../../../src/errors.js';
-import type { OutboxPayment, PaymentOutbox } from '../../../src/outbox/outbox.js';
+import type { OutboxPayment, PaymentOutbox } from '../../../src/store/outbox.js';
 import type { CreatePaymentInput } from '../../../src/protocol/payment.js';
 import type { OutboxUnderTest } from '../outbox.js';
 import { ContractService } from './service.js';

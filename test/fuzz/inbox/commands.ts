@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../../src/inbox/inbox.js';
+import type { CallbackInbox, InboxEvent, InboxOutcome } from '../../../src/store/inbox.js';
 import type { Holder, InboxModel } from './model.js';
 import type { OpenStore, Pruning, StoreUnderTest } from './store.js';
 

@@ -1,4 +1,4 @@
-import type { InboxEvent, InboxOutcome } from '../../../src/inbox/inbox.js';
+import type { InboxEvent, InboxOutcome } from '../../../src/store/inbox.js';
 import type { Pruning } from './store.js';
 
 /** One delivery that the model has let begin. */

@@ -1,7 +1,7 @@
 import type { PGlite } from '@electric-sql/pglite';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
-import { memoryInbox } from '../../../src/inbox/memory.js';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { emptyPglite } from '../../pglite.js';
 import type { StoreUnderTest } from './store.js';
 

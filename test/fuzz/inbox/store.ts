@@ -1,4 +1,4 @@
-import type { CallbackInbox, InboxContext, InboxEvent } from '../../../src/inbox/inbox.js';
+import type { CallbackInbox, InboxContext, InboxEvent } from '../../../src/store/inbox.js';
 
 export type Pruning = 'not in work' | 'not what works have seen' | 'all';
 

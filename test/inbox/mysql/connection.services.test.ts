@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { change, deferred, heldWork, nothing } from '../postgres/payment-change.js';
 import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { VerifiedCallback } from '../../../src/callback/options.js';
-import type { InboxContext } from '../../../src/inbox/inbox.js';
-import type { MysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import type { InboxContext } from '../../../src/store/inbox.js';
+import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { change } from '../postgres/payment-change.js';
 import { useDatabase } from './server.js';

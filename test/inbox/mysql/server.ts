@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
+import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
 import { inDatabase } from '../../services/mysql-url.js';
 
 const uri = process.env['MYSQL_URL'] ?? 'mysql://127.0.0.1';

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { describeMany, describeProcesses, type SqlServer } from '../sql/concurrency-cases.js';
 import { change, heldWork, nothing } from './payment-change.js';
 import { terminate, useSchema } from './server.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { followFirstConnection } from './first-connection.js';
 import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { terminate, useSchema } from './server.js';

@@ -1,6 +1,6 @@
 import pg, { type PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { describeNetwork, SHORT, useNetwork } from '../sql/network-cases.js';
 import { followFirstConnection } from './first-connection.js';
 import { change, heldWork, nothing } from './payment-change.js';

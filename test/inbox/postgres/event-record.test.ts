@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EventRecord } from '../../../src/inbox/postgres/event-record.js';
-import { quoteTables } from '../../../src/inbox/postgres/options.js';
-import { literal } from '../../../src/storage/postgres/literal.js';
+import { EventRecord } from '../../../src/postgres/inbox-event-record.js';
+import { quoteTables } from '../../../src/postgres/inbox-options.js';
+import { literal } from '../../../src/postgres/literal.js';
 
 const EVENT = { reference: 'PAY-1', key: 'k', occurredAtUs: '7', processStale: false };
 const TIMEOUTS = { lockTimeoutMs: 1_000, idleTimeoutMs: 2_000, commandTimeoutMs: 500 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { explainMissing } from '../../../src/inbox/postgres/schema.js';
-import { sqlStateOf } from '../../../src/storage/postgres/failures.js';
+import { explainMissing } from '../../../src/postgres/inbox-schema.js';
+import { sqlStateOf } from '../../../src/postgres/failures.js';
 
 describe('what a driver rejects with', () => {
   it.each([

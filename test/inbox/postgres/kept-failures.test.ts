@@ -1,14 +1,14 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FailedChange } from '../../../src/inbox/failed-changes.js';
-import { FailureTable } from '../../../src/inbox/postgres/failure-table.js';
-import { quoteTables } from '../../../src/inbox/postgres/options.js';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import type { FailedChange } from '../../../src/store/failed-changes.js';
+import { FailureTable } from '../../../src/postgres/inbox-failure-table.js';
+import { quoteTables } from '../../../src/postgres/inbox-options.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { Queryable } from '../../../src/postgres/pool.js';
 import {
   pgliteTransactions,
   type Transactions,
-} from '../../../src/storage/postgres/transactions.js';
+} from '../../../src/postgres/transactions.js';
 import { emptyPglite } from '../../pglite.js';
 import { change, nothing } from './payment-change.js';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { postgresInboxSchema } from '../../../src/inbox/postgres/schema.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresInboxSchema } from '../../../src/postgres/inbox-schema.js';
 import { failureOf } from '../sql/failure-of.js';
 
 describe('the pool', () => {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 
 const pool = new pg.Pool();
 const typeOrm = new DataSource({ type: 'postgres' });

@@ -1,4 +1,4 @@
-import type { InboxContext, InboxEvent } from '../../../src/inbox/inbox.js';
+import type { InboxContext, InboxEvent } from '../../../src/store/inbox.js';
 
 export const START = new Date('2026-01-02T03:04:05.000Z');
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { pgTransactions } from '../../../src/storage/postgres/pg-transactions.js';
-import type { Queryable } from '../../../src/storage/postgres/pool.js';
-import type { Ending, OpenTransaction } from '../../../src/storage/postgres/transactions.js';
+import { pgTransactions } from '../../../src/postgres/pg-transactions.js';
+import type { Queryable } from '../../../src/postgres/pool.js';
+import type { Ending, OpenTransaction } from '../../../src/postgres/transactions.js';
 import { deferred } from './payment-change.js';
 
 const LONG_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { emptyPglite, openPglite } from '../../pglite.js';
 import { change, deferred, heldWork, nothing } from './payment-change.js';
 import { describeStore } from './store-cases.js';

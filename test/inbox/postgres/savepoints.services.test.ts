@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { change, nothing } from './payment-change.js';
 import { useSchema } from './server.js';
 

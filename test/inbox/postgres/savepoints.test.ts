@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { withSavepoints } from '../../../src/storage/postgres/savepoints.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { withSavepoints } from '../../../src/postgres/savepoints.js';
 import { emptyPglite } from '../../pglite.js';
 import { change } from './payment-change.js';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { beforeAll } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { useEmptySchema } from '../../services/postgres-schema.js';
 
 /** A schema of the server for one test file, with the inbox's tables and `orders`; dropped after it. */

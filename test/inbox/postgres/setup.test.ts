@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { quoteTables } from '../../../src/inbox/postgres/options.js';
-import { setup } from '../../../src/inbox/postgres/setup.js';
-import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import { quoteTables } from '../../../src/postgres/inbox-options.js';
+import { setup } from '../../../src/postgres/inbox-setup.js';
+import type { Queryable } from '../../../src/postgres/pool.js';
 import {
   type Ending,
   type OpenTransaction,
   pgliteTransactions,
   type Transactions,
-} from '../../../src/storage/postgres/transactions.js';
+} from '../../../src/postgres/transactions.js';
 import { emptyPglite } from '../../pglite.js';
 
 const TABLES = quoteTables('p_');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/storage/postgres/pool.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import type { PgliteLike, PgPoolLike, Queryable } from '../../../src/postgres/pool.js';
 import { describeSqlStore } from '../sql/store-cases.js';
 import { change, nothing, START } from './payment-change.js';
 

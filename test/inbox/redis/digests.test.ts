@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { sha1Of, toRedisName } from '../../../src/inbox/redis/digests.js';
-import { toStoredName } from '../../../src/storage/stored-name.js';
+import { sha1Of, toRedisName } from '../../../src/redis/digests.js';
+import { toStoredName } from '../../../src/store/stored-name.js';
 
 test.each([
   'payment-1',

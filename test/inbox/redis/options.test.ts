@@ -1,9 +1,9 @@
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { expect, test, vi } from 'vitest';
-import type { IoredisClient } from '../../../src/inbox/redis/client.js';
-import { redisInbox, resolveRedisInboxOptions } from '../../../src/inbox/redis/redis-inbox.js';
-import { CLAIM } from '../../../src/inbox/redis/scripts.js';
+import type { IoredisClient } from '../../../src/redis/client.js';
+import { redisInbox, resolveRedisInboxOptions } from '../../../src/redis/redis-inbox.js';
+import { CLAIM } from '../../../src/redis/scripts.js';
 
 const never = () => new Promise<never>(() => {});
 const client = { evalsha: never, eval: never };

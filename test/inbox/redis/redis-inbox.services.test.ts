@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
-import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
+import { redisInbox } from '../../../src/redis/redis-inbox.js';
 import { hasRedis } from '../../services/start-redis.js';
 import { deliver, hold } from '../held-delivery.js';
 import {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { redisInbox } from '../../../src/inbox/redis/redis-inbox.js';
+import { redisInbox } from '../../../src/redis/redis-inbox.js';
 import { deliver } from '../held-delivery.js';
 import { redisUrl } from './clients.js';
 import { type HttpFront, startHttpFront } from './http-front.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CallbackInbox } from '../../../src/inbox/inbox.js';
+import type { CallbackInbox } from '../../../src/store/inbox.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';
 
 type Inbox = CallbackInbox<unknown>;

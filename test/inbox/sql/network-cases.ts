@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { MysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
-import type { PostgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import type { MysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import type { PostgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { change, heldWork, nothing } from '../postgres/payment-change.js';
 import { type SwallowingProxy, startSwallowingProxy } from '../postgres/swallowing-proxy.js';
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
-import { mysqlInboxSchema, toScript } from '../../../src/inbox/mysql/schema.js';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { postgresInboxSchema } from '../../../src/inbox/postgres/schema.js';
+import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlInboxSchema, toScript } from '../../../src/mysql/inbox-schema.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresInboxSchema } from '../../../src/postgres/inbox-schema.js';
 import { failureOf } from './failure-of.js';
 
 const timeouts = [

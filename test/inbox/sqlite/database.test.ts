@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { sqliteInbox, sqliteInboxRules } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import { sqliteInbox, sqliteInboxRules } from '../../../src/sqlite/inbox-sqlite-inbox.js';
 import { resolveOptions } from '../../../src/protocol/options.js';
-import { assertDatabase, isInTransaction, isLocked } from '../../../src/storage/sqlite/database.js';
+import { assertDatabase, isInTransaction, isLocked } from '../../../src/sqlite/database.js';
 import { sampleEvent } from '../sample-event.js';
 
 test.each([

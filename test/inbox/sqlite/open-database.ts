@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
+import type { SqliteDatabase } from '../../../src/sqlite/database.js';
 
 export interface OpenDatabase extends SqliteDatabase {
   close(): void;

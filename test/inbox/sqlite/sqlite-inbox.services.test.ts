@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { FailurePolicy } from '../../../src/inbox/failed-changes.js';
-import type { InboxEvent } from '../../../src/inbox/inbox.js';
-import { type SqliteInbox, sqliteInbox } from '../../../src/inbox/sqlite/sqlite-inbox.js';
+import type { FailurePolicy } from '../../../src/store/failed-changes.js';
+import type { InboxEvent } from '../../../src/store/inbox.js';
+import { type SqliteInbox, sqliteInbox } from '../../../src/sqlite/inbox-sqlite-inbox.js';
 import { deliver, hold } from '../held-delivery.js';
 import { drivers, type OpenDatabase } from './open-database.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mysqlInbox } from '../../../src/inbox/mysql/mysql-inbox.js';
-import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
+import { mysqlInbox } from '../../../src/mysql/inbox-mysql-inbox.js';
+import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
 import { providers } from '../../inbox/mysql/providers/providers.js';
 import type { OpenProvider } from '../../inbox/postgres/providers/providers.js';
 import { inDatabase } from '../../services/mysql-url.js';

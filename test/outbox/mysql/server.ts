@@ -1,6 +1,6 @@
 import type { PoolConnection } from 'mysql2/promise';
 import { beforeAll } from 'vitest';
-import { mysqlOutbox } from '../../../src/outbox/mysql/mysql-outbox.js';
+import { mysqlOutbox } from '../../../src/mysql/outbox-mysql-outbox.js';
 import { useDatabase as useInboxDatabase } from '../../inbox/mysql/server.js';
 import { unusedClient } from '../unused-client.js';
 

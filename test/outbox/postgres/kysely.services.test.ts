@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
-import { fromKysely } from '../../../src/storage/providers/kysely.js';
+import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
+import { fromKysely } from '../../../src/store/providers/kysely.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';
 import { useSchema } from './server.js';

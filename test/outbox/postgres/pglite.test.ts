@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
-import type { Queryable } from '../../../src/storage/postgres/pool.js';
+import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
+import type { Queryable } from '../../../src/postgres/pool.js';
 import { emptyPglite } from '../../pglite.js';
 import { order } from '../settling-scene.js';
 import { unusedClient } from '../unused-client.js';

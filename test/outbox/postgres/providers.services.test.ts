@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
 import { type OpenProvider, providers } from '../../inbox/postgres/providers/providers.js';
 import { describeProvider } from '../provider-cases.js';
 import { unusedClient } from '../unused-client.js';

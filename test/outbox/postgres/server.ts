@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { beforeAll } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
 import { useEmptySchema } from '../../services/postgres-schema.js';
 import { unusedClient } from '../unused-client.js';
 

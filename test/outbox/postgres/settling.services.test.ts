@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
-import { postgresOutbox } from '../../../src/outbox/postgres/postgres-outbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
+import { postgresOutbox } from '../../../src/postgres/outbox-postgres-outbox.js';
 import { collect } from '../../contract/outbox/stage.js';
 import { order, startScene } from '../settling-scene.js';
 import { useSchema } from './server.js';

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import {
   createFailurePolicy,
   findKeptChange,

@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCallbackVerifier } from '../../../src/callback/web/verify.js';
-import { memoryInbox } from '../../../src/inbox/memory.js';
-import { postgresInbox } from '../../../src/inbox/postgres/postgres-inbox.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
+import { postgresInbox } from '../../../src/postgres/inbox-postgres-inbox.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { createReceiver } from '../../../src/receiver/receiver.js';
 import { now, SECRET } from '../../callback/sample-callback.js';

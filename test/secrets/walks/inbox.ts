@@ -4,8 +4,8 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import { InboxError } from '../../../src/errors.js';
-import type { CallbackInbox } from '../../../src/inbox/inbox.js';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import type { CallbackInbox } from '../../../src/store/inbox.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
 import {
   fromDrizzle,
@@ -16,8 +16,8 @@ import {
   fromTypeOrm,
   postgresInbox,
 } from '../../../src/inbox/postgres/index.js';
-import { redisInbox } from '../../../src/inbox/redis/index.js';
-import { CLAIM } from '../../../src/inbox/redis/scripts.js';
+import { redisInbox } from '../../../src/redis/index.js';
+import { CLAIM } from '../../../src/redis/scripts.js';
 import { sqliteInbox } from '../../../src/inbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { failureOf, now, sampleRecord } from '../../callback/sample-callback.js';

@@ -10,9 +10,9 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import { instrumentMerchantPayments } from '../../../src/opentelemetry/instrument.js';
-import { memoryOutbox } from '../../../src/outbox/memory.js';
+import { memoryOutbox } from '../../../src/store/memory-outbox.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { now } from '../../callback/sample-callback.js';
 import { customer, signingText } from '../planted.js';

@@ -1,8 +1,8 @@
 import type { PaymentClientOptions } from '../../../src/client/options.js';
 import { PaymentClient } from '../../../src/client/payment-client.js';
-import { memoryOutbox } from '../../../src/outbox/memory.js';
+import { memoryOutbox } from '../../../src/store/memory-outbox.js';
 import { mysqlOutbox } from '../../../src/outbox/mysql/index.js';
-import type { PaymentOutbox, Resolution } from '../../../src/outbox/outbox.js';
+import type { PaymentOutbox, Resolution } from '../../../src/store/outbox.js';
 import { postgresOutbox } from '../../../src/outbox/postgres/index.js';
 import { sqliteOutbox } from '../../../src/outbox/sqlite/index.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';

@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import { callbackPlugin } from '../../../src/fastify/callback-plugin.js';
 import * as web from '../../../src/fetch/callback-handler.js';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import * as lambda from '../../../src/lambda/callback-handler.js';
 import * as node from '../../../src/node/callback-handler.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';

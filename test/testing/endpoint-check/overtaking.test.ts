@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import type { CheckCallbackEndpointOptions } from '../../../src/testing/endpoint-check/options.js';

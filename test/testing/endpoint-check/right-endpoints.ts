@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { memoryInbox } from '../../../src/inbox/memory.js';
+import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { PaymentStatusRecord } from '../../../src/protocol/payment.js';
 import type {

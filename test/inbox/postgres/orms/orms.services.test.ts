@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postgresInbox } from '../../../../src/inbox/postgres/postgres-inbox.js';
+import { postgresInbox } from '../../../../src/postgres/inbox-postgres-inbox.js';
 import { change } from '../payment-change.js';
 import { useSchema } from '../server.js';
 import { type Orm, type OrmTransaction, openTypeOrm, orms } from './orms.js';

@@ -1,0 +1,94 @@
+import { InvalidOptionError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+import { describeOrm, ORMS_ON_MYSQL } from '../store/providers/orms.js';
+import { hasMethods, isProvider } from '../store/providers/provider.js';
+
+/** What your work writes through: the `PoolConnection` of `mysql2/promise` implements it. */
+export interface MysqlQueryable {
+  /**
+   * Runs one statement.
+   *
+   * @param sql - SQL with placeholders `?`
+   * @param values - their values
+   * @returns the result and its columns
+   */
+  query(sql: string, values?: unknown[]): Promise<[unknown, unknown]>;
+}
+
+/** The methods of a pool's connection besides those of a {@link MysqlQueryable}. */
+export interface MysqlConnectionLike {
+  /** Returns the connection to the pool. */
+  release(): void;
+  /** Closes the connection. */
+  destroy(): void;
+  /** Listens for the loss of the connection. */
+  on(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
+  /** Stops listening. */
+  removeListener(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
+}
+
+/** A `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`. */
+export interface MysqlPoolLike<Tx extends MysqlQueryable = MysqlQueryable> {
+  /** Takes a connection. */
+  getConnection(): Promise<Tx & MysqlConnectionLike>;
+}
+
+/** The type of `tx`: the connection of a pool. */
+export type MysqlTransactionOf<Pool> = Pool extends {
+  /** Takes a connection. */
+  getConnection(): Promise<infer Tx extends MysqlQueryable>;
+}
+  ? Tx
+  : MysqlQueryable;
+
+/** @throws {InvalidOptionError} when `pool` is neither a promise pool of mysql2 nor a provider */
+export function assertPool(pool: unknown): void {
+  if (isProvider(pool)) {
+    const { orm, engine = 'mysql' } = pool;
+    if (engine === 'mysql') return;
+    throw invalidPool(`${orm} on ${engine}`, 'Use the inbox and the outbox for that database');
+  }
+  const orm = describeOrm(pool, ORMS_ON_MYSQL);
+  if (orm !== undefined) throw invalidPool(orm.name, `Pass ${orm.by}, exported beside it`);
+  const other = OTHERS.find(({ has }) => hasMethods(pool, has));
+  if (other !== undefined) throw invalidPool(other.name, other.remedy);
+  if (!hasMethods(pool, ['getConnection'])) throw invalidPool(describeValue(pool));
+}
+
+/** @throws {InvalidOptionError} when the result of `getConnection()` is not a pool's connection */
+export function assertConnection(connection: unknown): void {
+  // A callback pool does not return a promise.
+  if (hasMethods(connection, ['query', 'release', 'destroy', 'on', 'removeListener'])) return;
+  throw invalidPool('something whose getConnection() does not return a connection with query');
+}
+
+/** Objects mistaken for a pool, with methods that identify them. The first match counts. */
+const OTHERS: readonly {
+  readonly has: readonly string[];
+  readonly name: string;
+  readonly remedy?: string;
+}[] = [
+  // Connections of a cluster may reach different servers, which do not share locks.
+  { has: ['of', 'add', 'getConnection'], name: 'a PoolCluster', remedy: 'Pass one pool' },
+  {
+    has: ['promise', 'getConnection'],
+    name: 'a pool with callbacks',
+    remedy: 'Pass pool.promise()',
+  },
+  { has: ['query', 'beginTransaction'], name: 'a single connection' },
+  {
+    has: ['getConnection', 'importFile'],
+    name: 'a pool of the mariadb package',
+    remedy: 'Use mysql2, which also connects to MariaDB',
+  },
+];
+
+function invalidPool(
+  received: string,
+  remedy = "Each transaction needs its own connection: mysql.createPool(…) of 'mysql2/promise'",
+): InvalidOptionError {
+  return new InvalidOptionError(
+    'pool',
+    `pool must be a Pool of mysql2/promise, pool.promise() of one of mysql2, or an ORM by its from… function; received ${received}. ${remedy}`,
+  );
+}

@@ -1,0 +1,218 @@
+import type { InboxError } from '../errors.js';
+import {
+  type AnyMethod,
+  type Dialect,
+  NestedTransactions,
+  type Probe,
+} from '../store/sql/nested-transactions.js';
+import { commandIn } from './commands.js';
+import {
+  DEADLOCK,
+  errnoOf,
+  LOCK_WAIT_TIMEOUT,
+  rolledBackByDeadlock,
+  rolledBackByTimeout,
+  transactionEnded,
+} from './failures.js';
+import type { MysqlQueryable } from './pool.js';
+import { statusOf } from './rows.js';
+
+/**
+ * Runs `work` on a view of `connection` that turns transactions into savepoints: an ORM on `tx` begins and commits a
+ * transaction for each nested one, and the COMMIT would end the inbox's.
+ *
+ * @throws {InboxError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * returned before its own transactions and queries had ended
+ */
+export async function withSavepoints<Tx extends MysqlQueryable>(
+  connection: Tx,
+  work: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  const nested = new NestedTransactions(dialect);
+  try {
+    await work(viewOf(connection, nested));
+  } finally {
+    nested.close();
+  }
+  nested.assertEnded();
+}
+
+const dialect: Dialect = {
+  commandIn,
+  endedBy,
+  probeAfter,
+  // Rows and columns.
+  valuesOf: (answer) => answer as unknown[],
+};
+
+/** Each answer without rows tells whether a transaction is open. */
+function endedBy(answer: unknown): InboxError | undefined {
+  if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
+  const [given] = Array.isArray(answer) ? answer : [];
+  return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;
+}
+
+/** A lock wait timeout rolls back one statement, or the whole transaction with `innodb_rollback_on_timeout`. */
+function probeAfter(error: unknown): Probe | undefined {
+  if (errnoOf(error) !== LOCK_WAIT_TIMEOUT) return undefined;
+  return { statement: 'DO 0', end: rolledBackByTimeout(error) };
+}
+
+type Methods = Record<PropertyKey, unknown>;
+
+// These write to fields of the emitter, and must write to the connection's, not the view's.
+const EMITTER_METHODS: ReadonlySet<PropertyKey> = new Set([
+  'on',
+  'once',
+  'off',
+  'addListener',
+  'prependListener',
+  'prependOnceListener',
+  'removeListener',
+  'removeAllListeners',
+]);
+// Methods that begin or end a transaction, with the equivalent statement.
+const TRANSACTION_METHODS: ReadonlyMap<PropertyKey, string> = new Map([
+  ['beginTransaction', 'BEGIN'],
+  ['commit', 'COMMIT'],
+  ['rollback', 'ROLLBACK'],
+]);
+// These end the session, or reset its state.
+const SESSION_METHODS: ReadonlySet<PropertyKey> = new Set([
+  'changeUser',
+  'reset',
+  'end',
+  'close',
+  'destroy',
+]);
+
+/** A proxy, because it is cheap to create, and most work sends only one or two statements. */
+function viewOf<Tx extends MysqlQueryable>(connection: Tx, nested: NestedTransactions): Tx {
+  const inPlace: AnyMethod = (sql) => connection.query(sql as string);
+  const view = new Proxy(
+    connection as object,
+    {
+      get(target: Methods, name) {
+        const method = target[name];
+        if (name === 'query' || name === 'execute') {
+          const send: AnyMethod = (...sent) => call(target, method, sent);
+          return (...args: unknown[]) => nested.send(send, args, inPlace);
+        }
+        if (SESSION_METHODS.has(name)) return async () => refuse(nested, name);
+        // The underlying callback connection, which some ORMs use.
+        if (name === 'connection' && isObject(method)) {
+          core ??= coreView(method, view, nested, inPlace);
+          return core;
+        }
+        return common(target, name, nested, inPlace);
+      },
+    } as ProxyHandler<object>,
+  );
+  let core: object | undefined;
+  return view as Tx;
+}
+
+function coreView(
+  connection: object,
+  promised: object,
+  nested: NestedTransactions,
+  inPlace: AnyMethod,
+): object {
+  return new Proxy(connection, {
+    get(target: Methods, name) {
+      if (name === 'query' || name === 'execute') {
+        return (...args: unknown[]) => sendByCallback(target, name, args, nested, inPlace);
+      }
+      if (SESSION_METHODS.has(name)) {
+        return (...args: unknown[]) => refuseByCallback(nested, name, args);
+      }
+      if (name === 'promise') return () => promised;
+      return common(target, name, nested, inPlace);
+    },
+  } as ProxyHandler<object>);
+}
+
+/** The properties that both kinds of connection have. */
+function common(
+  target: Methods,
+  name: PropertyKey,
+  nested: NestedTransactions,
+  inPlace: AnyMethod,
+): unknown {
+  // An ORM releases its connection, but this one belongs to the inbox.
+  if (name === 'release') return () => undefined;
+  const statement = TRANSACTION_METHODS.get(name);
+  if (statement !== undefined) {
+    return (...args: unknown[]) => nested.send(inPlace, [statement, ...args], inPlace);
+  }
+  const value = target[name];
+  return EMITTER_METHODS.has(name) && typeof value === 'function' ? value.bind(target) : value;
+}
+
+function sendByCallback(
+  target: Methods,
+  name: 'query' | 'execute',
+  args: unknown[],
+  nested: NestedTransactions,
+  inPlace: AnyMethod,
+): unknown {
+  const send: AnyMethod = () => {
+    const answered = nested.begin(inPlace);
+    const sent = args.map((arg) => (typeof arg === 'function' ? observed(arg, answered) : arg));
+    const command = call(target, target[name], sent) as Emitter | undefined;
+    // Without a callback, it is a streamed query.
+    if (!args.some((arg) => typeof arg === 'function')) {
+      let failure: unknown;
+      command?.once('error', (error) => {
+        failure = error;
+      });
+      command?.once('end', () => answered(failure));
+    }
+    // Wrapped, because mysql2's command has a then() that throws.
+    return new Sent(command);
+  };
+  const sent = nested.send(send, args, inPlace);
+  return sent instanceof Sent ? sent.command : sent;
+}
+
+function refuse(nested: NestedTransactions, name: PropertyKey): never {
+  throw nested.refuse(`${String(name)}()`);
+}
+
+function refuseByCallback(nested: NestedTransactions, name: PropertyKey, args: unknown[]): void {
+  const callback = args.find((arg) => typeof arg === 'function') as AnyMethod | undefined;
+  if (callback === undefined) refuse(nested, name);
+  else callback(nested.refuse(`${String(name)}()`));
+}
+
+class Sent {
+  readonly command: unknown;
+
+  constructor(command: unknown) {
+    this.command = command;
+  }
+}
+
+interface Emitter {
+  once(event: string, listener: (value?: unknown) => void): unknown;
+}
+
+/** Wraps the callback: calls `answered` first, and waits for its probe. */
+function observed(
+  callback: unknown,
+  answered: (answer: unknown) => Promise<void> | undefined,
+): AnyMethod {
+  return (error, ...values) => {
+    const callBack = () => (callback as AnyMethod)(error, ...values);
+    const probed = answered(error ?? values);
+    return probed === undefined ? callBack() : void probed.then(callBack);
+  };
+}
+
+function call(target: object, method: unknown, args: unknown[]): unknown {
+  return (method as AnyMethod).apply(target, args);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

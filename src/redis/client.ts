@@ -1,0 +1,163 @@
+import { InboxError, InvalidOptionError } from '../errors.js';
+import { describeValue } from '../protocol/describe-value.js';
+import { within } from '../protocol/within.js';
+import type { Script } from './scripts.js';
+
+/** The methods used of an ioredis client or its Cluster. */
+export interface IoredisClient {
+  /** Runs a script that the server has cached. */
+  evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Runs a script, which the server then caches. */
+  eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
+}
+
+/** The methods used of a node-redis client, pool, cluster or sentinel. */
+export interface NodeRedisClient {
+  /** Runs a script that the server has cached. */
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Runs a script, which the server then caches. */
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** The methods used of a client of `@upstash/redis`, which sends commands over HTTP. */
+export interface UpstashRedisClient {
+  /** Runs a script that the server has cached. */
+  evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
+  /** Runs a script, which the server then caches. */
+  eval(script: string, keys: string[], args: string[]): Promise<unknown>;
+  /** Distinguishes it from an ioredis client; never called. */
+  createScript(script: string): unknown;
+}
+
+/** A client of any supported library. */
+export type RedisClient = IoredisClient | NodeRedisClient | UpstashRedisClient;
+
+/** The supported libraries, for error messages. */
+export const CLIENTS = 'ioredis, redis (node-redis) or @upstash/redis';
+
+/** Runs a script on one key. Resolves with its reply as text. */
+export type ScriptRunner = (script: Script, key: string, args: string[]) => Promise<string>;
+
+/** @throws {InvalidOptionError} when `client` is not of a supported library */
+export function createScriptRunner(client: RedisClient): ScriptRunner {
+  const { evalsha, eval: evaluate } = toScriptCommands(client);
+  return async (script, key, args) => {
+    const reply = await evalsha(await script.sha1(), key, args).catch((error: unknown) => {
+      if (!isScriptMissing(error)) throw error;
+      return evaluate(script.source, key, args);
+    });
+    return toText(reply);
+  };
+}
+
+// Clients can be configured to return numbers as text, or text as bytes. Upstash's parses text that is JSON, but
+// the scripts return only plain words and numbers.
+function toText(reply: unknown): string {
+  if (reply instanceof Uint8Array) return new TextDecoder().decode(reply);
+  return typeof reply === 'object' ? '' : String(reply);
+}
+
+interface ScriptCommands {
+  evalsha(sha1: string, key: string, args: string[]): Promise<unknown>;
+  eval(source: string, key: string, args: string[]): Promise<unknown>;
+}
+
+function toScriptCommands(client: RedisClient): ScriptCommands {
+  if (hasMethods(client, 'evalSha', 'eval')) {
+    const nodeRedis = client as NodeRedisClient;
+    return {
+      evalsha: async (sha1, key, args) => nodeRedis.evalSha(sha1, { keys: [key], arguments: args }),
+      eval: async (source, key, args) => nodeRedis.eval(source, { keys: [key], arguments: args }),
+    };
+  }
+  if (hasMethods(client, 'evalsha', 'eval', 'createScript')) {
+    const upstash = client as UpstashRedisClient;
+    return {
+      evalsha: async (sha1, key, args) => upstash.evalsha(sha1, [key], args),
+      eval: async (source, key, args) => upstash.eval(source, [key], args),
+    };
+  }
+  if (hasMethods(client, 'evalsha', 'eval') && !isOtherLibrary(client)) {
+    const ioredis = client as IoredisClient;
+    return {
+      evalsha: async (sha1, key, args) => ioredis.evalsha(sha1, 1, key, ...args),
+      eval: async (source, key, args) => ioredis.eval(source, 1, key, ...args),
+    };
+  }
+  const lacks = isOtherLibrary(client)
+    ? 'defineCommand (ioredis) or createScript (@upstash/redis)'
+    : 'evalsha or evalSha';
+  throw new InvalidOptionError(
+    'client',
+    `client must be a client of ${CLIENTS}; received ${describeValue(client)} without ${lacks}`,
+  );
+}
+
+// An Upstash pipeline and redis 3 have methods of the same names with other arguments. A wrapper with only
+// evalsha and eval is assumed to follow ioredis.
+function isOtherLibrary(client: unknown): boolean {
+  return hasMethods(client, 'evalsha', 'get') && !hasMethods(client, 'defineCommand');
+}
+
+function hasMethods(client: unknown, ...names: string[]): boolean {
+  const methods = client as Record<string, unknown> | null | undefined;
+  return names.every((name) => typeof methods?.[name] === 'function');
+}
+
+// Each client has its own error class, so look at the message: the reply's code is its first word. Upstash's client
+// pipelines commands automatically, and then puts a prefix before the code.
+function isScriptMissing(error: unknown): boolean {
+  return error instanceof Error && /^(?:Command failed: )?NOSCRIPT\b/.test(error.message);
+}
+
+/**
+ * Waits for a client's answer until a deadline.
+ *
+ * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer in time, `STORE_FAILED` when the client or Redis
+ * fails
+ */
+export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+  const answered = answer.catch((error: unknown) => {
+    throw redisFailed(error);
+  });
+  return within(limitMs, answered, () => {
+    throw timedOut(limitMs);
+  });
+}
+
+const RETRY_PAUSE_MS = 100;
+
+/** Calls `attempt` at least once, and again after each failure until `lastMs`, by `performance.now()`. */
+export async function retryUntil<T>(lastMs: number, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() + RETRY_PAUSE_MS >= lastMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+  }
+}
+
+/** Copies the client's error, to which ioredis adds the failed command, possibly the one with the password. */
+function redisFailed(error: unknown): InboxError {
+  const { name, message, code } = (error ?? {}) as Partial<Record<string, unknown>>;
+  const cause = new Error(withoutArguments(String(message ?? 'no message')));
+  cause.name = typeof name === 'string' ? name : 'Error';
+  if (typeof code === 'string') Object.assign(cause, { code });
+  return new InboxError('STORE_FAILED', `The request to Redis failed: ${cause}`, { cause });
+}
+
+// A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its
+// arguments: `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' …`. Upstash's
+// client appends `, command was: ["evalsha",…]` to every failure.
+function withoutArguments(message: string): string {
+  return message.replace(/,? *(?:with args beginning with|command was:).*/is, '');
+}
+
+function timedOut(limitMs: number): InboxError {
+  return new InboxError(
+    'INBOX_TIMEOUT',
+    `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
+  );
+}

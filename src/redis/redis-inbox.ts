@@ -1,0 +1,188 @@
+import { InvalidOptionError } from '../errors.js';
+import {
+  matching,
+  type OptionRules,
+  optional,
+  resolveOptions,
+  timerMs,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
+import { assertNamed, type CallbackInbox, toEpochMicroseconds } from '../store/inbox.js';
+import { type ClaimAnswer, isClaimAnswer, isClaimed, type Lease, runUnderLease } from '../store/lease/lease.js';
+import {
+  answerWithin,
+  CLIENTS,
+  createScriptRunner,
+  type RedisClient,
+  retryUntil,
+} from './client.js';
+import { toRedisName } from './digests.js';
+import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
+
+/**
+ * An inbox in Redis 5 or later, or Valkey, for any number of processes: at least once (interface
+ * section 6). If a process dies, its claim expires after `leaseMs` and the next delivery runs `work`
+ * again. The same happens if `work` completed but could not be recorded in Redis before the lease expired.
+ *
+ * A 200 is only as durable as Redis' append-only file. Set `maxmemory-policy noeviction`,
+ * or processed changes may be evicted before `retentionMs`. Replication is asynchronous: a
+ * failover can lose a claim or the record of a processed change, and `work` then runs again.
+ * Each command is a script on one key that uses the server's clock, so a cluster needs no further setup.
+ *
+ * While a change of a payment is being processed, every callback for that payment that is neither
+ * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left
+ * by a process that died stays until the next callback for its payment.
+ *
+ * `process` rejects with an `InboxError`: `INBOX_TIMEOUT` when Redis does not answer within
+ * `commandTimeoutMs`, `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process
+ * took over. The inbox retries to record completed work until the lease has expired. If a claim is granted
+ * only after half of its lease has passed, it is renewed before `work` runs; if that fails, it is released
+ * and the callback is `busy`.
+ *
+ * @param client - a client of ioredis (or its Cluster) or redis (node-redis: client, pool, cluster,
+ * sentinel), connected or connecting, or of `@upstash/redis`, over HTTP; not closed by the inbox
+ * @throws {InvalidOptionError} when the client or an option is invalid
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis';
+ * import { redisInbox } from 'merchant-payments/inbox/redis';
+ *
+ * const inbox = redisInbox(new Redis('redis://127.0.0.1:6379'), { prefix: 'shop:payments:' });
+ * ```
+ */
+export function redisInbox(client: RedisClient, options: RedisInboxOptions = {}): CallbackInbox {
+  const runScript = createScriptRunner(client);
+  const { prefix, leaseMs, renewForMs, retentionMs, commandTimeoutMs } =
+    resolveRedisInboxOptions(options);
+  const lease = String(leaseMs);
+  const retention = String(retentionMs);
+
+  return {
+    async process(event, work) {
+      assertNamed(event);
+      const occurredAt = String(toEpochMicroseconds(event));
+      const processStale = event.processStale ? '1' : '0';
+      // Start both before the caller can change the event.
+      const names = [toRedisName(event.paymentReference), toRedisName(event.key)] as const;
+      const [reference, key] = await Promise.all(names);
+      const hash = `${prefix}{${reference}}`;
+      // The fencing token. A counter in the hash would restart once the hash is deleted, and then accept a late
+      // finisher with the same number.
+      const owner = crypto.randomUUID();
+      const run = (script: Script, ...args: string[]) => runScript(script, hash, args);
+      const runInTime = (script: Script, ...args: string[]) =>
+        answerWithin(commandTimeoutMs, run(script, ...args));
+
+      const askedAtMs = performance.now();
+      let confirmedAtMs = askedAtMs;
+      const claim: Lease = {
+        durationMs: leaseMs,
+        renewForMs,
+        askedAtMs,
+        async renew() {
+          const renewingAtMs = performance.now();
+          const renewed = (await runInTime(RENEW, owner, lease)) === '1';
+          if (renewed) confirmedAtMs = renewingAtMs;
+          return renewed;
+        },
+        finish: () =>
+          retryUntil(confirmedAtMs + leaseMs, async () => {
+            return (await runInTime(FINISH, owner, key, occurredAt, retention)) === '1';
+          }),
+        async release() {
+          await runInTime(RELEASE, owner, retention);
+        },
+      };
+
+      const answer = run(CLAIM, owner, key, occurredAt, processStale, lease);
+      const text = await answerWithin(commandTimeoutMs, answer).catch((error: unknown) => {
+        releaseLater(answer, claim);
+        throw error;
+      });
+      const found = toClaimAnswer(text);
+      if (!isClaimed(found)) return found;
+      const stale = found === 'claimed-stale';
+      return runUnderLease(claim, (signal) => work({ tx: undefined, signal, stale }));
+    },
+  };
+}
+
+/** The claim may be granted after its caller has stopped waiting, or its answer may have been lost. */
+function releaseLater(answer: Promise<string>, claim: Lease): void {
+  const release = () => claim.release();
+  answer.then(release, release).catch(() => undefined);
+}
+
+function toClaimAnswer(answer: string): ClaimAnswer {
+  if (isClaimAnswer(answer)) return answer;
+  throw new InvalidOptionError(
+    'client',
+    `client must answer EVALSHA with what the script returns; received something else: pass the client itself, of ${CLIENTS}, not a pipeline or transaction of it`,
+  );
+}
+
+/** Options of `redisInbox`. */
+export interface RedisInboxOptions {
+  /**
+   * The prefix of every key. It must not contain braces, which would determine the slot in a cluster.
+   * @default 'merchant-payments:'
+   */
+  prefix?: string | undefined;
+  /**
+   * The lifetime of a claim that is not renewed, in milliseconds: how long a payment stays `busy`
+   * after the process that holds it died. The claim is renewed while the work runs. A whole number from 100 to
+   * 2_147_483_647.
+   * @default 30_000
+   */
+  leaseMs?: number | undefined;
+  /**
+   * The longest time for which a claim is renewed, in milliseconds. Work that takes longer counts as hung:
+   * its signal aborts, and the claim expires within `leaseMs`. A whole number from 1.
+   * @default 600_000
+   */
+  renewForMs?: number | undefined;
+  /**
+   * How long a payment is remembered after its last change, in milliseconds. A callback delivered
+   * later is processed again. A whole number from 1.
+   * @default 2_592_000_000 (30 days)
+   */
+  retentionMs?: number | undefined;
+  /**
+   * The longest time that Redis may take to answer, in milliseconds. While they reconnect, ioredis and
+   * node-redis queue commands for minutes or without a limit. A whole number from 1 to 2_147_483_647, below `leaseMs`.
+   * @default 5_000, or half of leaseMs when that is less
+   */
+  commandTimeoutMs?: number | undefined;
+}
+
+const milliseconds = wholeNumber({ min: 1, unit: 'milliseconds' });
+
+const rules = {
+  prefix: withDefault(
+    'merchant-payments:',
+    matching<string>(
+      'text without braces',
+      (prefix: unknown) => typeof prefix === 'string' && !/[{}]/.test(prefix),
+    ),
+  ),
+  leaseMs: withDefault(30_000, timerMs(100)),
+  renewForMs: withDefault(600_000, milliseconds),
+  retentionMs: withDefault(2_592_000_000, milliseconds),
+  commandTimeoutMs: optional(timerMs()),
+} satisfies OptionRules<RedisInboxOptions>;
+
+/** @throws {InvalidOptionError} naming the option */
+export function resolveRedisInboxOptions(options: RedisInboxOptions) {
+  const resolved = resolveOptions(options, rules);
+  const { leaseMs, commandTimeoutMs = Math.min(5_000, Math.floor(leaseMs / 2)) } = resolved;
+  // If an answer took a whole lease, another process could already have claimed the payment.
+  if (commandTimeoutMs >= leaseMs) {
+    throw new InvalidOptionError(
+      'commandTimeoutMs',
+      `commandTimeoutMs must be less than leaseMs (${leaseMs}); received ${commandTimeoutMs}: lower it, to half of leaseMs or less, or raise leaseMs`,
+    );
+  }
+  return { ...resolved, commandTimeoutMs };
+}

@@ -1,0 +1,128 @@
+import type { InboxError } from '../../errors.js';
+import type { Loss } from '../loss.js';
+import type { TransactionTimeouts } from '../sql/transaction-timeouts.js';
+import type { TransactionProvider } from './provider.js';
+
+const WATCH_PAUSE_MS = 1_000;
+
+/** An engine's errors for a transaction that an ORM owns. */
+export interface EngineFailures {
+  noConnectionInTime(acquireTimeoutMs: number): InboxError;
+  noEndInTime(timeoutMs: number): InboxError;
+  noEndOfWorkInTime(timeoutMs: number): InboxError;
+  connectionLost(cause: unknown): InboxError;
+  transactionEnded(cause?: unknown): InboxError;
+  /** The transaction is no longer open at the server, for an unknown reason. */
+  transactionGone(): InboxError;
+  /** Explains the error of recording the event or of the COMMIT after it. */
+  explainFailedEnd(error: unknown): unknown;
+  /** Finds the innermost error of the server among those that ORMs wrap. */
+  databaseErrorOf(error: unknown): unknown;
+  /** Whether an error may mean that the connection was lost, for providers with `rejectsOnLoss`. */
+  mayBeLoss(error: unknown): boolean;
+}
+
+/** The parts of a {@link ProvidedTransaction}. */
+export interface Begun<Tx> {
+  readonly provider: TransactionProvider<Tx>;
+  readonly tx: Tx;
+  readonly loss: Loss;
+  readonly timeouts: TransactionTimeouts;
+}
+
+/** A transaction that an ORM has begun, whatever the engine. */
+export abstract class ProvidedTransaction<Tx, Ending> {
+  readonly tx: Tx;
+  protected readonly provider: TransactionProvider<Tx>;
+  protected readonly loss: Loss;
+  protected readonly timeouts: TransactionTimeouts;
+  readonly #failures: EngineFailures;
+
+  constructor({ provider, tx, loss, timeouts }: Begun<Tx>, failures: EngineFailures) {
+    this.tx = tx;
+    this.provider = provider;
+    this.loss = loss;
+    this.timeouts = timeouts;
+    this.#failures = failures;
+  }
+
+  /** Runs the statements that come just before COMMIT. */
+  abstract record(ending: Ending): Promise<void>;
+  /** Restores the session's settings, just before COMMIT or ROLLBACK. Never rejects. */
+  abstract leave(): Promise<void>;
+  /**
+   * Checks, after the ORM's COMMIT, that the transaction was committed.
+   *
+   * @throws {InboxError} when it was not, or when that is unknown
+   */
+  abstract assertCommitted(ending: Ending): Promise<void>;
+  /** Ends the session. Resolves with the error to report once it has ended; never settles if it can't be ended. */
+  protected abstract endSession(): Promise<unknown>;
+  /** Whether the transaction has ended, as seen from another connection. */
+  protected abstract isOver(): Promise<boolean>;
+
+  get signal(): AbortSignal {
+    return this.loss.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.provider.hasEnded(this.tx);
+  }
+
+  /** Reports a loss of the connection. Resolves with a function that stops this. */
+  async listen(): Promise<() => void> {
+    const stop = await this.provider.listen(this.tx, (error) =>
+      this.loss.report(this.#failures.connectionLost(error)),
+    );
+    return stop ?? this.#watch();
+  }
+
+  async query(statement: string): Promise<readonly object[]> {
+    try {
+      const rows = await this.provider.query(this.tx, statement);
+      // An answer after the loss must not start the work.
+      if (this.loss.reason === undefined) return rows;
+    } catch (error) {
+      if (this.loss.reason === undefined) throw this.#failures.databaseErrorOf(error);
+    }
+    throw this.loss.reason;
+  }
+
+  /**
+   * Settles like `running`, or rejects once the connection is gone. After a timeout, the connection may still be alive,
+   * so its session is ended first: the ORM must not hand it to others while the work may still use it.
+   */
+  orDestroyed<Result>(running: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      running.then(resolve, reject);
+      this.signal.addEventListener('abort', () => {
+        const { reason } = this.signal;
+        if (reason.code !== 'INBOX_TIMEOUT') reject(reason);
+        else if (!this.provider.isSingle) this.endSession().then(reject, () => undefined);
+      });
+    });
+  }
+
+  /** Regularly checks, on another connection, whether the transaction is still open. */
+  #watch(): () => void {
+    // There is no other connection.
+    if (this.provider.isSingle) return () => undefined;
+    let timer: ReturnType<typeof setTimeout>;
+    let timesSeenOver = 0;
+    let stopped = false;
+    const check = async (): Promise<void> => {
+      const isOver = await this.isOver().catch(() => false);
+      if (stopped) return;
+      // Reported at the second check only: if a failed statement has ended it, the work gets time to throw that error,
+      // which is more useful.
+      timesSeenOver = isOver ? timesSeenOver + 1 : 0;
+      if (timesSeenOver === 2) this.loss.report(this.#failures.transactionGone());
+      timer = setTimeout(check, WATCH_PAUSE_MS);
+    };
+    timer = setTimeout(check, WATCH_PAUSE_MS);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }
+}

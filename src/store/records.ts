@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import { parseInstant } from '../protocol/instant.js';
+import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
+import { toStoredName } from './stored-name.js';
+import type { OutboxFailure, OutboxPayment, SecondPayment } from './outbox.js';
+import type { Finding, Intent, StoredPayment, StoredSecondPayment } from './store.js';
+
+type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
+
+/** Builds the payment to store. `json` always has the fields of the input in the same order. */
+export function toIntent(json: string, extraBody: Record<string, unknown> | undefined): Intent {
+  const body = extraBody === undefined ? json : inOrder(json);
+  return { body, digest: hash('sha256', body, 'base64url') };
+}
+
+function inOrder(json: string): string {
+  const { input, extraBody } = readBody(json);
+  return JSON.stringify({ ...input, ...(sorted(extraBody) as object | undefined) });
+}
+
+// The order of keys has no meaning, and callers may build `extraBody` in different orders.
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+}
+
+/** Splits a stored body into input and extra fields. */
+export function readBody(body: string): Pick<OutboxPayment, 'input' | 'extraBody'> {
+  const fields = JSON.parse(body);
+  // Most have no extra fields, and the split takes as long as the parser.
+  if (Object.keys(fields).length === 3) return { input: fields };
+  const { merchantPaymentReference, amount, currency, ...extraBody } = fields;
+  return { input: { merchantPaymentReference, amount, currency }, extraBody };
+}
+
+/** Returns the names of the fields that differ between two bodies of one reference. */
+export function findDifferences(one: string, other: string): string[] {
+  const [{ input, extraBody }, second] = [readBody(one), readBody(other)];
+  return [
+    ...(input.amount === second.input.amount ? [] : ['amount']),
+    ...(input.currency === second.input.currency ? [] : ['currency']),
+    ...(JSON.stringify(extraBody) === JSON.stringify(second.extraBody) ? [] : ['extraBody']),
+  ];
+}
+
+/** Converts a complete or partial record. */
+export function toFinding(payment: PaymentFields): Finding {
+  const { referenceNumber, updatedAt } = payment;
+  return {
+    referenceNumber: isText(referenceNumber) ? toStoredName(referenceNumber) : undefined,
+    payment: Object.keys(payment).length === 0 ? undefined : toJson(payment),
+    updatedAtUs: isDateTime(updatedAt) ? toMicroseconds(updatedAt as string) : undefined,
+  };
+}
+
+function toJson(payment: PaymentFields): string {
+  try {
+    return JSON.stringify(payment);
+  } catch {
+    // Nested too deeply for JSON.stringify. The known fields are stored all the same, since the payment exists.
+    const known = statusRecordFields.filter((field) => isText(payment[field]));
+    return JSON.stringify(Object.fromEntries(known.map((field) => [field, payment[field]])));
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function toMicroseconds(text: string): number {
+  const { occurredAt, microseconds } = parseInstant(text);
+  return occurredAt.getTime() * 1000 + microseconds;
+}
+
+/** The fields that are not stored. */
+type Known = Pick<OutboxPayment, 'replayed' | 'error' | 'payment'>;
+
+function readJson(text: string | undefined): PaymentFields | undefined {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Converts a stored payment to the public type. */
+export function toOutboxPayment(
+  stored: StoredPayment,
+  { replayed, error, payment = readJson(stored.payment) }: Known,
+): OutboxPayment {
+  const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
+  const read = readBody(body);
+  return {
+    merchantPaymentReference: read.input.merchantPaymentReference,
+    state,
+    ...(payment !== undefined && { payment }),
+    replayed,
+    ...read,
+    attempts,
+    recordedAt: new Date(recordedAtMs),
+    ...(sentAtMs !== undefined && { sentAt: new Date(sentAtMs) }),
+    changedAt: new Date(changedAtMs),
+    ...(failure !== undefined && { failure: JSON.parse(failure) as OutboxFailure }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+/** Converts a stored second payment to the public type. */
+export function toSecondPayment(stored: StoredSecondPayment): SecondPayment {
+  const { body, foundAtMs } = stored;
+  const payment = JSON.parse(stored.payment);
+  return {
+    merchantPaymentReference: readBody(body).input.merchantPaymentReference,
+    referenceNumber: payment.referenceNumber,
+    payment,
+    foundAt: new Date(foundAtMs),
+  };
+}

@@ -1,0 +1,13 @@
+import { hash } from 'node:crypto';
+import { isPlainName } from './sql/plain-name.js';
+
+/**
+ * The stored form of a reference or key. Names that every store can handle stay readable; all others (with spaces,
+ * with braces, which Redis reads as a hash tag, with NUL, which Postgres refuses, or too long)
+ * become a digest.
+ */
+export function toStoredName(text: string): string {
+  if (isPlainName(text)) return text;
+  // Not UTF-8, in which all lone surrogates have the same encoding.
+  return `sha256:${hash('sha256', Buffer.from(text, 'utf16le'), 'base64url')}`;
+}
