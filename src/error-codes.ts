@@ -24,10 +24,14 @@ const codes = {
     'BODY_TOO_LARGE',
     'BODY_INCOMPLETE',
   ],
-  InboxError: [
+  StoreError: [
+    'REFERENCE_CONFLICT',
+    'UNKNOWN_REFERENCE',
+    'STATE_CHANGED',
+    'SECOND_PAYMENT',
+    'STORE_TIMEOUT',
     'LEASE_LOST',
     'TRANSACTION_LOST',
-    'INBOX_TIMEOUT',
     'MISSING_TABLES',
     'STORE_FAILED',
     'CONTRACT_VIOLATION',
@@ -37,16 +41,6 @@ const codes = {
     'CHANGE_BLOCKED',
     'CHANGE_OVERDUE',
     'REPLAY_IMPOSSIBLE',
-  ],
-  OutboxError: [
-    'REFERENCE_CONFLICT',
-    'UNKNOWN_REFERENCE',
-    'STATE_CHANGED',
-    'SECOND_PAYMENT',
-    'OUTBOX_TIMEOUT',
-    'TRANSACTION_LOST',
-    'MISSING_TABLES',
-    'STORE_FAILED',
   ],
   RetryLaterError: ['RETRY_LATER'],
   MockServerError: [
@@ -76,42 +70,32 @@ export const errorCodes: readonly ErrorCode[] = /* @__PURE__ */ Object.freeze(
 export type CallbackVerificationErrorCode = CodeOf<'CallbackVerificationError'>;
 
 /**
- * The `code` of an `InboxError`.
+ * The `code` of a `StoreError`.
  *
+ * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
+ * - `UNKNOWN_REFERENCE`: the store has no payment with this `merchantPaymentReference`.
+ * - `STATE_CHANGED`: the payment has changed since it was looked up, or an attempt to send it may still be under way.
+ * - `SECOND_PAYMENT`: the service has a second payment for one reference; look both up, and
+ *   refund one if both are paid.
+ * - `STORE_TIMEOUT`: the store did not answer in time.
  * - `LEASE_LOST`: the work took longer than its lease; another process may have run it too.
  * - `TRANSACTION_LOST`: the work ended or broke its transaction, or the connection was lost; nothing was
- * recorded, unless the message says that this is unknown.
- * - `INBOX_TIMEOUT`: the store did not answer in time.
- * - `MISSING_TABLES`: the database lacks the inbox's tables, or has those of another version; call `setup()`
- * or run the migration.
+ *   recorded, unless the message says that this is unknown.
+ * - `MISSING_TABLES`: the database lacks the store's tables, or has those of another version; call `setup()`
+ *   or run the migration.
  * - `STORE_FAILED`: the store answered with an error; `cause` has it without what was sent.
- * - `CONTRACT_VIOLATION`: an inbox of your own broke the contract of `CallbackInbox`.
+ * - `CONTRACT_VIOLATION`: a store of your own broke the contract of `CallbackStore`.
  * - `WORK_TIMEOUT`: `onPayment` did not return in time. If it returns later, the change is recorded as
- * processed then.
+ *   processed then.
  * - `STALE_CHANGE`: a change older than the last one processed was acknowledged without `onPayment`.
  * - `CHANGE_PARKED`: a change failed `parkAfter` times; it is acknowledged and kept, and waits for a replay.
  * - `CHANGE_BLOCKED`: a change was acknowledged and kept without `onPayment`: an earlier one of its payment
- * is parked (`blockParked`).
+ *   is parked (`blockParked`).
  * - `CHANGE_OVERDUE`: a change that is more than ten minutes old was not processed, because its payment is busy.
  * - `REPLAY_IMPOSSIBLE`: a change can't be replayed, because it or its body is not kept, or the body is another
  *   change's.
  */
-export type InboxErrorCode = CodeOf<'InboxError'>;
-
-/**
- * The `code` of an `OutboxError`.
- *
- * - `REFERENCE_CONFLICT`: another payment is stored under this `merchantPaymentReference`; nothing was sent.
- * - `UNKNOWN_REFERENCE`: the outbox has no payment with this `merchantPaymentReference`.
- * - `STATE_CHANGED`: the payment has changed since it was looked up, or an attempt to send it may still be under way.
- * - `SECOND_PAYMENT`: the service has a second payment for one reference; look both up, and
- *   refund one if both are paid.
- * - `OUTBOX_TIMEOUT`: the store did not answer in time.
- * - `TRANSACTION_LOST`: the connection was lost, or the transaction had ended.
- * - `MISSING_TABLES`: the database lacks the outbox's tables; call `setup()` or run the migration.
- * - `STORE_FAILED`: the store returned no usable answer; `cause` has its error.
- */
-export type OutboxErrorCode = CodeOf<'OutboxError'>;
+export type StoreErrorCode = CodeOf<'StoreError'>;
 
 /**
  * The `code` of a `MockServerError`.

@@ -15,9 +15,8 @@ export type { ErrorClass, Issue, RequestOutcome } from './error-base.js';
 export type {
   CallbackVerificationErrorCode,
   ErrorCode,
-  InboxErrorCode,
+  StoreErrorCode,
   MockServerErrorCode,
-  OutboxErrorCode,
 } from './error-codes.js';
 export { errorCodes } from './error-codes.js';
 
@@ -164,16 +163,12 @@ export class CallbackVerificationError extends CodedError<CodeOf<'CallbackVerifi
 }
 
 /**
- * A callback could not be processed; `code` says why. The service retries it, except for `STALE_CHANGE`,
- * `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are acknowledged.
+ * A store refused an operation or could not complete it, or a callback could not be processed; `code` says why. A
+ * callback is retried by the service, except after `STALE_CHANGE`, `CHANGE_PARKED` and `CHANGE_BLOCKED`, which are
+ * acknowledged.
  */
-export class InboxError extends CodedError<CodeOf<'InboxError'>> {
-  protected static override readonly brand: string = 'merchant-payments.InboxError';
-}
-
-/** An outbox refused an operation, or could not complete it; `code` says why. */
-export class OutboxError extends CodedError<CodeOf<'OutboxError'>> {
-  protected static override readonly brand: string = 'merchant-payments.OutboxError';
+export class StoreError extends CodedError<CodeOf<'StoreError'>> {
+  protected static override readonly brand: string = 'merchant-payments.StoreError';
 }
 
 /** The mock of the service could not complete an operation; `code` says why. */
@@ -243,8 +238,7 @@ export type MerchantPaymentsError =
   | ResponseError
   | SecretUnavailableError
   | CallbackVerificationError
-  | InboxError
-  | OutboxError
+  | StoreError
   | RetryLaterError
   | MockServerError;
 

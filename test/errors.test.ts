@@ -58,7 +58,7 @@ const makeAll = (from: Errors) => ({
     requestOutcome: 'not-sent',
     safeToRetry: true,
   }),
-  InboxError: new from.InboxError('LEASE_LOST', 'm'),
+  StoreError: new from.StoreError('LEASE_LOST', 'm'),
   RetryLaterError: new from.RetryLaterError('m'),
   MockServerError: new from.MockServerError('PORT_IN_USE', 'm'),
 });
@@ -155,7 +155,7 @@ describe('toJSON', () => {
         safeToRetry: true,
       },
     ],
-    ['InboxError', { code: 'LEASE_LOST' }],
+    ['StoreError', { code: 'LEASE_LOST' }],
     ['RetryLaterError', { code: 'RETRY_LATER', retryAfterSeconds: 1 }],
     ['MockServerError', { code: 'PORT_IN_USE' }],
   ])('of %s has its code and its fields', (name, fields) => {

@@ -113,18 +113,15 @@ it('answers 409', async () => {
     edit: {
       'src/error-codes.ts': [["    'STALE_CHANGE',\n", "    'STALE_CHANGE',\n    'EMPTY_KEY',\n"]],
       'src/inbox/memory.ts': [
-        ['import {\n', "import { InboxError } from '../errors.js';\nimport {\n"],
+        ['import {\n', "import { StoreError } from '../errors.js';\nimport {\n"],
         [
           '      warnInProduction();\n',
-          "      if (event.key === '') throw new InboxError('EMPTY_KEY', 'key must not be empty');\n      warnInProduction();\n",
+          "      if (event.key === '') throw new StoreError('EMPTY_KEY', 'key must not be empty');\n      warnInProduction();\n",
         ],
-      ],
       'docs/errors.md': [
         [
           '| `CHANGE_PARKED`',
-          '| `EMPTY_KEY` | `InboxError` | made to be counted | nothing |\n| `CHANGE_PARKED`',
-        ],
-      ],
+          '| `EMPTY_KEY` | `StoreError` | made to be counted | nothing |\n| `CHANGE_PARKED`',
     },
     run: ['vitest run --project logic test/errors.test.ts test/docs/errors-table.test.ts'],
   },

@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
 
 /** The server's error number, such as 1213; undefined if the error is not from the server. */
@@ -85,7 +85,7 @@ export const OUTSIDE_CLAIM = 'MP001';
 
 /** Explains the error of recording the event or of the COMMIT after it. */
 export function explainFailedEnd(error: unknown): unknown {
-  if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
+  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
   if (losesConnection(error)) return endUnknown(error);
   if (errnoOf(error) === NO_SAVEPOINT) return transactionEnded(error);
   return (error as { sqlState?: unknown }).sqlState === OUTSIDE_CLAIM
@@ -99,8 +99,8 @@ export function explainFailedRecord(error: unknown): unknown {
 }
 
 /** The ORM has reported a commit that the database does not confirm. */
-export function unconfirmedEnd(cause?: unknown): InboxError {
-  return new InboxError(
+export function unconfirmedEnd(cause?: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `The database did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
     { cause },
@@ -108,39 +108,39 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
 }
 
 /** A statement of the work made the server roll back the transaction after the event was recorded in it. */
-export function notCommitted(): InboxError {
-  return new InboxError(
+export function notCommitted(): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The transaction was rolled back before its COMMIT, for example by a deadlock in a query that the work did not await; nothing was recorded, and a later delivery runs the work again. Await every query',
   );
 }
 
 /** The server can't run SAVEPOINT as a prepared statement. */
-export function savepointsRefused(orm: string, cause: unknown): InboxError {
-  return new InboxError(
+export function savepointsRefused(orm: string, cause: unknown): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     `${orm} uses prepared statements, and the database can't prepare SAVEPOINT, so nothing was processed; with Prisma set useTextProtocol: new PrismaMariaDb(config, { useTextProtocol: true })`,
     { cause },
   );
 }
 
-export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noConnectionInTime(acquireTimeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger (connectionLimit), find what holds its connections, or look for what keeps it from connecting`,
   );
 }
 
-export function noAnswerInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noAnswerInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The database did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
-export function noEndOfWorkInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noEndOfWorkInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (timeout in mysql2's query options), or raise transactionTimeoutMs`,
   );
 }
@@ -148,52 +148,52 @@ export function noEndOfWorkInTime(timeoutMs: number): InboxError {
 const UNKNOWN_END =
   'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 
-export function noEndInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noEndInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The database did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
   );
 }
 
-function endUnknown(cause: unknown): InboxError {
-  return new InboxError(
+function endUnknown(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `The connection to the database was lost while the change was being recorded; ${UNKNOWN_END}`,
     // If a loss was already described, keep only the driver's error.
-    { cause: cause instanceof InboxError ? cause.cause : cause },
+    { cause: cause instanceof StoreError ? cause.cause : cause },
   );
 }
 
-export function connectionLost(cause: unknown): InboxError {
-  return new InboxError(
+export function connectionLost(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The connection to the database was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer',
     { cause },
   );
 }
 
-export function transactionGone(): InboxError {
+export function transactionGone(): StoreError {
   return connectionLost(new Error('the session has ended at the server'));
 }
 
-export function transactionEnded(cause?: unknown): InboxError {
-  return new InboxError(
+export function transactionEnded(cause?: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The work ended the transaction it was given, by COMMIT, ROLLBACK or a statement that commits implicitly (CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES), perhaps in a procedure; nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
     { cause },
   );
 }
 
-export function rolledBackByDeadlock(cause: unknown): InboxError {
-  return new InboxError(
+export function rolledBackByDeadlock(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'A statement of the work met a deadlock and the work continued, but a deadlock rolls back the whole transaction; nothing was recorded, and a later delivery runs the work again. Let the error through',
     { cause: withoutStatement(cause) },
   );
 }
 
-export function rolledBackByTimeout(cause: unknown): InboxError {
-  return new InboxError(
+export function rolledBackByTimeout(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'A statement of the work waited too long for a lock and the work continued, but this server then rolls back the whole transaction (innodb_rollback_on_timeout); nothing was recorded, and a later delivery runs the work again. Let the error through, or turn that setting off',
     { cause: withoutStatement(cause) },

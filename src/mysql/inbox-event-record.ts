@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { LONGEST_TIMER_MS } from '../protocol/options.js';
 import { DEADLOCK, errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
 import type { Ending, OpenConnection } from './mysql-transactions.js';
@@ -60,7 +60,7 @@ export class EventRecord {
    * `no procedures`, call it again on a new connection: it then uses plain statements.
    *
    * @param onQueued called once the request for the lock is on its way to the server
-   * @throws {InboxError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
+   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
    */
   async claim(
     connection: ClaimConnection,
@@ -188,8 +188,8 @@ function answerTimeout({ lockTimeoutMs, commandTimeoutMs }: Limits): number {
   return Math.min(lockTimeoutMs + commandTimeoutMs, LONGEST_TIMER_MS);
 }
 
-function unknownAnswer(): InboxError {
-  return new InboxError(
+function unknownAnswer(): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     "The claim of a callback returned an answer that this version does not know, so nothing was processed; look for another version's procedures in the database, or another procedure of that name",
   );

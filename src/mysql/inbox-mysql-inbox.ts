@@ -35,7 +35,7 @@ export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx>
    * them, let a migration run `mysqlInboxSchema()`, or
    * `merchant-payments/inbox/mysql/schema.sql`. Without the procedures, the inbox sends more statements.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when it takes longer than `transactionTimeoutMs`; `STORE_FAILED` when the
+   * @throws {StoreError} `STORE_TIMEOUT` when it takes longer than `transactionTimeoutMs`; `STORE_FAILED` when the
    * server refuses (see `cause`)
    */
   setup(): Promise<void>;
@@ -48,7 +48,7 @@ export interface MysqlInbox<Tx = MysqlQueryable> extends FailureKeepingInbox<Tx>
    *
    * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
-   * @throws {InboxError} `MISSING_TABLES`, `INBOX_TIMEOUT`, `STORE_FAILED`
+   * @throws {StoreError} `MISSING_TABLES`, `STORE_TIMEOUT`, `STORE_FAILED`
    */
   prune(olderThan: Date): Promise<number>;
 }

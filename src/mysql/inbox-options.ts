@@ -26,14 +26,14 @@ export interface MysqlInboxOptions extends MysqlInboxSchemaOptions {
   /**
    * How long the server may take to answer a statement of the inbox, in milliseconds, not counting a wait
    * for another callback. After that, the inbox closes the connection, since the network may have swallowed the
-   * answer, and the callback fails (`INBOX_TIMEOUT`). A whole number from 1 to 2_147_483_647.
+   * answer, and the callback fails (`STORE_TIMEOUT`). A whole number from 1 to 2_147_483_647.
    * @default 5_000
    */
   commandTimeoutMs?: number | undefined;
   /**
    * The longest time that a transaction may take, in milliseconds, including the work and all of its statements,
    * but not the COMMIT. After that, the inbox closes the connection, the signal aborts, and the callback fails
-   * (`INBOX_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
+   * (`STORE_TIMEOUT`). On a network that swallows packets, nothing else ends a statement of your work, unless
    * you give it a `timeout`. It is also the deadline of `setup()` and of each batch of
    * `prune()`. Keep it above the receiver's `onPaymentTimeoutMs`. A whole number from 1 to
    * 2_147_483_647.

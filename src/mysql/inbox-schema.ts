@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { resolveOptions } from '../protocol/options.js';
 import { isMissingTable, misunderstanding, OUTSIDE_CLAIM } from './failures.js';
 import { ASSERT_BEGUN, BEGIN, COMMIT, limitSession, RESTORE } from './session.js';
@@ -161,11 +161,11 @@ END`,
 export function explainMissing(error: unknown): unknown {
   if (isMissingTable(error)) return missingTables(error);
   const message = misunderstanding(error, 'inbox');
-  return message === undefined ? error : new InboxError('STORE_FAILED', message, { cause: error });
+  return message === undefined ? error : new StoreError('STORE_FAILED', message, { cause: error });
 }
 
-export function missingTables(cause?: unknown): InboxError {
-  return new InboxError(
+export function missingTables(cause?: unknown): StoreError {
+  return new StoreError(
     'MISSING_TABLES',
     "A table of the inbox, or the pool's database itself, does not exist, or a table lacks rows or columns; create the database if it is missing, then call setup() of the inbox once before its first callback, or run the SQL of mysqlInboxSchema() (with the default prefix: schema.sql of this package)",
     { cause },

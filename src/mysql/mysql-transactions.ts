@@ -24,20 +24,20 @@ import { beginStatements, COMMIT, RESTORE, ROLLBACK, type SessionLimits } from '
 /** A connection for one transaction, which the body begins. */
 export interface OpenConnection<Tx> {
   readonly tx: Tx;
-  /** Aborts when the connection is lost, with an InboxError as its reason. */
+  /** Aborts when the connection is lost, with an StoreError as its reason. */
   readonly signal: AbortSignal;
   /** Whether an ORM has begun the transaction, and ends it. */
   readonly isProvided: boolean;
   /**
    * Begins the READ COMMITTED transaction. Call it once, before you send anything else.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when a statement has no answer within `timeoutMs`
+   * @throws {StoreError} `STORE_TIMEOUT` when a statement has no answer within `timeoutMs`
    */
   begin(limits: SessionLimits, timeoutMs: number): Promise<void>;
   /**
    * Runs one statement. Resolves with the text in each row of its first result.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`; `STORE_FAILED` when a row
+   * @throws {StoreError} `STORE_TIMEOUT` when there is no answer within `timeoutMs`; `STORE_FAILED` when a row
    * has no text
    */
   ask(statement: string, timeoutMs: number): Promise<readonly string[]>;
@@ -68,7 +68,7 @@ export interface MysqlTransactions<Tx> {
    * Runs `body`, which begins a transaction, and commits or rolls back as `body` returns; rolls back if it
    * throws. Rejects without waiting for `body` if the connection is lost.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when there is no connection, or no answer, in time;
+   * @throws {StoreError} `STORE_TIMEOUT` when there is no connection, or no answer, in time;
    * `TRANSACTION_LOST` when the connection is lost, or `body` has ended the transaction
    */
   run<Result>(body: (connection: OpenConnection<Tx>) => Promise<Ending<Result>>): Promise<Result>;

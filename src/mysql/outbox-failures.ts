@@ -1,4 +1,4 @@
-import { OutboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import {
   DEADLOCK,
   databaseErrorOf,
@@ -38,17 +38,17 @@ export function explain(error: unknown): unknown {
   const found = databaseErrorOf(error);
   const message = misunderstanding(found, 'outbox');
   if (message !== undefined) {
-    return new OutboxError('STORE_FAILED', message, { cause: MYSQL.withoutStatement(found) });
+    return new StoreError('STORE_FAILED', message, { cause: MYSQL.withoutStatement(found) });
   }
   if (errnoOf(found) !== LOCK_WAIT_TIMEOUT) return explainFailure(error, MYSQL);
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
+  return new StoreError(
+    'STORE_TIMEOUT',
     "A step of the outbox waited for longer than the server's innodb_lock_wait_timeout, and nothing was done. Look for one of your transactions that recorded the same payment and is still open: commit it before create() or send()",
   );
 }
 
 /** The error for a step without an answer in time. */
-export function noStepInTime(timeoutMs: number): OutboxError {
+export function noStepInTime(timeoutMs: number): StoreError {
   return noAnswerInTime(MYSQL, timeoutMs);
 }
 

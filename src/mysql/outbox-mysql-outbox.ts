@@ -25,7 +25,7 @@ export interface MysqlOutbox<Tx = MysqlQueryable> extends PaymentOutbox<Tx> {
    * it changes nothing and needs no right to create. If the application may not create them, let a
    * migration run `mysqlOutboxSchema()`, or `merchant-payments/outbox/mysql/schema.sql`.
    *
-   * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
+   * @throws {StoreError} `STORE_TIMEOUT`, `STORE_FAILED`
    */
   setup(): Promise<void>;
 }

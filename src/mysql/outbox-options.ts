@@ -25,7 +25,7 @@ export interface MysqlOutboxOptions extends OutboxOptions, MysqlOutboxSchemaOpti
   /**
    * How long a step of the outbox, which is a short transaction, may take at the server, in milliseconds, including a
    * wait for one of your transactions that recorded the same reference. After that, the outbox closes the connection
-   * and the call fails (`OUTBOX_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number
+   * and the call fails (`STORE_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number
    * from 1 to 2_147_483_647.
    * @default 5_000
    */

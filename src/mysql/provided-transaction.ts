@@ -1,4 +1,4 @@
-import type { InboxError } from '../errors.js';
+import type { StoreError } from '../errors.js';
 import { type ProvidedEngine, runProvided } from '../store/providers/provided-run.js';
 import { type Begun, ProvidedTransaction } from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
@@ -132,9 +132,9 @@ class ProvidedInMysql<Tx> extends ProvidedTransaction<Tx, AnyEnding> implements 
     return this.#id !== undefined && (await this.#sessions.isOver(this.#id));
   }
 
-  protected async endSession(): Promise<InboxError | undefined> {
+  protected async endSession(): Promise<StoreError | undefined> {
     if (this.#id === undefined) return new Promise(() => undefined);
     await this.#sessions.end(this.#id);
-    return this.loss.reason as InboxError | undefined;
+    return this.loss.reason as StoreError | undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { toError } from '../store/loss.js';
 import type { Row } from '../store/sql/runner.js';
 import type { MysqlQueryable } from './pool.js';
@@ -62,7 +62,7 @@ export function asRows(given: unknown): readonly Row[] {
 /**
  * The text in each row.
  *
- * @throws {InboxError} `STORE_FAILED` when a row has no text
+ * @throws {StoreError} `STORE_FAILED` when a row has no text
  */
 export function textsOf(rows: readonly Row[]): readonly string[] {
   return rows.map((row) => {
@@ -73,8 +73,8 @@ export function textsOf(rows: readonly Row[]): readonly string[] {
 }
 
 /** The error for a pool that changes the database's answer. */
-export function changedAnswer(): InboxError {
-  return new InboxError(
+export function changedAnswer(): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     'The pool did not return the text that the database sent, so nothing was processed; look for a wrapper of the pool, or an extension of the ORM, that changes what queries return',
   );

@@ -1,4 +1,4 @@
-import type { InboxError } from '../errors.js';
+import type { StoreError } from '../errors.js';
 import {
   type AnyMethod,
   type Dialect,
@@ -21,7 +21,7 @@ import { statusOf } from './rows.js';
  * Runs `work` on a view of `connection` that turns transactions into savepoints: an ORM on `tx` begins and commits a
  * transaction for each nested one, and the COMMIT would end the inbox's.
  *
- * @throws {InboxError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
  * returned before its own transactions and queries had ended
  */
 export async function withSavepoints<Tx extends MysqlQueryable>(
@@ -46,7 +46,7 @@ const dialect: Dialect = {
 };
 
 /** Each answer without rows tells whether a transaction is open. */
-function endedBy(answer: unknown): InboxError | undefined {
+function endedBy(answer: unknown): StoreError | undefined {
   if (errnoOf(answer) === DEADLOCK) return rolledBackByDeadlock(answer);
   const [given] = Array.isArray(answer) ? answer : [];
   return statusOf(given)?.isInTransaction === false ? transactionEnded() : undefined;

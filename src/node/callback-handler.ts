@@ -13,7 +13,7 @@ export interface CallbackHandler {
   /**
    * Runs `onPayment` for a failed change that the inbox kept, like `replay` of `createCallbackReceiver`.
    *
-   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
+   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body (`keepBodies: true`) is not kept, or
    * the body is another change's
    */
   replay(change: ChangeId): Promise<CallbackReply>;

@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { innermostError } from '../store/providers/driver-errors.js';
 
 // A digit is required, because EPIPE has five letters too.
@@ -42,7 +42,7 @@ const IN_FAILED_TRANSACTION = '25P02';
 
 /** Explains the error of recording the event or of the COMMIT after it. */
 export function explainFailedEnd(error: unknown): unknown {
-  if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return error;
+  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return error;
   const state = sqlStateOf(error);
   if (state === undefined || CONNECTION_ENDED.test(state)) return endUnknown(error);
   // Postgres had ended the session before the statement reached it.
@@ -52,30 +52,30 @@ export function explainFailedEnd(error: unknown): unknown {
 }
 
 /** The error for a transaction that is not at READ COMMITTED. */
-export function wrongIsolation(orm: string, isolation: string): InboxError {
-  return new InboxError(
+export function wrongIsolation(orm: string, isolation: string): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another one would not see its writes. Look for an option of the ORM that sets the level of every transaction`,
   );
 }
 
-export function noConnectionInTime(acquireTimeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noConnectionInTime(acquireTimeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was processed; make the pool larger, find what holds its connections, or set the pool's connectionTimeoutMillis: without it, a connection that is never established keeps its place in the pool`,
   );
 }
 
-export function noAnswerInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noAnswerInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `Postgres did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
   );
 }
 
-export function noEndOfWorkInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noEndOfWorkInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; nothing was recorded, and a later delivery runs the work again. Give the statements of your work a deadline (the pool's query_timeout), or raise transactionTimeoutMs`,
   );
 }
@@ -83,25 +83,25 @@ export function noEndOfWorkInTime(timeoutMs: number): InboxError {
 const UNKNOWN_END =
   'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
 
-export function noEndInTime(timeoutMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+export function noEndInTime(timeoutMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `Postgres did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
   );
 }
 
-function endUnknown(cause: unknown): InboxError {
-  return new InboxError(
+function endUnknown(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `The connection to Postgres was lost while the change was being recorded; ${UNKNOWN_END}`,
     // If a loss was already described, keep only the driver's error.
-    { cause: cause instanceof InboxError ? cause.cause : cause },
+    { cause: cause instanceof StoreError ? cause.cause : cause },
   );
 }
 
 /** The ORM has reported a commit that Postgres does not confirm. */
-export function unconfirmedEnd(cause?: unknown): InboxError {
-  return new InboxError(
+export function unconfirmedEnd(cause?: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `Postgres did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
     { cause },
@@ -110,7 +110,7 @@ export function unconfirmedEnd(cause?: unknown): InboxError {
 
 /** Whether an error may mean that the connection was lost; the codes are those of postgres.js. */
 export function mayBeLoss(error: unknown): boolean {
-  if (error instanceof InboxError && error.code === 'INBOX_TIMEOUT') return true;
+  if (error instanceof StoreError && error.code === 'STORE_TIMEOUT') return true;
   const found = databaseErrorOf(error);
   if (isConnectionEnd(sqlStateOf(found))) return true;
   const { code, cause } = (found ?? {}) as { code?: unknown; cause?: { code?: unknown } };
@@ -131,30 +131,30 @@ export function explainFailedRecord(error: unknown): unknown {
     : explainFailedEnd(error);
 }
 
-export function connectionLost(cause: unknown): InboxError {
-  return new InboxError(
+export function connectionLost(cause: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The connection to Postgres was lost while the work was running, and its transaction with it; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer',
     { cause },
   );
 }
 
-export function transactionGone(): InboxError {
-  return new InboxError(
+export function transactionGone(): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The transaction ended at Postgres while the work was running: its connection was lost, or a statement failed and the work continued; nothing was recorded, and a later delivery runs the work again. Stop the work when its signal aborts',
   );
 }
 
-export function transactionEnded(): InboxError {
-  return new InboxError(
+export function transactionEnded(): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The work ended the transaction it was given (COMMIT or ROLLBACK); nothing was recorded, and a later delivery runs the work again. Let the inbox end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part',
   );
 }
 
-export function transactionAborted(cause?: unknown): InboxError {
-  return new InboxError(
+export function transactionAborted(cause?: unknown): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'A statement of the work failed and the work continued, but Postgres rolls back the whole transaction after a failed statement; nothing was recorded, and a later delivery runs the work again. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does',
     { cause },

@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { LONGEST_TIMER_MS } from '../protocol/options.js';
 import { sqlStateOf } from './failures.js';
 import { type OpenTransaction, onlyText } from './transactions.js';
@@ -66,7 +66,7 @@ export class EventRecord {
    * Begins the transaction, locks the payment and decides whether the event runs. After
    * `no functions`, call it again in a new transaction: it then uses plain statements.
    *
-   * @throws {InboxError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
+   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before `lockTimeoutMs` was over
    */
   async claim(
     transaction: Pick<OpenTransaction<unknown>, 'begin'>,
@@ -127,8 +127,8 @@ function parseList(answer: string): readonly (string | undefined)[] {
   throw unknownAnswer();
 }
 
-function unknownAnswer(): InboxError {
-  return new InboxError(
+function unknownAnswer(): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     "The claim of a callback returned an answer that this version does not know, so nothing was processed; look for another version's functions in the schema, or another function of that name",
   );

@@ -35,7 +35,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
    * `merchant-payments/inbox/postgres/schema.sql`. Without the functions, the inbox sends longer
    * statements, which cost Postgres more.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when an index is missing and its table stays in use for more
+   * @throws {StoreError} `STORE_TIMEOUT` when an index is missing and its table stays in use for more
    * than 2 seconds; `STORE_FAILED` when Postgres refuses (see `cause`)
    */
   setup(): Promise<void>;
@@ -48,7 +48,7 @@ export interface PostgresInbox<Tx = Queryable> extends FailureKeepingInbox<Tx> {
    *
    * @returns how many events and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
-   * @throws {InboxError} `MISSING_TABLES`, `INBOX_TIMEOUT`, `STORE_FAILED`
+   * @throws {StoreError} `MISSING_TABLES`, `STORE_TIMEOUT`, `STORE_FAILED`
    */
   prune(olderThan: Date): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { resolveOptions } from '../protocol/options.js';
 import { OUTSIDE_CLAIM } from './failures.js';
 import { withoutSchema } from './names.js';
@@ -196,7 +196,7 @@ export function explainMissing(error: unknown): unknown {
     use: 'callback',
     schema: 'postgresInboxSchema()',
   });
-  return new InboxError('MISSING_TABLES', message, { cause: error });
+  return new StoreError('MISSING_TABLES', message, { cause: error });
 }
 
 /** Wraps the failure of a step. */

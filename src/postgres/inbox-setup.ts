@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { date } from '../protocol/options.js';
 import { sqlStateOf } from './failures.js';
 import { TABLE_LOCK_TIMEOUT_MS } from './schema-parts.js';
@@ -20,7 +20,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * Creates missing tables, indexes and functions.
  *
- * @throws {InboxError} `INBOX_TIMEOUT` when a table stays in use for too long
+ * @throws {StoreError} `STORE_TIMEOUT` when a table stays in use for too long
  */
 export function setup(
   transactions: Transactions<unknown>,
@@ -125,9 +125,9 @@ function eventBatch({ payments, events }: QuotedTables, olderThanSeconds: number
 SELECT count(*)::text FROM deleted`;
 }
 
-function setupBlocked(cause: unknown): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+function setupBlocked(cause: unknown): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     'setup() could not lock a table to create its missing index, because callbacks are using it; call setup() again later, or create the index with CREATE INDEX CONCURRENTLY under the name in postgresInboxSchema()',
     { cause },
   );

@@ -25,7 +25,7 @@ export interface PostgresOutboxOptions extends OutboxOptions, PostgresOutboxSche
   /**
    * How long Postgres may take to answer a statement of the outbox, in milliseconds, including a wait for one of
    * your transactions that recorded the same reference. After that, the outbox closes the connection and the call
-   * fails (`OUTBOX_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number from 1 to
+   * fails (`STORE_TIMEOUT`). With an ORM, the limit is this plus `acquireTimeoutMs`. A whole number from 1 to
    * 2_147_483_647.
    * @default 5_000
    */

@@ -36,7 +36,7 @@ export interface PostgresOutbox<Tx = Queryable> extends PaymentOutbox<Tx> {
    * it takes no locks and needs no right to create. If the application may not create them, let a migration run
    * `postgresOutboxSchema()`, or `merchant-payments/outbox/postgres/schema.sql`.
    *
-   * @throws {OutboxError} `OUTBOX_TIMEOUT`, `STORE_FAILED`
+   * @throws {StoreError} `STORE_TIMEOUT`, `STORE_FAILED`
    */
   setup(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { InvalidOptionError, type OutboxError } from '../errors.js';
+import { InvalidOptionError, type StoreError } from '../errors.js';
 import { databaseErrorOf, sqlStateOf } from './failures.js';
 import { literal } from './literal.js';
 import type { PostgresRunner } from './runner.js';
@@ -156,6 +156,6 @@ const POSTGRES: Server = {
 };
 
 /** The error for a statement without an answer in time. */
-export function noStepInTime(timeoutMs: number): OutboxError {
+export function noStepInTime(timeoutMs: number): StoreError {
   return noAnswerInTime(POSTGRES, timeoutMs);
 }

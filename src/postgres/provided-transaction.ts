@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { type ProvidedEngine, runProvided } from '../store/providers/provided-run.js';
 import { ProvidedTransaction } from '../store/providers/provided-transaction.js';
 import type { TransactionProvider } from '../store/providers/provider.js';
@@ -110,7 +110,7 @@ class ProvidedInPostgres<Tx>
     // By position, because an ORM may rename columns.
     const [id, isolation] = Object.values(rows[0] ?? {}).slice(-2);
     if (typeof id !== 'string' || !/^\d+$/.test(id) || typeof isolation !== 'string') {
-      throw new InboxError(
+      throw new StoreError(
         'STORE_FAILED',
         `${this.provider.orm} did not return the text that Postgres sent, so nothing was processed; look for a plugin, an extension or a type parser that changes what raw queries return`,
       );

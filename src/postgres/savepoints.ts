@@ -5,7 +5,7 @@ import type { Queryable } from './pool.js';
  * Runs `work` on a view of `client` that turns transactions into savepoints: an ORM on `tx` sends BEGIN and COMMIT
  * for a nested transaction, and the COMMIT would end the inbox's.
  *
- * @throws {InboxError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
+ * @throws {StoreError} `TRANSACTION_LOST` when the work tried to end the inbox's transaction, or
  * returned before its own transactions and queries had ended
  */
 export async function withSavepoints<Tx extends Queryable>(

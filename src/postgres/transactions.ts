@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { Row } from '../store/sql/runner.js';
 import { explainFailedEnd, noConnectionInTime, transactionEnded } from './failures.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
@@ -6,14 +6,14 @@ import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
 /** A connection for one transaction, which the body begins. */
 export interface OpenTransaction<Tx> {
   readonly tx: Tx;
-  /** Aborts when the connection is lost, with an InboxError as its reason. */
+  /** Aborts when the connection is lost, with an StoreError as its reason. */
   readonly signal: AbortSignal;
   /**
    * Begins the READ COMMITTED transaction and runs the statements, in as few messages as possible. Call it once,
    * before you send anything else. Resolves with the rows of the last statement.
    *
    * @param statements the first is a SELECT without FROM, so that columns can be added to it
-   * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer within `timeoutMs`
+   * @throws {StoreError} `STORE_TIMEOUT` when there is no answer within `timeoutMs`
    */
   begin(statements: readonly string[], timeoutMs: number): Promise<readonly Row[]>;
   /** Runs one statement. */
@@ -36,7 +36,7 @@ export interface Transactions<Tx> {
    * Runs `body` in a transaction, and commits or rolls back as `body` returns; rolls back
    * if it throws. Rejects without waiting for `body` if the connection is lost.
    *
-   * @throws {InboxError} `INBOX_TIMEOUT` when there is no connection, or no answer, in time;
+   * @throws {StoreError} `STORE_TIMEOUT` when there is no connection, or no answer, in time;
    * `TRANSACTION_LOST` when the connection is lost, or `body` has ended or broken the transaction
    */
   run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>): Promise<Result>;
@@ -53,7 +53,7 @@ export function maintenanceSettings(lockTimeoutMs: number): string {
  * Returns the only text in the first row. The inbox selects nothing but texts, because a pool may parse
  * other types in its own way, and `'f'` is true in JavaScript.
  *
- * @throws {InboxError} `STORE_FAILED` for anything else
+ * @throws {StoreError} `STORE_FAILED` for anything else
  */
 export function onlyText(rows: readonly Row[] | undefined): string {
   const value: unknown = Object.values(rows?.[0] ?? {})[0];
@@ -61,8 +61,8 @@ export function onlyText(rows: readonly Row[] | undefined): string {
   throw changedAnswer();
 }
 
-export function changedAnswer(): InboxError {
-  return new InboxError(
+export function changedAnswer(): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     'The pool did not return the text that Postgres sent, so nothing was processed; look for a type parser, or a wrapper of the pool, that changes what queries return',
   );

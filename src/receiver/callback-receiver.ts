@@ -33,7 +33,7 @@ export interface CallbackReceiver {
    * `onError` is called) if `onPayment` failed again or, with `blockParked`, an earlier change is parked;
    * `busy`, `stale` and `rejected` as for a delivery
    * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
-   * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, or the body is another
+   * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the change or its body is not kept, or the body is another
    * change's; another code when the inbox can't be read
    */
   replay(change: ChangeId): Promise<CallbackReply>;

@@ -2,7 +2,7 @@ import { isUint8Array, type RawBody } from '../callback/body.js';
 import type { VerifiedCallback } from '../callback/options.js';
 import { decodeBody, parseStatusRecord } from '../callback/record.js';
 import { callbackKey } from '../callback/web/key.js';
-import { CallbackVerificationError, InboxError } from '../errors.js';
+import { CallbackVerificationError, StoreError } from '../errors.js';
 import {
   assertChangeId,
   type ChangeId,
@@ -98,11 +98,11 @@ function textsOfSecret(secret: unknown): string[] {
 }
 
 /** The error that `onError` gets after the failure that parked a change. */
-export function changeParked(attempts: number, keepsBodies = true): InboxError {
+export function changeParked(attempts: number, keepsBodies = true): StoreError {
   const remedy = keepsBodies
     ? 'Fix the cause and replay it, or discard it'
     : 'It cannot be replayed, because the inbox does not keep bodies (keepBodies: true): repair its order by hand, then discard it';
-  return new InboxError(
+  return new StoreError(
     'CHANGE_PARKED',
     `The change was parked after ${attempts} failed attempts (parkAfter): it is acknowledged, and the service no longer retries it. ${remedy}; failedChanges() of the inbox lists it`,
   );
@@ -110,7 +110,7 @@ export function changeParked(attempts: number, keepsBodies = true): InboxError {
 
 /** The code with which the inbox refused to run the change, if it did. */
 export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' | undefined {
-  if (!(error instanceof InboxError)) return undefined;
+  if (!(error instanceof StoreError)) return undefined;
   const { code } = error;
   return code === 'CHANGE_PARKED' || code === 'CHANGE_BLOCKED' ? code : undefined;
 }
@@ -120,7 +120,7 @@ export function refusalCode(error: unknown): 'CHANGE_PARKED' | 'CHANGE_BLOCKED' 
  * only the inbox's was verified.
  *
  * @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference
- * @throws {InboxError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
+ * @throws {StoreError} `REPLAY_IMPOSSIBLE` when the inbox keeps no failures
  */
 export async function findKeptChange<Tx>(
   inbox: CallbackInbox<Tx>,
@@ -128,7 +128,7 @@ export async function findKeptChange<Tx>(
 ): Promise<FailedChange | undefined> {
   assertChangeId(change);
   if (!keepsFailures(inbox)) {
-    throw new InboxError(
+    throw new StoreError(
       'REPLAY_IMPOSSIBLE',
       'The inbox of this receiver keeps no failed changes; use postgresInbox, mysqlInbox, sqliteInbox or memoryInbox',
     );
@@ -141,8 +141,8 @@ export async function findKeptChange<Tx>(
 }
 
 /** The error for a change that can't be replayed. */
-export function replayImpossible(kept: FailedChange | undefined): InboxError {
-  return new InboxError('REPLAY_IMPOSSIBLE', whyImpossible(kept));
+export function replayImpossible(kept: FailedChange | undefined): StoreError {
+  return new StoreError('REPLAY_IMPOSSIBLE', whyImpossible(kept));
 }
 
 function whyImpossible(kept: FailedChange | undefined): string {

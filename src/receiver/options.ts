@@ -80,7 +80,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   onPayment(callback: VerifiedCallback<NoInfer<Fields>>, context: PaymentContext<Tx>): Settled;
   /**
    * How long `onPayment` may take, in milliseconds: a whole number from 1 to 2147483647. After that the
-   * signal aborts, the service gets a 500, and `onError` gets an `InboxError` `WORK_TIMEOUT`. Work that does
+   * signal aborts, the service gets a 500, and `onError` gets an `StoreError` `WORK_TIMEOUT`. Work that does
    * not stop keeps its payment busy until it ends; if it then fails, `onError` gets that error too.
    * @default 60_000
    */
@@ -100,7 +100,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
    * Called for every change of a second payment for a `merchantPaymentReference`, before `onPayment` and in
    * the same transaction: record that a person must look at it. If it throws, the service gets a 500 and
    * retries. Needs `outbox`.
-   * @default calls `onError` with an `OutboxError` `SECOND_PAYMENT`
+   * @default calls `onError` with an `StoreError` `SECOND_PAYMENT`
    */
   onSecondPayment?(
     callback: VerifiedCallback<NoInfer<Fields>>,
@@ -108,14 +108,14 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   ): Settled;
   /**
    * What to do with a change older than the last one processed for its payment: `process` calls `onPayment`
-   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports an `InboxError`
+   * with `stale: true`; `acknowledge` answers 200 without calling it, and reports an `StoreError`
    * `STALE_CHANGE` to `onError`, at most once a minute.
    * @default 'process'
    */
   onStale?: 'acknowledge' | 'process' | undefined;
   /**
    * After how many failures a change is parked: a whole number from 1. The last failure is answered 200
-   * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then an `InboxError`
+   * (outcome `failed`), so the service stops retrying; `onError` gets the error itself, then an `StoreError`
    * `CHANGE_PARKED`. The inbox keeps the change, and further deliveries of it are answered 200 without
    * calling `onPayment`. `replay` runs the change if the inbox has `keepBodies: true`: set that too, or
    * repair the order of a parked change by hand. Needs an inbox that keeps failures: memory, SQLite, Postgres
@@ -125,7 +125,7 @@ export interface CallbackReceiverOptions<Tx = undefined, Fields = unknown, Secre
   parkAfter?: number | undefined;
   /**
    * Whether later changes of a payment wait for its parked change. If true, each is acknowledged and parked
-   * without calling `onPayment`, `onError` gets an `InboxError` `CHANGE_BLOCKED`, and you replay all of them
+   * without calling `onPayment`, `onError` gets an `StoreError` `CHANGE_BLOCKED`, and you replay all of them
    * in their order. If false, they run. Needs `parkAfter`.
    * @default false
    */

@@ -1,6 +1,6 @@
 import type { VerifiedCallback } from '../callback/options.js';
 import { isPromiseLike } from '../callback/record.js';
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { InboxContext, InboxOutcome } from '../store/inbox.js';
 import type { SettleOutcome } from '../store/outbox.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
@@ -67,7 +67,7 @@ export class PaymentWork<Tx> {
   #inbox: InboxContext<Tx> | undefined;
   #controller: AbortController | undefined;
   readonly #stops: (() => void)[] = [];
-  #expire: ((error: InboxError) => void) | undefined;
+  #expire: ((error: StoreError) => void) | undefined;
   #state: 'not begun' | 'running' | 'failed' | 'done' = 'not begun';
   #isSettled = false;
   /** The inbox's later answer, if the work exceeded its time limit and continues. */
@@ -96,7 +96,7 @@ export class PaymentWork<Tx> {
    */
   async run(inbox: InboxContext<Tx>, settled: SettleOutcome | undefined): Promise<void> {
     if (this.#state !== 'not begun') {
-      throw new InboxError('CONTRACT_VIOLATION', 'inbox.process must run work once');
+      throw new StoreError('CONTRACT_VIOLATION', 'inbox.process must run work once');
     }
     this.#state = 'running';
     // Counted separately: an inbox that has lost its lease may answer before the work has ended.
@@ -151,7 +151,7 @@ export class PaymentWork<Tx> {
    * Resolves with the inbox's answer. If the work exceeds its time limit, this rejects, but the work
    * continues and the inbox keeps its claim, since the work may still write.
    *
-   * @throws {InboxError} `WORK_TIMEOUT`
+   * @throws {StoreError} `WORK_TIMEOUT`
    */
   inTime(processing: Promise<InboxOutcome>): Promise<InboxOutcome> {
     // Only the work has a deadline here, and it is already done.
@@ -165,7 +165,7 @@ export class PaymentWork<Tx> {
       Promise.resolve(processing).then((outcome) => {
         if (outcome === 'processed' && this.#state !== 'done') {
           const message = "inbox.process must not resolve with 'processed' unless work did";
-          reject(new InboxError('CONTRACT_VIOLATION', message));
+          reject(new StoreError('CONTRACT_VIOLATION', message));
         } else {
           resolve(outcome);
         }
@@ -185,7 +185,7 @@ export class PaymentWork<Tx> {
   }
 
   #expireWork(afterMs: number, limit: string): void {
-    const error = new InboxError(
+    const error = new StoreError(
       'WORK_TIMEOUT',
       `onPayment did not return within ${afterMs} ms (${limit}), so the service got a 500 and retries. The payment stays busy until onPayment returns: set a deadline on everything it waits for, stop when the signal aborts, and leave slow work to a queue`,
     );

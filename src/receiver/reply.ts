@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { InboxOutcome } from '../store/inbox.js';
 import { describeValue } from '../protocol/describe-value.js';
 
@@ -50,11 +50,11 @@ const OUTCOMES: readonly unknown[] = [
 /**
  * Only a known outcome counts as success.
  *
- * @throws {InboxError} `CONTRACT_VIOLATION` when a merchant's own inbox returned anything else
+ * @throws {StoreError} `CONTRACT_VIOLATION` when a merchant's own inbox returned anything else
  */
 export function assertOutcome(outcome: InboxOutcome): InboxOutcome {
   if (OUTCOMES.includes(outcome)) return outcome;
-  throw new InboxError(
+  throw new StoreError(
     'CONTRACT_VIOLATION',
     `inbox.process must resolve with 'processed', 'duplicate', 'stale' or 'busy'; received ${describeValue(outcome)}`,
   );

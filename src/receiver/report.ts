@@ -1,5 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { type CallbackVerificationError, InboxError, OutboxError } from '../errors.js';
+import { type CallbackVerificationError, StoreError} from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
 import { within } from '../protocol/within.js';
 
@@ -12,7 +12,7 @@ const REPORT_TIMEOUT_MS = 2_000;
  */
 export function reportToConsole(error: unknown, callback?: VerifiedCallback): void {
   const subject = callback === undefined ? '' : ` (key ${callback.key})`;
-  const isSecond = error instanceof OutboxError && error.code === 'SECOND_PAYMENT';
+  const isSecond = error instanceof StoreError && error.code === 'SECOND_PAYMENT';
   const what = isSecond
     ? 'a payment callback needs a person'
     : 'a payment callback could not be processed';
@@ -114,7 +114,7 @@ export function createStaleReport(onError: OnError): Report {
   return onceAMinute(
     onError,
     (before) =>
-      new InboxError(
+      new StoreError(
         'STALE_CHANGE',
         `A change${before} was acknowledged without onPayment: a newer one of its payment was processed before. With onStale: 'process' onPayment gets it with stale: true`,
       ),
@@ -126,14 +126,14 @@ export function createOverdueReport(onError: OnError): Report {
   return onceAMinute(
     onError,
     (before) =>
-      new InboxError(
+      new StoreError(
         'CHANGE_OVERDUE',
         `A change${before} is more than ten minutes old and was not processed, because its payment is still busy. Look for an onPayment that does not end, or a transaction that was left open and locks the inbox's tables; one day the service stops retrying`,
       ),
   );
 }
 
-function onceAMinute(onError: OnError, toError: (before: string) => InboxError): Report {
+function onceAMinute(onError: OnError, toError: (before: string) => StoreError): Report {
   const limit = new OnceAMinute();
   return async (callback) => {
     const unreported = limit.take();

@@ -1,5 +1,5 @@
 import type { VerifiedCallback } from '../callback/options.js';
-import { OutboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { CallbackInbox } from '../store/inbox.js';
 import type { PaymentOutbox, SettleOutcome } from '../store/outbox.js';
 import type { PaymentStatusRecord } from '../protocol/payment.js';
@@ -68,8 +68,8 @@ export class Settlement<Tx> {
 }
 
 // Without the references, which may identify a customer: onError gets the callback too.
-function secondPayment(): OutboxError {
-  return new OutboxError(
+function secondPayment(): StoreError {
+  return new StoreError(
     'SECOND_PAYMENT',
     'The service has a second payment for the merchantPaymentReference of this callback: look both up at the service, and refund one if both are paid. outbox.secondPayments() lists it, and onPayment gets it with secondPayment: true',
   );

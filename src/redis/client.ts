@@ -1,4 +1,4 @@
-import { InboxError, InvalidOptionError } from '../errors.js';
+import { StoreError, InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
 import { within } from '../protocol/within.js';
 import type { Script } from './scripts.js';
@@ -113,7 +113,7 @@ function isScriptMissing(error: unknown): boolean {
 /**
  * Waits for a client's answer until a deadline.
  *
- * @throws {InboxError} `INBOX_TIMEOUT` when there is no answer in time, `STORE_FAILED` when the client or Redis
+ * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time, `STORE_FAILED` when the client or Redis
  * fails
  */
 export async function answerWithin<T>(limitMs: number, answer: Promise<T>): Promise<T> {
@@ -140,12 +140,12 @@ export async function retryUntil<T>(lastMs: number, attempt: () => Promise<T>): 
 }
 
 /** Copies the client's error, to which ioredis adds the failed command, possibly the one with the password. */
-function redisFailed(error: unknown): InboxError {
+function redisFailed(error: unknown): StoreError {
   const { name, message, code } = (error ?? {}) as Partial<Record<string, unknown>>;
   const cause = new Error(withoutArguments(String(message ?? 'no message')));
   cause.name = typeof name === 'string' ? name : 'Error';
   if (typeof code === 'string') Object.assign(cause, { code });
-  return new InboxError('STORE_FAILED', `The request to Redis failed: ${cause}`, { cause });
+  return new StoreError('STORE_FAILED', `The request to Redis failed: ${cause}`, { cause });
 }
 
 // A server that does not know a command (HELLO before Redis 6, one blocked by an ACL or a proxy) quotes its
@@ -155,9 +155,9 @@ function withoutArguments(message: string): string {
   return message.replace(/,? *(?:with args beginning with|command was:).*/is, '');
 }
 
-function timedOut(limitMs: number): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+function timedOut(limitMs: number): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `Redis did not answer within ${limitMs} ms (commandTimeoutMs), so whether this callback was recorded is unknown. Answer the service with 503 or 500, so that it retries, and check that Redis can be reached`,
   );
 }

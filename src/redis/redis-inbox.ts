@@ -34,7 +34,7 @@ import { CLAIM, FINISH, RELEASE, RENEW, type Script } from './scripts.js';
  * `duplicate` nor `stale` is `busy`. A claim has no expiry in Redis, so it can't be evicted; one left
  * by a process that died stays until the next callback for its payment.
  *
- * `process` rejects with an `InboxError`: `INBOX_TIMEOUT` when Redis does not answer within
+ * `process` rejects with an `StoreError`: `STORE_TIMEOUT` when Redis does not answer within
  * `commandTimeoutMs`, `STORE_FAILED` when Redis or the client fails, `LEASE_LOST` when another process
  * took over. The inbox retries to record completed work until the lease has expired. If a claim is granted
  * only after half of its lease has passed, it is renewed before `work` runs; if that fails, it is released

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import {
   boolean,
   clock,
@@ -40,7 +40,7 @@ export interface SqliteInbox extends FailureKeepingInbox {
    * Creates missing tables and indexes. Call it once, before you use the inbox. While another connection
    * has the file locked, it waits for at most 5 s, which blocks the process.
    *
-   * @throws {InboxError} `STORE_FAILED`
+   * @throws {StoreError} `STORE_FAILED`
    */
   setup(): void;
   /**
@@ -52,7 +52,7 @@ export interface SqliteInbox extends FailureKeepingInbox {
    *
    * @returns how many processed and failed changes were deleted
    * @throws {InvalidOptionError} when `olderThan` is not a valid Date
-   * @throws {InboxError} `MISSING_TABLES`, `STORE_FAILED`
+   * @throws {StoreError} `MISSING_TABLES`, `STORE_FAILED`
    */
   prune(olderThan: Date): number;
 }
@@ -75,9 +75,9 @@ export interface SqliteInbox extends FailureKeepingInbox {
  * While a change of a payment is being processed, every callback for that payment that is neither
  * `duplicate` nor `stale` is `busy`.
  *
- * `process` rejects with an `InboxError`: `LEASE_LOST` when another process took over, `TRANSACTION_LOST` when a
+ * `process` rejects with an `StoreError`: `LEASE_LOST` when another process took over, `TRANSACTION_LOST` when a
  * transaction was open on the connection as the work returned,
- * `INBOX_TIMEOUT` when the file stayed locked until the lease had expired, `MISSING_TABLES` before
+ * `STORE_TIMEOUT` when the file stayed locked until the lease had expired, `MISSING_TABLES` before
  * `setup()`, `STORE_FAILED` when SQLite or the driver fails; with an `InvalidOptionError` when the
  * connection is in a transaction; and with what `work` throws.
  *
@@ -250,25 +250,25 @@ const KEEP_PATIENCE_MS = 2_000;
 
 const REMEDY = 'Keep transactions short, and keep no transaction or iterate() open across an await';
 
-function leftOpen(): InboxError {
-  return new InboxError(
+function leftOpen(): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'A transaction was open on the connection of the inbox when the work returned; nothing was recorded, and a later delivery runs the work again. The transaction is still open, and the inbox neither commits it nor rolls it back: end it before the work returns, also when a statement fails, or give the inbox its own connection',
   );
 }
 
-function notRecorded(blocker: string, cause: unknown): InboxError {
-  return new InboxError(
-    'INBOX_TIMEOUT',
+function notRecorded(blocker: string, cause: unknown): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The callback's work is done, but ${blocker} until the lease had expired; nothing was recorded. ${REMEDY}, or raise leaseMs`,
     { cause },
   );
 }
 
-function notKept(blocker: string, cause: unknown, patienceMs: number): InboxError {
+function notKept(blocker: string, cause: unknown, patienceMs: number): StoreError {
   const forSeconds = patienceMs === 0 ? '' : ` for ${patienceMs / 1_000} s`;
-  return new InboxError(
-    'INBOX_TIMEOUT',
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The failure of the change could not be stored: ${blocker}${forSeconds}. ${REMEDY}`,
     { cause },
   );

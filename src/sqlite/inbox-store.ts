@@ -1,4 +1,4 @@
-import { InboxError, InvalidOptionError } from '../errors.js';
+import { StoreError, InvalidOptionError } from '../errors.js';
 import {
   readValue,
   runInTransaction,
@@ -206,7 +206,7 @@ export class SqliteStore {
     } catch (error) {
       // SQLite has no error code for a missing table.
       if (this.#hasTables()) throw error;
-      throw new InboxError(
+      throw new StoreError(
         'MISSING_TABLES',
         `A table of the inbox (${this.#names.join(', ')}) is missing; call setup() of the inbox once before its first callback`,
         { cause: error },

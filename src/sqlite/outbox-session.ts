@@ -1,4 +1,4 @@
-import { InvalidOptionError, MerchantPaymentsError, OutboxError } from '../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, StoreError } from '../errors.js';
 import {
   isOutsideTransaction,
   readValue,
@@ -97,9 +97,9 @@ function explained<Value>(step: () => Value): Value {
   }
 }
 
-function stillBlocked(blocker: string, cause: unknown): OutboxError {
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
+function stillBlocked(blocker: string, cause: unknown): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `A step of the outbox could not run within ${PATIENCE_MS} ms, because ${blocker}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     { cause },
   );
@@ -112,13 +112,13 @@ const MISSING = /no such (?:table|column)|has no column named/;
 function explain(cause: unknown): unknown {
   if (cause instanceof MerchantPaymentsError) return cause;
   if (cause instanceof Error && MISSING.test(cause.message)) {
-    return new OutboxError(
+    return new StoreError(
       'MISSING_TABLES',
       'The tables of the outbox are missing, or have the columns of something else, such as an inbox with the same prefix; give the outbox a prefix of its own, and call its setup() once before its first payment',
       { cause },
     );
   }
-  return new OutboxError(
+  return new StoreError(
     'STORE_FAILED',
     'SQLite failed during a step of the outbox, which was not done; see cause',
     { cause },

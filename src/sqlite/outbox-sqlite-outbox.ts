@@ -46,7 +46,7 @@ export interface SqliteOutbox extends PaymentOutbox<SqliteDatabase | undefined> 
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {InvalidOptionError} when no transaction is open
-   * @throws {OutboxError} `REFERENCE_CONFLICT`, `MISSING_TABLES`
+   * @throws {StoreError} `REFERENCE_CONFLICT`, `MISSING_TABLES`
    */
   recordNow(input: CreatePaymentInput, context?: Pick<RecordContext<undefined>, 'extraBody'>): void;
 }

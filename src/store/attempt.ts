@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import {
   describeFailure,
   type FailurePolicy,
@@ -80,7 +80,7 @@ export class Attempt {
   readonly #keep: KeepFailure;
   #seen: SeenFailures | undefined;
   /** Why the work may not run. */
-  #refusal: InboxError | undefined;
+  #refusal: StoreError | undefined;
   /** The work's error, if its failure was stored in the claim's transaction. */
   #inTurn: { readonly error: unknown; readonly kept: KeptFailure | undefined } | undefined;
   #isKept = false;
@@ -95,7 +95,7 @@ export class Attempt {
   /**
    * Call it after the claim is granted and before the work runs.
    *
-   * @throws {InboxError} `CHANGE_PARKED` or `CHANGE_BLOCKED` when the work may not run
+   * @throws {StoreError} `CHANGE_PARKED` or `CHANGE_BLOCKED` when the work may not run
    */
   begin(seen: SeenFailures): void {
     this.#seen = seen;
@@ -212,15 +212,15 @@ export class Attempt {
   }
 }
 
-function changeParked(): InboxError {
-  return new InboxError(
+function changeParked(): StoreError {
+  return new StoreError(
     'CHANGE_PARKED',
     'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
   );
 }
 
-function changeBlocked(): InboxError {
-  return new InboxError(
+function changeBlocked(): StoreError {
+  return new StoreError(
     'CHANGE_BLOCKED',
     'The change was parked without being run: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
   );

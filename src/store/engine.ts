@@ -1,7 +1,7 @@
 import type { RequestOptions } from '../client/options.js';
 import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
-import { InvalidOptionError, MerchantPaymentsError, type OutboxError } from '../errors.js';
+import { InvalidOptionError, MerchantPaymentsError, type StoreError } from '../errors.js';
 import {
   date,
   invalidOption,
@@ -219,7 +219,7 @@ export class Engine<Tx> implements PaymentOutbox<Tx> {
     }
   }
 
-  /** @throws {OutboxError} at the deadline */
+  /** @throws {StoreError} at the deadline */
   async #pause(pauseMs: number, endsAtMs: number, signal: AbortSignal | undefined): Promise<void> {
     const leftMs = endsAtMs - performance.now();
     if (leftMs <= 0) throw notGranted();
@@ -306,11 +306,11 @@ function nextPause(pauseMs: number): number {
   return Math.min(Math.max(pauseMs * 2, FIRST_POLL_MS), LONGEST_POLL_MS);
 }
 
-function notThere(intent: Intent | undefined): OutboxError {
+function notThere(intent: Intent | undefined): StoreError {
   return intent === undefined ? unknownReference() : notStoredInTime();
 }
 
-/** @throws {OutboxError} when both are known and differ */
+/** @throws {StoreError} when both are known and differ */
 export function assertSame(stored: Intent | undefined, intent: Intent | undefined): void {
   if (isSame(stored, intent)) return;
   throw referenceConflict(findDifferences((stored as Intent).body, (intent as Intent).body));

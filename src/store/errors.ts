@@ -1,19 +1,19 @@
-import { OutboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { OutboxState } from './outbox.js';
 
 // No message contains the reference: it is part of the request, and may name a customer.
 
 /** @param fields - the names of the fields that differ */
-export function referenceConflict(fields: readonly string[]): OutboxError {
+export function referenceConflict(fields: readonly string[]): StoreError {
   const differ = fields.length === 1 ? 'differs' : 'differ';
-  return new OutboxError(
+  return new StoreError(
     'REFERENCE_CONFLICT',
     `Another payment is stored under this merchantPaymentReference: ${fields.join(', ')} ${differ}. Nothing was sent. Use one reference per payment; only a rejected payment may be corrected`,
   );
 }
 
-export function unknownReference(): OutboxError {
-  return new OutboxError(
+export function unknownReference(): StoreError {
+  return new StoreError(
     'UNKNOWN_REFERENCE',
     `The outbox has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned`,
   );
@@ -23,16 +23,16 @@ export function unknownReference(): OutboxError {
 export function movedOn(
   { state, attempts }: { readonly state: OutboxState; readonly attempts: number },
   seen: number,
-): OutboxError {
-  return new OutboxError(
+): StoreError {
+  return new StoreError(
     'STATE_CHANGED',
     `The payment is '${state}' with ${counted(attempts)}, and the decision was about an 'unresolved' one with ${counted(seen)}. Nothing was changed. Read the payment again with outbox.get(); if it is still unresolved, look it up at the service again`,
   );
 }
 
 /** @param leftMs - how long the attempt may still take, in milliseconds */
-export function tooEarly(leftMs: number): OutboxError {
-  return new OutboxError(
+export function tooEarly(leftMs: number): StoreError {
+  return new StoreError(
     'STATE_CHANGED',
     `It is too early for 'not-created': the last attempt may still create the payment. Nothing was changed. Look the payment up at the service again in ${Math.ceil(leftMs / 1000)} s`,
   );
@@ -42,29 +42,29 @@ function counted(attempts: number): string {
   return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
 }
 
-export function notSentInTime(): OutboxError {
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
+export function notSentInTime(): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `The payment was not sent: the store, or this process, took longer than the lease. It stays recorded. Find what blocks the process, or raise leaseMs`,
   );
 }
 
-export function notGranted(): OutboxError {
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
+export function notGranted(): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     'The payment was not sent: the store let no call claim it within timeoutMs. Nothing was changed. Call again; if this happens often, find what else sends or changes this payment',
   );
 }
 
-export function notStoredInTime(): OutboxError {
-  return new OutboxError(
-    'OUTBOX_TIMEOUT',
+export function notStoredInTime(): StoreError {
+  return new StoreError(
+    'STORE_TIMEOUT',
     `Another call of this process is still storing the payment; this one has sent nothing. Call again, and find out why the store is slow`,
   );
 }
 
-export function outcomeNotStored(what: string, cause: unknown): OutboxError {
-  return new OutboxError(
+export function outcomeNotStored(what: string, cause: unknown): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
     { cause },

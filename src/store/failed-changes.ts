@@ -1,4 +1,4 @@
-import { InboxError, RetryLaterError } from '../errors.js';
+import { StoreError, RetryLaterError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
 import {
   givenName,
@@ -133,7 +133,7 @@ export function assertChangeId(change: ChangeId): void {
 export function isFailure(error: unknown): boolean {
   for (const cause of causesOf(error)) {
     if (cause instanceof RetryLaterError) return false;
-    if (cause instanceof InboxError && cause.code === 'REPLAY_IMPOSSIBLE') return false;
+    if (cause instanceof StoreError && cause.code === 'REPLAY_IMPOSSIBLE') return false;
   }
   return true;
 }

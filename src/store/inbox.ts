@@ -68,7 +68,7 @@ export interface CallbackInbox<Tx = undefined> {
    *
    * Rejects with the error that `work` throws, and when the store fails; the event is then not processed. An inbox
    * that keeps failures stores the failure before it rejects. It rejects without running `work`, with an
-   * `InboxError`, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
+   * `StoreError`, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
    * another one (`CHANGE_BLOCKED`).
    */
   process(

@@ -164,8 +164,8 @@ export interface PaymentOutbox<Tx = unknown> {
    *
    * @throws {InvalidRequestError} when the input is invalid; nothing was stored
    * @throws {InvalidOptionError} when an option of the call is invalid; nothing was stored
-   * @throws {OutboxError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
-   * was sent. `OUTBOX_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
+   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference; nothing
+   * was sent. `STORE_TIMEOUT`, `MISSING_TABLES` or `STORE_FAILED` when the store fails, perhaps after sending: keep the
    * reference, with which another call never creates a second payment
    * @throws {RequestError} when the service did not accept the payment (stored as `rejected`), and when nothing was
    * sent or it answered 429 (stored as `recorded`: {@link recover}, `send` or another `create` sends it)
@@ -178,13 +178,13 @@ export interface PaymentOutbox<Tx = unknown> {
    *
    * @throws {InvalidRequestError} when the input is invalid
    * @throws {InvalidOptionError} with a database server, when `tx` is missing or not an open transaction
-   * @throws {OutboxError} `REFERENCE_CONFLICT` when another payment is stored under this reference
+   * @throws {StoreError} `REFERENCE_CONFLICT` when another payment is stored under this reference
    */
   record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void>;
   /**
    * Sends a recorded payment: like {@link create}, for a payment that is already stored.
    *
-   * @throws {OutboxError} `UNKNOWN_REFERENCE` when nothing is stored under this reference
+   * @throws {StoreError} `UNKNOWN_REFERENCE` when nothing is stored under this reference
    */
   send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment>;
   /**
@@ -207,7 +207,7 @@ export interface PaymentOutbox<Tx = unknown> {
    * `seen` names what the decision is based on: a decision about an earlier attempt says nothing about a later one.
    *
    * @throws {InvalidOptionError} when the reference, the resolution or `seen.attempts` is invalid
-   * @throws {OutboxError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not
+   * @throws {StoreError} `UNKNOWN_REFERENCE`. `STATE_CHANGED`, with nothing changed, when the payment is not
    * unresolved or has other attempts, and for `'not-created'` while the last attempt may still create the payment
    * (until its lease ends)
    */
@@ -223,7 +223,7 @@ export interface PaymentOutbox<Tx = unknown> {
    *
    * @throws {ApiError} for a 401; the payments stay recorded
    * @throws {SecretUnavailableError} when the client's credentials can't be read
-   * @throws {OutboxError} when the store fails
+   * @throws {StoreError} when the store fails
    */
   recover(): Promise<Recovery>;
   /**

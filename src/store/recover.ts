@@ -10,7 +10,7 @@ const AT_ONCE = 8;
  * Cleans up after crashes.
  *
  * @param resend sends a recorded payment, unless it has changed since
- * @throws {OutboxError} when the store fails
+ * @throws {StoreError} when the store fails
  */
 export async function recover(
   store: OutboxStore<never>,

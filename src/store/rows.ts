@@ -1,4 +1,4 @@
-import { OutboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import type { OutboxState } from './outbox.js';
 import type { OwnedPayment } from './steps.js';
 import type { StoredSecondPayment } from './store.js';
@@ -24,7 +24,7 @@ export interface OwnedRow {
 /**
  * Parses a row of payments, which databases return as a JSON list in the order of `Statements`.
  *
- * @throws {OutboxError} `STORE_FAILED` for anything else
+ * @throws {StoreError} `STORE_FAILED` for anything else
  */
 export function parseOwnedRow(json: string): OwnedRow {
   const columns: readonly Column[] = JSON.parse(json);
@@ -77,8 +77,8 @@ function orNothing<Value>(column: Column, read: (column: Column) => Value): Valu
   return column === null || column === undefined ? undefined : read(column);
 }
 
-function unknownRow(): OutboxError {
-  return new OutboxError(
+function unknownRow(): StoreError {
+  return new StoreError(
     'STORE_FAILED',
     "The outbox's table contains a row that this version does not know; look for a later version of the package that uses the same table",
   );

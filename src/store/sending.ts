@@ -51,7 +51,7 @@ const MAX_CLAIMS = 5;
  *
  * @param onEnd called before the promise settles
  * @throws {RequestError} when the service did not accept it, or nothing was sent; this is stored
- * @throws {OutboxError} when the store fails
+ * @throws {StoreError} when the store fails
  */
 export async function sendIfGranted(
   sender: Sender,

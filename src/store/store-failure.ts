@@ -1,9 +1,9 @@
-import { InboxError, MerchantPaymentsError } from '../errors.js';
+import { StoreError, MerchantPaymentsError } from '../errors.js';
 
 /** Wraps a driver's error, so that users see an error of this package. */
 export function explainStep(error: unknown, what: string): MerchantPaymentsError {
   if (error instanceof MerchantPaymentsError) return error;
-  return new InboxError(
+  return new StoreError(
     'STORE_FAILED',
     `${what} failed during a step of the inbox; see cause. It is unknown whether the step was done; it is safe to repeat it`,
     { cause: error },
@@ -18,7 +18,7 @@ const USED_UP = 0.95;
  * Before that, the cancellation says nothing about the lock, and would go on unnoticed as `busy`.
  *
  * @param limit the server's setting that cancels statements
- * @throws {InboxError} `STORE_FAILED` when some of the time was left
+ * @throws {StoreError} `STORE_FAILED` when some of the time was left
  */
 export function assertUsedUp(
   { waitedMs, lockTimeoutMs }: { readonly waitedMs: number; readonly lockTimeoutMs: number },
@@ -26,7 +26,7 @@ export function assertUsedUp(
   cause: unknown,
 ): void {
   if (waitedMs >= lockTimeoutMs * USED_UP) return;
-  throw new InboxError(
+  throw new StoreError(
     'STORE_FAILED',
     `${what} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${limit}) is too short, or someone cancelled the statement: set that timeout for the inbox's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
     { cause },

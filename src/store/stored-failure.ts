@@ -1,4 +1,4 @@
-import { InboxError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import { NOTHING_SEEN, type SeenFailures } from './attempt.js';
 import type { ChangeId, FailedChange } from './failed-changes.js';
 
@@ -75,13 +75,13 @@ export function parseSeen(words: string): SeenFailures {
   return { own, behindParked: all.includes('blocked') };
 }
 
-/** @throws {InboxError} `STORE_FAILED` when it is not JSON */
+/** @throws {StoreError} `STORE_FAILED` when it is not JSON */
 export function parseJson(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
   } catch {
     // The parser's own message quotes the text.
-    throw new InboxError(
+    throw new StoreError(
       'STORE_FAILED',
       'The table of failures holds a text that this package did not write; find out what else writes to the table',
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { InboxError, RetryLaterError } from '../../src/errors.js';
+import { StoreError, RetryLaterError } from '../../src/errors.js';
 import { Attempt, type KeepFailure, NOTHING_SEEN } from '../../src/store/attempt.js';
 import type { FailurePolicy } from '../../src/store/failed-changes.js';
 import { sampleEvent } from './sample-event.js';
@@ -13,11 +13,11 @@ function createAttempt(failures?: FailurePolicy, keep?: KeepFailure) {
 }
 
 /** What begin() refuses with. */
-function refusalOf(attempt: Attempt, seen: Parameters<Attempt['begin']>[0]): InboxError {
+function refusalOf(attempt: Attempt, seen: Parameters<Attempt['begin']>[0]): StoreError {
   try {
     attempt.begin(seen);
   } catch (error) {
-    if (error instanceof InboxError) return error;
+    if (error instanceof StoreError) return error;
   }
   throw new Error('the attempt was not refused');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InboxError, RetryLaterError } from '../../src/errors.js';
+import { StoreError, RetryLaterError } from '../../src/errors.js';
 import {
   assertChangeId,
   describeFailure,
@@ -96,8 +96,8 @@ describe('what counts as a failure of the change', () => {
   it.each([
     ['an error', new Error('broken'), true],
     ['nothing', undefined, true],
-    ['an error of the inbox', new InboxError('LEASE_LOST', 'lost'), true],
-    ['a replay that is impossible', new InboxError('REPLAY_IMPOSSIBLE', 'no body'), false],
+    ['an error of the inbox', new StoreError('LEASE_LOST', 'lost'), true],
+    ['a replay that is impossible', new StoreError('REPLAY_IMPOSSIBLE', 'no body'), false],
     ['RetryLaterError', new RetryLaterError(), false],
     [
       'what RetryLaterError caused',

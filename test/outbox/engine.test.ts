@@ -682,7 +682,7 @@ describe('a store that does not grant what is free', () => {
       isOver = true;
     });
     const refused = expect(call).rejects.toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringMatching(
         /^The payment was not sent: .+ find what else sends or changes this payment$/,
       ),

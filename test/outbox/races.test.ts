@@ -77,7 +77,7 @@ it('says that the store is slow when another call has not yet stored the payment
   const first = outbox.create(order('order-1'));
   const second = outbox.create(order('order-1'), { timeoutMs: 1 });
   await expect(second).rejects.toMatchObject({
-    code: 'OUTBOX_TIMEOUT',
+    code: 'STORE_TIMEOUT',
     message: expect.stringContaining('this one has sent nothing. Call again'),
   });
   answer();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError, OutboxError, RequestTimeoutError } from '../../src/errors.js';
+import { ApiError, ConnectionError, StoreError, RequestTimeoutError } from '../../src/errors.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import { recover } from '../../src/store/recover.js';
 import type { Turn } from '../../src/store/sending.js';
@@ -168,7 +168,7 @@ describe('a pass over recorded payments', () => {
 
   it.each([
     ['a 401', apiError(401)],
-    ['a failure of the store', new OutboxError('STORE_FAILED', 'no database')],
+    ['a failure of the store', new StoreError('STORE_FAILED', 'no database')],
   ])('throws %s, and sends no more', async (_, error) => {
     const { recovery, bodies } = await recoverMany(150, (stored) =>
       stored.body === 'body 0' ? created(stored) : throwing(error)(),

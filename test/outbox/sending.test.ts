@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallTrace } from '../../src/client/observation.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { OutboxError } from '../../src/errors.js';
+import { StoreError } from '../../src/errors.js';
 import { Engine } from '../../src/store/engine.js';
 import { MemoryStore } from '../../src/store/memory-store.js';
 import type { Claim, Finding, Result } from '../../src/store/store.js';
@@ -142,7 +142,7 @@ describe('a process that was stopped while it claimed', () => {
       // The lease is ten seconds longer than the call.
       store.claimMs = 10_001;
       await expect(outbox.create(order('order-1'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringContaining('took longer than the lease. It stays recorded.'),
       });
       expect(new Set(store.claims.map(({ owner }) => owner)).size).toBe(5);
@@ -197,8 +197,8 @@ describe("an outcome that can't be stored", () => {
       await settled();
       await vi.advanceTimersToNextTimerAsync();
     }
-    const error = (await call) as OutboxError;
-    expect(error).toBeInstanceOf(OutboxError);
+    const error = (await call) as StoreError;
+    expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: 'STORE_FAILED', cause: failure });
     expect(error.message).toContain(
       `The attempt to send the payment ended (${said}), but that could not be stored.`,

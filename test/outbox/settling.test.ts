@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OutboxError } from '../../src/errors.js';
+import { StoreError } from '../../src/errors.js';
 import { memoryOutbox } from '../../src/store/memory-outbox.js';
 import { createCallbackReceiver } from '../../src/receiver/callback-receiver.js';
 import type { PaymentContext } from '../../src/receiver/options.js';
@@ -83,7 +83,7 @@ describe('a receiver with an outbox', () => {
     mock.faults.add({ on: 'callback', type: 'duplicate', copies: 1, mode: 'in-turn' });
     await mock.setStatus(referenceNumber, 'paid');
     expect(reports).toEqual([
-      { error: expect.any(OutboxError), key: expect.stringContaining('paid') },
+      { error: expect.any(StoreError), key: expect.stringContaining('paid') },
     ]);
     expect(reports).toMatchObject([{ error: { code: 'SECOND_PAYMENT' } }]);
     expect(contexts).toMatchObject([{ secondPayment: true }]);

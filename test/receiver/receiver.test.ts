@@ -163,7 +163,7 @@ describe('the order of changes', () => {
     expect(scene.handled.map(({ payment }) => payment.status)).toEqual(['paid']);
     expect(scene.reports).toMatchObject([
       {
-        error: { name: 'InboxError', code: 'STALE_CHANGE' },
+        error: { name: 'StoreError', code: 'STALE_CHANGE' },
         callback: { payment: { status: 'a' } },
       },
     ]);

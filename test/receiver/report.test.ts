@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { InboxError, OutboxError } from '../../src/errors.js';
+import { StoreError} from '../../src/errors.js';
 import { createStaleReport, report, reportToConsole } from '../../src/receiver/report.js';
 import { createScene, post, postBody } from './scene.js';
 
@@ -29,9 +29,9 @@ describe('the default of onError', () => {
 
   it('says only of a second payment that a person is needed', () => {
     const shown = listen();
-    reportToConsole(new OutboxError('SECOND_PAYMENT', 'look both up'));
+    reportToConsole(new StoreError('SECOND_PAYMENT', 'look both up'));
     expect(shown()).toContain('a payment callback needs a person: [SECOND_PAYMENT]');
-    reportToConsole(new OutboxError('STORE_FAILED', 'no database'));
+    reportToConsole(new StoreError('STORE_FAILED', 'no database'));
     reportToConsole(Object.assign(new Error('not ours'), { code: 'SECOND_PAYMENT' }));
     expect(shown()).toContain('could not be processed: [STORE_FAILED]');
     expect(shown()).toContain('could not be processed: [SECOND_PAYMENT] Error: not ours');
@@ -41,8 +41,8 @@ describe('the default of onError', () => {
     const shown = listen();
     const attempts = [new Error('ECONNREFUSED ::1'), new Error('ECONNREFUSED 127.0.0.1')];
     const cause = Object.assign(new AggregateError(attempts), { code: 'ECONNREFUSED' });
-    reportToConsole(new InboxError('STORE_FAILED', 'the store is away', { cause }));
-    expect(shown()).toContain('[STORE_FAILED] InboxError: the store is away');
+    reportToConsole(new StoreError('STORE_FAILED', 'the store is away', { cause }));
+    expect(shown()).toContain('[STORE_FAILED] StoreError: the store is away');
     expect(shown()).toMatch(
       /caused by: \[ECONNREFUSED\] AggregateError[\s\S]*ECONNREFUSED ::1; .*127/,
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InboxError, RetryLaterError } from '../../src/errors.js';
+import { StoreError, RetryLaterError } from '../../src/errors.js';
 import type { FailureKeepingInbox } from '../../src/store/inbox.js';
 import { memoryInbox } from '../../src/store/memory-inbox.js';
 import { memoryOutbox } from '../../src/store/memory-outbox.js';
@@ -92,7 +92,7 @@ describe('an outbox of the database of the inbox', () => {
     ['too late', 1],
   ])('is settled again where the transaction is lost under the work, %s', async (_, limitMs) => {
     let end = (): void => undefined;
-    const lost = new InboxError('TRANSACTION_LOST', 'the connection was lost');
+    const lost = new StoreError('TRANSACTION_LOST', 'the connection was lost');
     const { scene, transactions } = createSettling({
       isShared: true,
       onPaymentTimeoutMs: limitMs,

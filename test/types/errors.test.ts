@@ -6,7 +6,7 @@ import {
   ConnectionError,
   type ErrorCode,
   errorCodes,
-  InboxError,
+  StoreError,
   InvalidCredentialsError,
   InvalidOptionError,
   type InvalidRequestError,
@@ -65,7 +65,7 @@ describe('the types of errors', () => {
           expectTypeOf(error).toEqualTypeOf<InvalidRequestError | ApiError>();
           return error.requestOutcome;
         case 'LEASE_LOST':
-          expectTypeOf(error).toEqualTypeOf<InboxError | ApiError>();
+          expectTypeOf(error).toEqualTypeOf<StoreError | ApiError>();
           return error.code;
         case 'PORT_IN_USE':
           expectTypeOf(error).toEqualTypeOf<MockServerError | ApiError>();
@@ -75,7 +75,7 @@ describe('the types of errors', () => {
       }
     };
     expect(describeError(new MockServerError('PORT_IN_USE', 'm'))).toBe('PORT_IN_USE');
-    expect(describeError(new InboxError('STALE_CHANGE', 'm'))).toBe('InboxError');
+    expect(describeError(new StoreError('STALE_CHANGE', 'm'))).toBe('StoreError');
   });
 
   it('have requestOutcome and safeToRetry for certain on each error of a call', () => {

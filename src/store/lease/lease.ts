@@ -1,4 +1,4 @@
-import { InboxError } from '../../errors.js';
+import { StoreError } from '../../errors.js';
 import type { InboxOutcome } from '../inbox.js';
 
 type Granted = 'claimed' | 'claimed-stale';
@@ -50,7 +50,7 @@ export interface Lease {
  * @returns `busy`, without running the work, if too little of the lease was left to start and it could not be
  * renewed; the lease is released
  * @throws what `work` throws, or the store when it records the event; the lease is released
- * @throws {InboxError} `LEASE_LOST` if another process held the lease by the time `work` was done:
+ * @throws {StoreError} `LEASE_LOST` if another process held the lease by the time `work` was done:
  * nothing was recorded
  */
 export async function runUnderLease(
@@ -148,8 +148,8 @@ function setTimerAt(atMs: number, act: () => void): Timer {
   return timer;
 }
 
-function leaseLost(): InboxError {
-  return new InboxError(
+function leaseLost(): StoreError {
+  return new StoreError(
     'LEASE_LOST',
     'The lease on this callback was lost while it was being processed, so another process may have processed it too; nothing was recorded here. Raise leaseMs (or renewForMs, for work that takes long), or stop the work when its signal aborts',
   );

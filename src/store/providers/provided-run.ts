@@ -1,4 +1,4 @@
-import type { InboxError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
 import { Loss } from '../loss.js';
 import type { TransactionTimeouts } from '../sql/transaction-timeouts.js';
 import type { Begun, EngineFailures, ProvidedTransaction } from './provided-transaction.js';
@@ -182,12 +182,12 @@ class Run<Tx, Ending extends AnyEnding, Transaction> {
     return this.#lose(this.#transaction.hasEnded ? transactionEnded() : connectionLost(error));
   }
 
-  #lose(reason: InboxError): InboxError {
+  #lose(reason: StoreError): StoreError {
     this.loss.report(reason);
     return reason;
   }
 
-  #within(timeoutMs: number, createError: (timeoutMs: number) => InboxError) {
+  #within(timeoutMs: number, createError: (timeoutMs: number) => StoreError) {
     return setTimeout(() => this.loss.report(createError(timeoutMs)), timeoutMs);
   }
 }

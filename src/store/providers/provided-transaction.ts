@@ -1,4 +1,4 @@
-import type { InboxError } from '../../errors.js';
+import type { StoreError } from '../../errors.js';
 import type { Loss } from '../loss.js';
 import type { TransactionTimeouts } from '../sql/transaction-timeouts.js';
 import type { TransactionProvider } from './provider.js';
@@ -7,13 +7,13 @@ const WATCH_PAUSE_MS = 1_000;
 
 /** An engine's errors for a transaction that an ORM owns. */
 export interface EngineFailures {
-  noConnectionInTime(acquireTimeoutMs: number): InboxError;
-  noEndInTime(timeoutMs: number): InboxError;
-  noEndOfWorkInTime(timeoutMs: number): InboxError;
-  connectionLost(cause: unknown): InboxError;
-  transactionEnded(cause?: unknown): InboxError;
+  noConnectionInTime(acquireTimeoutMs: number): StoreError;
+  noEndInTime(timeoutMs: number): StoreError;
+  noEndOfWorkInTime(timeoutMs: number): StoreError;
+  connectionLost(cause: unknown): StoreError;
+  transactionEnded(cause?: unknown): StoreError;
   /** The transaction is no longer open at the server, for an unknown reason. */
-  transactionGone(): InboxError;
+  transactionGone(): StoreError;
   /** Explains the error of recording the event or of the COMMIT after it. */
   explainFailedEnd(error: unknown): unknown;
   /** Finds the innermost error of the server among those that ORMs wrap. */
@@ -53,7 +53,7 @@ export abstract class ProvidedTransaction<Tx, Ending> {
   /**
    * Checks, after the ORM's COMMIT, that the transaction was committed.
    *
-   * @throws {InboxError} when it was not, or when that is unknown
+   * @throws {StoreError} when it was not, or when that is unknown
    */
   abstract assertCommitted(ending: Ending): Promise<void>;
   /** Ends the session. Resolves with the error to report once it has ended; never settles if it can't be ended. */
@@ -97,7 +97,7 @@ export abstract class ProvidedTransaction<Tx, Ending> {
       running.then(resolve, reject);
       this.signal.addEventListener('abort', () => {
         const { reason } = this.signal;
-        if (reason.code !== 'INBOX_TIMEOUT') reject(reason);
+        if (reason.code !== 'STORE_TIMEOUT') reject(reason);
         else if (!this.provider.isSingle) this.endSession().then(reject, () => undefined);
       });
     });

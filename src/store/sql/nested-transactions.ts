@@ -1,4 +1,4 @@
-import { InboxError } from '../../errors.js';
+import { StoreError } from '../../errors.js';
 
 /** Any method of a driver. */
 export type AnyMethod = (...args: unknown[]) => unknown;
@@ -16,7 +16,7 @@ export interface Probe {
   /** {@link Dialect.endedBy} interprets its answer. */
   readonly statement: string;
   /** The error to report if the transaction has ended. */
-  readonly end: InboxError;
+  readonly end: StoreError;
 }
 
 /** Interprets a driver's statements and answers. */
@@ -24,7 +24,7 @@ export interface Dialect {
   /** What the first argument of a query does to the transaction; undefined if it neither begins nor ends one. */
   commandIn(config: unknown): Command | undefined;
   /** Why the transaction has ended, according to the answer or error of a statement; undefined if it has not. */
-  endedBy?(answer: unknown): InboxError | undefined;
+  endedBy?(answer: unknown): StoreError | undefined;
   /** Returns undefined if the error leaves no doubt about the transaction. */
   probeAfter?(error: unknown): Probe | undefined;
   /** The arguments of a callback after `null`. By default, the answer alone. */
@@ -37,8 +37,8 @@ export class NestedTransactions {
   #isOpen = false;
   #running = 0;
   #closed = false;
-  #refusal: InboxError | undefined;
-  #end: InboxError | undefined;
+  #refusal: StoreError | undefined;
+  #end: StoreError | undefined;
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
@@ -59,7 +59,7 @@ export class NestedTransactions {
   }
 
   /** Refuses a call that would end the transaction, and that no savepoint can replace. */
-  refuse(words: string): InboxError {
+  refuse(words: string): StoreError {
     return this.#refuse(endRefused(words));
   }
 
@@ -149,7 +149,7 @@ export class NestedTransactions {
     return answer(running, args, this.#dialect.valuesOf);
   }
 
-  #refuse(refusal: InboxError): InboxError {
+  #refuse(refusal: StoreError): StoreError {
     this.#refusal = refusal;
     return refusal;
   }
@@ -179,43 +179,43 @@ function answer(
   return undefined;
 }
 
-function endRefused(words: string): InboxError {
-  return new InboxError(
+function endRefused(words: string): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `${words} was not sent: it would end the inbox's transaction, because the work has not begun one. Let the inbox end it: throw to undo everything, use BEGIN and ROLLBACK or savepoints to undo a part`,
   );
 }
 
-function commitRefused(words: string): InboxError {
-  return new InboxError(
+function commitRefused(words: string): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `${words} was not sent: it would implicitly commit the inbox's transaction. Run it in a migration, or before the inbox is used; temporary tables are allowed`,
   );
 }
 
-function beginRefused(words: string): InboxError {
-  return new InboxError(
+function beginRefused(words: string): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `${words} was not sent: another transaction on tx is open. Run the transactions of your work one after another, and use SAVEPOINT, or your ORM's transaction inside a transaction, to nest them`,
   );
 }
 
-function isolationRefused(words: string): InboxError {
-  return new InboxError(
+function isolationRefused(words: string): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `${words} was not sent: on tx a nested transaction is a savepoint, at READ COMMITTED like the inbox's transaction. Leave the isolation level out, and lock what must not change (SELECT … FOR UPDATE)`,
   );
 }
 
-function notAwaited(what: string): InboxError {
-  return new InboxError(
+function notAwaited(what: string): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     `The work returned while ${what}; nothing was recorded, and a later delivery runs the work again. Await every query and every transaction`,
   );
 }
 
-function workHasEnded(): InboxError {
-  return new InboxError(
+function workHasEnded(): StoreError {
+  return new StoreError(
     'TRANSACTION_LOST',
     'The query was not sent: the work that was given this tx has ended, and the transaction with it. Await every query before the work returns',
   );

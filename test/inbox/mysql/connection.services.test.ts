@@ -118,7 +118,7 @@ describe.skipIf(!url)('a pool whose connections are all taken', () => {
     const inbox = mysqlInbox(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.getConnection();
     await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs'),
     });
     taken.release();
@@ -214,7 +214,7 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     await warmUp();
     scene.proxy().swallow();
     const inbox = mysqlInbox(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
-    await expect(inbox[method](new Date())).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(inbox[method](new Date())).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     expect(sizeOf(pool)).toBe(1);
   });
 });

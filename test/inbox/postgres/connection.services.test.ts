@@ -115,7 +115,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all 
     const inbox = postgresInbox(pool, { acquireTimeoutMs: 5 });
     const taken = await pool.connect();
     await expect(inbox.process(change('exhausted'), nothing)).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
     });
     expect(pool.waitingCount).toBe(1);
     taken.release();

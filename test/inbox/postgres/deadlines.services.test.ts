@@ -44,7 +44,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     proxy.swallow();
     const lost = ['a', 'b', 'c', 'd'].map((name) => inbox.process(change(name), nothing));
     for (const outcome of await Promise.allSettled(lost)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'INBOX_TIMEOUT' } });
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_TIMEOUT' } });
     }
     // What took the places of the lost connections could not be made either.
     await expect(inbox.process(change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
@@ -70,7 +70,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     };
     const inbox = postgresInbox(swallowing, { ...SHORT, transactionTimeoutMs: 1_000 });
     const lost = {
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('transactionTimeoutMs'),
     };
     await expect(inbox[method](new Date())).rejects.toMatchObject(lost);

@@ -112,8 +112,8 @@ describe('a transaction on a connection of a pool', () => {
       return done(transaction);
     });
     const message = expect.stringContaining('transactionTimeoutMs (5 ms)');
-    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT', message });
-    expect(signal).toMatchObject({ aborted: true, reason: { code: 'INBOX_TIMEOUT' } });
+    await expect(running).rejects.toMatchObject({ code: 'STORE_TIMEOUT', message });
+    expect(signal).toMatchObject({ aborted: true, reason: { code: 'STORE_TIMEOUT' } });
     expect(client.calls).toEqual([expect.stringContaining('release(The transaction was not over')]);
   });
 
@@ -212,7 +212,7 @@ describe('a transaction on a connection of a pool', () => {
       return { end: 'commit', result: 'done' };
     });
     await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining(message),
     });
     // Closed, without a ROLLBACK that would get no answer either.
@@ -308,7 +308,7 @@ describe('a connection of a pool', () => {
     const transactions = pgTransactions({ connect: () => connecting.promise }, SHORT);
     const running = transactions.run(done);
     await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs (5 ms)'),
     });
     expect(client.calls).toEqual([]);

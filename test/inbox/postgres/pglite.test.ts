@@ -55,7 +55,7 @@ describe('postgresInbox on PGlite', () => {
     const waiting = inbox.process(change('waiting'), async () => {
       ran = true;
     });
-    await expect(waiting).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(waiting).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     taken.resolve();
     await other;
     // Whatever waited has had its turn when this one has.

@@ -101,7 +101,7 @@ describe('setup', () => {
     const missing = '2';
     const cause = Object.assign(new Error('lock timeout'), { code: '55P03' });
     await expect(setUp([missing, missing], cause)).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('call setup() again later'),
       cause,
     });

@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)('with the wrong password', () => {
     client.on('error', () => {});
     const error = await failureOf(client);
     client.disconnect();
-    expect(error).toMatchObject({ name: 'InboxError', code: 'STORE_FAILED' });
+    expect(error).toMatchObject({ name: 'StoreError', code: 'STORE_FAILED' });
     expect(show(error)).toMatch(/NOAUTH|WRONGPASS/);
     expect(show(error)).not.toContain(PLANTED);
     expect(show(error)).not.toContain('payment-1');
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedis)('with the wrong password', () => {
     client.connect().catch(() => {});
     const error = await failureOf(client);
     client.destroy();
-    expect(error).toMatchObject({ name: 'InboxError' });
+    expect(error).toMatchObject({ name: 'StoreError' });
     expect(show(error)).not.toContain(PLANTED);
     expect(show(error)).not.toContain('payment-1');
   });

@@ -57,8 +57,8 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
     const work = vi.fn(async () => {});
     proxy.holdCommands();
     await expect(openImpatient().process(event, work)).rejects.toMatchObject({
-      name: 'InboxError',
-      code: 'INBOX_TIMEOUT',
+      name: 'StoreError',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('within 400 ms (commandTimeoutMs)'),
     });
     proxy.resume();
@@ -68,7 +68,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
 
   test('a claim that is granted after that is released', async () => {
     proxy.holdReplies();
-    await expect(deliver(openImpatient(), event)).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(deliver(openImpatient(), event)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     await vi.waitFor(async () => expect(await admin.hget(hash, 'owner')).not.toBeNull());
     proxy.resume();
     await vi.waitFor(async () => expect(await admin.exists(hash)).toBe(0));
@@ -78,7 +78,7 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   test('a finish that is not answered while the lease lives rejects, and holds once it is carried out', async () => {
     const held = await hold(openImpatient(), event);
     proxy.holdCommands();
-    await expect(held.complete()).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(held.complete()).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     proxy.resume();
     expect(await deliver(openPatient(), event)).toBe('duplicate');
   });
@@ -158,7 +158,7 @@ describe.skipIf(!process.env['REDIS_URL'])('a server that accepts and never answ
   ])('makes a delivery reject with %s, which never connects', async (_, open) => {
     const { client, close } = open();
     const delivered = deliver(redisInbox(client, { prefix, commandTimeoutMs: 400 }), event);
-    await expect(delivered).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(delivered).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     close();
   });
 });

@@ -80,7 +80,7 @@ describe.skipIf(!redisUrl)('over HTTP', () => {
     gone.close();
     const client = new UpstashRedis({ url: gone.url, token: gone.token });
     const inbox = redisInbox(client, { prefix, commandTimeoutMs: 300 });
-    await expect(deliver(inbox, event)).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(deliver(inbox, event)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
   });
 
   test.each([true, false])(

@@ -71,7 +71,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
       await wait(tx);
     });
     const lost = {
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('transactionTimeoutMs'),
     };
     await expect(running).rejects.toMatchObject(lost);
@@ -84,7 +84,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
   it('before COMMIT: whether the change was recorded is unknown, and a retry tells', async () => {
     const running = open(SHORT).process(change('not-sent'), async () => proxy().swallow());
     await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringMatching(/whether it was recorded is unknown.*retry/),
     });
     await expectGone();
@@ -96,7 +96,7 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
     const running = open(SHORT).process(change('not-answered'), async () =>
       proxy().swallowNextAnswer(),
     );
-    await expect(running).rejects.toMatchObject({ code: 'INBOX_TIMEOUT' });
+    await expect(running).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     proxy().heal();
     expect(await open().process(change('not-answered'), nothing)).toBe('duplicate');
   });

@@ -180,10 +180,10 @@ export function describeProvider(scene: ProviderScene): void {
     const running = impatient.process(change('hanging'), held.work);
     const { signal } = await held.started;
     await expect(running).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('transactionTimeoutMs'),
     });
-    expect(signal.reason).toMatchObject({ code: 'INBOX_TIMEOUT' });
+    expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // The payment is free while the work hangs on.
     expect(await inbox().process(change('hanging', 1), nothing)).toBe('processed');
     await engine.waitForSessionsToEnd?.();
@@ -202,7 +202,7 @@ export function describeProvider(scene: ProviderScene): void {
     const late = one.process(change('waits'), async () => {
       runs += 1;
     });
-    await expect(late).rejects.toMatchObject({ code: expect.stringMatching(/INBOX_TIMEOUT|P20/) });
+    await expect(late).rejects.toMatchObject({ code: expect.stringMatching(/STORE_TIMEOUT|P20/) });
     held.finish();
     expect(await first).toBe('processed');
     expect(await one.process(change('after'), nothing)).toBe('processed');

@@ -511,7 +511,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       writer.exec('BEGIN IMMEDIATE');
       const exec = vi.spyOn(database, 'exec');
       const rejected = expect(held.complete()).rejects.toMatchObject({
-        code: 'INBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringContaining('another connection had the file locked'),
         cause: expect.objectContaining({ message: 'database is locked' }),
       });
@@ -554,7 +554,7 @@ describe.each(drivers)('with $name', ({ open }) => {
         message: expect.stringContaining('end it before the work returns'),
       });
       expect(exec).not.toHaveBeenCalled();
-      expect(notKept).toMatchObject([{ code: 'INBOX_TIMEOUT' }]);
+      expect(notKept).toMatchObject([{ code: 'STORE_TIMEOUT' }]);
       vi.restoreAllMocks();
       database.exec('ROLLBACK');
       // Released as soon as the connection is free, though the clock of the lease stands still.
@@ -617,7 +617,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       taciturn.exec('BEGIN');
       nowMs += LEASE_MS;
       await expect(held.complete()).rejects.toMatchObject({
-        code: 'INBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringContaining(
           'a transaction or an iterate() was open on the connection',
         ),
@@ -741,7 +741,7 @@ describe.each(drivers)('with $name', ({ open }) => {
       await failOf(inbox, { ...first, failures: { parkAfter: 1 } });
       const work = vi.fn(async () => {});
       const failed = expect(inbox.process(event, work)).rejects.toMatchObject({
-        code: 'INBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message:
           'The failure of the change could not be stored: another connection had the file locked for 2 s. Keep transactions short, and keep no transaction or iterate() open across an await',
         cause: expect.objectContaining({ message: 'database is locked' }),

@@ -45,7 +45,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const outbox = mysqlOutbox(provider, { client: unusedClient, ...limits });
     const held = await pool.getConnection();
     await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
     });
     held.release();
     // The pool serves it after what has waited before.
@@ -100,7 +100,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     await transaction(async (tx) => {
       await outbox.record(order('order-3'), { tx });
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringContaining('500 ms (commandTimeoutMs; '),
       });
     });
@@ -117,7 +117,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const call = transaction(async (tx) => {
       await outbox.record(order('order-7'), { tx });
       await expect(outbox.create(order('order-7'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
       });
       // Those of MySQL that wait are not told that their connection is closed.
       await expect.poll(() => query(claims), { timeout: 20_000 }).toEqual([]);
@@ -135,7 +135,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     await transaction(async (tx) => {
       await outbox.record(order('order-4'), { tx });
       await expect(outbox.create(order('order-4'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringContaining('innodb_lock_wait_timeout'),
       });
     });
@@ -146,7 +146,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const outbox = mysqlOutbox(pool, { client: unusedClient, acquireTimeoutMs: 50 });
     const taken = await pool.getConnection();
     await expect(outbox.get('order-1')).rejects.toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: expect.stringContaining('acquireTimeoutMs'),
     });
     taken.release();
@@ -233,7 +233,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('the connections of mysqlOutbox', () 
     const outbox = mysqlOutbox(pool, { client, commandTimeoutMs: 300, acquireTimeoutMs: 5_000 });
     await outbox.get('order-7');
     proxy.swallow();
-    await expect(outbox.create(order('order-7'))).rejects.toMatchObject({ code: 'OUTBOX_TIMEOUT' });
+    await expect(outbox.create(order('order-7'))).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
     expect(service.requestsFor('order-7')).toEqual([]);
     proxy.heal();
     expect(await outbox.create(order('order-7'))).toMatchObject({ state: 'created' });

@@ -84,7 +84,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     const call = transaction(async (tx) => {
       await outbox.record(order('granted'), { tx });
       await expect(outbox.create(order('granted'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
       });
       await expect.poll(() => killing).toBe(true);
       session = (await claims())[0]?.['id'];
@@ -115,7 +115,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
     await transaction(async (tx) => {
       await mysqlOutbox<PoolConnection>(observer, { client }).record(order('proxied'), { tx });
       await expect(outbox.create(order('proxied'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
       });
       const looked = () => sent.findIndex((sql) => sql.includes('processlist'));
       await expect.poll(looked).toBeGreaterThan(-1);
@@ -157,7 +157,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('a claim of mysqlOutbox whose sender 
       const call = transaction(async (tx) => {
         await outbox.record(order('own'), { tx });
         await expect(outbox.create(order('own'))).rejects.toMatchObject({
-          code: 'OUTBOX_TIMEOUT',
+          code: 'STORE_TIMEOUT',
         });
         await expect.poll(claims, { timeout: 5_000 }).toEqual([]);
         throw undone;

@@ -63,7 +63,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     const outbox = postgresOutbox(provider, { client: unusedClient, ...limits });
     const held = await pool.connect();
     await expect(outbox.create(order('too-late'))).rejects.toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
     });
     held.release();
     // The pool serves it after what has waited before.
@@ -286,7 +286,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
       other = patient.create(order('order-patient'));
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
       await expect(outbox.create(order('order-3'))).rejects.toMatchObject({
-        code: 'OUTBOX_TIMEOUT',
+        code: 'STORE_TIMEOUT',
         message: expect.stringMatching(
           /^Postgres did not answer within 200 ms \(commandTimeoutMs; /,
         ),
@@ -349,7 +349,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the connections of postgresOutbox
     for (const call of await Promise.allSettled(calls)) {
       expect(call).toMatchObject({
         reason: {
-          code: 'OUTBOX_TIMEOUT',
+          code: 'STORE_TIMEOUT',
           message:
             "The pool provided no connection within acquireTimeoutMs; check that the server can be reached, find what holds the pool's connections, make it larger, or set the pool's connectionTimeoutMillis",
         },

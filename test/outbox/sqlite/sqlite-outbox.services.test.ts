@@ -191,7 +191,7 @@ describe.each(drivers)('sqliteOutbox with $name', ({ open }) => {
     now.mockRestore();
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
-      code: 'OUTBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
       message: `A step of the outbox could not run within 5000 ms, because ${blocked}. Keep transactions short, and keep no transaction or iterate() open across an await`,
     });
     const cause = blocking === database ? undefined : 'database is locked';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { callbackKey } from '../../../src/callback/verify.js';
-import { InboxError, RetryLaterError } from '../../../src/errors.js';
+import { StoreError, RetryLaterError } from '../../../src/errors.js';
 import type { FailedChange } from '../../../src/store/failed-changes.js';
 import type { FailureKeepingInbox } from '../../../src/store/inbox.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
@@ -15,7 +15,7 @@ const failed = reply(500, 'failed');
 const parked = reply(200, 'failed');
 
 const codes = (reports: readonly { error: unknown }[]) =>
-  reports.map(({ error }) => (error as InboxError).code);
+  reports.map(({ error }) => (error as StoreError).code);
 
 async function list(inbox: FailureKeepingInbox<unknown>, paymentReference: string) {
   const changes: FailedChange[] = [];
@@ -210,7 +210,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
     // Neither has left a failure, and the caller's own body is not run: it was not verified.
     await expect(
       scene.replay({ ...change, rawBody: new TextEncoder().encode('{}') } as FailedChange),
-    ).rejects.toThrow(InboxError);
+    ).rejects.toThrow(StoreError);
     expect(await list(inbox, referenceNumber)).toEqual([]);
     expect(runs).toBe(1);
     expect(codes(scene.reports)).toEqual([undefined, 'CHANGE_PARKED']);
@@ -335,7 +335,7 @@ export function itKeepsFailures(openInbox: OpenInbox): void {
       parkAfter: 1,
       async onError(error) {
         await new Promise(setImmediate);
-        reported.push((error as InboxError).code);
+        reported.push((error as StoreError).code);
       },
       onPayment: (_callback, { signal }) =>
         new Promise<void>((_resolve, reject) => {

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
-import { InboxError } from '../../../src/errors.js';
+import { StoreError } from '../../../src/errors.js';
 import type { CallbackInbox } from '../../../src/store/inbox.js';
 import { memoryInbox } from '../../../src/store/memory-inbox.js';
 import { mysqlInbox } from '../../../src/inbox/mysql/index.js';
@@ -82,7 +82,7 @@ async function keepFailures(see: See, signingSecret: PlantedSecret): Promise<voi
       blockParked: true,
       // What the merchant's own code throws reaches onError as it is.
       onError(error) {
-        if (error instanceof InboxError) see('what onError receives', error);
+        if (error instanceof StoreError) see('what onError receives', error);
       },
       onPayment: () => Promise.reject(Object.assign(new Error(message), { code: signingText })),
     });

@@ -70,11 +70,11 @@ describe('an inbox on Drizzle over PGlite', () => {
     const held = heldWork<unknown>();
     const inbox = postgresInbox(fromDrizzle(db), { transactionTimeoutMs: 50 });
     const running = expect(inbox.process(change('hangs'), held.work)).rejects.toMatchObject({
-      code: 'INBOX_TIMEOUT',
+      code: 'STORE_TIMEOUT',
     });
     const { signal } = await held.started;
     await running;
-    expect(signal.reason).toMatchObject({ code: 'INBOX_TIMEOUT' });
+    expect(signal.reason).toMatchObject({ code: 'STORE_TIMEOUT' });
     // PGlite is one connection, and its session is not to be ended.
     held.finish();
     expect(await postgresInbox(fromDrizzle(db)).process(change('hangs'), nothing)).toBe(
