@@ -61,3 +61,8 @@ export const isDateTime = (value: unknown): boolean =>
 /** Returns what is wrong with `value` as a status record; `undefined` if it is one. */
 export const findStatusRecordIssues = (value: unknown): readonly Issue[] | undefined =>
   findIssues(statusRecord, value);
+
+/** Whether a status record says that the payment is paid. The interface names no other status. */
+export function isPaid({ status }: Pick<PaymentStatusRecord, 'status'>): boolean {
+  return status === 'paid';
+}

@@ -12,6 +12,7 @@ import {
 import type { CallbackInbox } from '../store/inbox.js';
 import { memoryInbox } from '../store/memory-inbox.js';
 import type { PaymentOutbox } from '../store/outbox.js';
+import type { Awaitable } from '../protocol/awaitable.js';
 import { type Logger, loggerRule } from '../protocol/logger.js';
 import {
   boolean,
@@ -28,9 +29,6 @@ import {
 } from '../protocol/options.js';
 import { keepsFailures } from './kept-failures.js';
 import { createRejectionLog, reportToConsole } from './report.js';
-
-/** A value, or a promise of it. */
-export type Awaitable<Value> = Value | PromiseLike<Value>;
 
 /**
  * The return type of a function called for its effect: nothing, or a promise of any value. Excludes a list of

@@ -1,8 +1,8 @@
 import { describeQuantity } from '../protocol/describe-value.js';
 import { invalidOption, isWholeNumberIn, text, wholeNumbersIn } from '../protocol/options.js';
-import type { Resolution, SeenPayment } from './outbox.js';
+import type { Decision } from './backend.js';
+import type { Resolution, SeenPayment } from './payment-store.js';
 import { toFinding } from './records.js';
-import type { Decision } from './store.js';
 
 /** @throws {InvalidOptionError} when the resolution is invalid */
 export function toDecision(merchantPaymentReference: string, resolution: Resolution): Decision {
@@ -11,9 +11,9 @@ export function toDecision(merchantPaymentReference: string, resolution: Resolut
   if (typeof created !== 'object' || created === null) {
     const expected = "'not-created' or { created: { referenceNumber } }";
     const remedy = 'pass it to resolve() after the reference';
-    throw invalidOption('resolution', expected, resolution, remedy);
+    throw invalidOption('as', expected, resolution, remedy);
   }
-  const referenceNumber = text(created.referenceNumber, 'resolution.created.referenceNumber');
+  const referenceNumber = text(created.referenceNumber, 'as.created.referenceNumber');
   return { state: 'created', finding: toFinding({ merchantPaymentReference, referenceNumber }) };
 }
 
@@ -27,7 +27,7 @@ export function readAttempts(seen: SeenPayment): number {
     'seen.attempts',
     wholeNumbersIn(ATTEMPTS),
     attempts,
-    'pass the attempts of the payment that was looked up, as unresolved() lists it',
+    'pass the attempts of the payment that was looked up, as attention() lists it',
     describeQuantity(attempts),
   );
 }

@@ -1,5 +1,7 @@
 import { StoreError } from '../errors.js';
-import type { OutboxState } from './outbox.js';
+import type { Intent } from './backend.js';
+import type { PaymentState } from './payment-store.js';
+import { findDifferences } from './records.js';
 
 // No message contains the reference: it is part of the request, and may name a customer.
 
@@ -15,18 +17,18 @@ export function referenceConflict(fields: readonly string[]): StoreError {
 export function unknownReference(): StoreError {
   return new StoreError(
     'UNKNOWN_REFERENCE',
-    `The outbox has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned`,
+    `The store has no payment with this merchantPaymentReference. Record it first, and commit the transaction before you send it; it may have been pruned`,
   );
 }
 
 /** @param seen - the attempts on which the decision was based */
 export function movedOn(
-  { state, attempts }: { readonly state: OutboxState; readonly attempts: number },
+  { state, attempts }: { readonly state: PaymentState; readonly attempts: number },
   seen: number,
 ): StoreError {
   return new StoreError(
     'STATE_CHANGED',
-    `The payment is '${state}' with ${counted(attempts)}, and the decision was about an 'unresolved' one with ${counted(seen)}. Nothing was changed. Read the payment again with outbox.get(); if it is still unresolved, look it up at the service again`,
+    `The payment is '${state}' with ${counted(attempts)}, and the decision was about an 'unresolved' one with ${counted(seen)}. Nothing was changed. Read the payment again with get(); if it is still unresolved, look it up at the service again`,
   );
 }
 
@@ -69,4 +71,22 @@ export function outcomeNotStored(what: string, cause: unknown): StoreError {
     `The attempt to send the payment ended (${what}), but that could not be stored. The payment becomes 'unresolved' when its lease expires, and its callback settles it: do not create it under another reference`,
     { cause },
   );
+}
+
+export function itemChanged(): StoreError {
+  return new StoreError(
+    'STATE_CHANGED',
+    'The item has changed since it was listed, and was not discarded: its work has failed again, or the service has sent a newer record. List it again with attention(), and look at it again',
+  );
+}
+
+/** @throws {StoreError} when both are known and differ */
+export function assertSame(stored: Intent | undefined, intent: Intent | undefined): void {
+  if (isSame(stored, intent)) return;
+  throw referenceConflict(findDifferences((stored as Intent).body, (intent as Intent).body));
+}
+
+/** Whether they are the same payment, or one of them is not known. */
+export function isSame(one: Intent | undefined, other: Intent | undefined): boolean {
+  return one === undefined || other === undefined || one.digest === other.digest;
 }

@@ -1,4 +1,4 @@
-import { StoreError, InvalidOptionError} from '../errors.js';
+import { InvalidOptionError, StoreError } from '../errors.js';
 import { nameFailure } from '../protocol/describe-value.js';
 import { TransactionOpen } from './sql/runner.js';
 

@@ -1,7 +1,7 @@
 import { MerchantPaymentsError } from '../errors.js';
 import { shownReference } from '../protocol/log-context.js';
 import { durationSince, type Logger, writeLine } from '../protocol/logger.js';
-import type { OutboxPayment, PaymentOutbox, Recovery, SettleOutcome } from './outbox.js';
+import type { PaymentStore, Recovery, StoredPayment } from './payment-store.js';
 
 interface LogSettings {
   readonly logger: Logger | undefined;
@@ -17,9 +17,9 @@ interface Line {
 
 type Method = (...args: never[]) => Promise<unknown>;
 
-/** Wraps the operations of this outbox so that each writes a log line. Without a logger, does nothing. */
+/** Wraps the operations of this store so that each writes a log line. Without a logger, does nothing. */
 export function logOperations<Tx>(
-  outbox: PaymentOutbox<Tx>,
+  store: PaymentStore<Tx>,
   { logger, logReferences }: LogSettings,
 ): void {
   if (logger === undefined) return;
@@ -37,22 +37,22 @@ export function logOperations<Tx>(
         const durationMs = durationSince(startedAtMs);
         writeLine(logger, level ?? fallback, {
           fields: { operation: name, ...reference, ...fields, durationMs },
-          message: message ?? `outbox ${name} done`,
+          message: message ?? `store ${name} done`,
         });
       };
       try {
-        const result = (await operation.apply(outbox, args)) as Awaited<ReturnType<Operation>>;
+        const result = (await operation.apply(store, args)) as Awaited<ReturnType<Operation>>;
         write(describe(result), 'debug');
         return result;
       } catch (error) {
-        write({ fields: describeError(error), message: `outbox ${name} failed` }, 'error');
+        write({ fields: describeError(error), message: `store ${name} failed` }, 'error');
         throw error;
       }
     };
     return logged as Operation;
   };
-  const { create, send, record, settle, resolve, recover } = outbox;
-  Object.assign(outbox, {
+  const { create, send, record, resolve, recover } = store;
+  Object.assign(store, {
     create: wrap(create, 'create', (input) => input?.merchantPaymentReference, describePayment),
     send: wrap(send, 'send', (reference) => reference, describePayment),
     record: wrap(
@@ -61,7 +61,6 @@ export function logOperations<Tx>(
       (input) => input?.merchantPaymentReference,
       () => ({}),
     ),
-    settle: wrap(settle, 'settle', (payment) => payment?.merchantPaymentReference, describeSettled),
     resolve: wrap(
       resolve,
       'resolve',
@@ -72,25 +71,20 @@ export function logOperations<Tx>(
   });
 }
 
-function describePayment({ state, replayed, attempts, failure }: OutboxPayment): Line {
+function describePayment({ state, replayed, attempts, failure }: StoredPayment): Line {
   const fields = { state, replayed, attempts, ...failure };
   if (state !== 'unresolved') return { fields };
   return { fields, level: 'warn', message: 'a payment is unresolved' };
 }
 
-function describeSettled(settled: SettleOutcome): Line {
-  if (settled !== 'second-payment') return { fields: { settled } };
-  return { fields: { settled }, level: 'error', message: 'an order has a second payment' };
-}
-
 function describeRecovery({ error, ...counts }: Recovery): Line {
   const fields = { ...counts, ...describeError(error) };
-  if (error !== undefined) return { fields, level: 'warn', message: 'outbox recover ended early' };
+  if (error !== undefined) return { fields, level: 'warn', message: 'store recover ended early' };
   if (counts.rejected !== undefined) {
-    return { fields, level: 'warn', message: 'outbox recover had payments rejected' };
+    return { fields, level: 'warn', message: 'store recover had payments rejected' };
   }
   if (counts.unresolved === 0) return { fields };
-  return { fields, level: 'warn', message: 'outbox recover found unresolved payments' };
+  return { fields, level: 'warn', message: 'store recover found unresolved payments' };
 }
 
 function describeError(error: unknown): object {

@@ -4,16 +4,23 @@ import {
   boolean,
   matching,
   type OptionRules,
+  oneOf,
   optional,
+  type Resolved,
   timerMs,
   withDefault,
 } from '../protocol/options.js';
 import { PREPARE_CREATION } from '../protocol/prepared-creation.js';
+import { type ServiceProfile, serviceProfile } from '../protocol/service-profile.js';
 
-/** Options of every outbox. */
-export interface OutboxOptions {
-  /** Sends the payments. It must not have `retryUnknownOutcome`. The outbox does not close it. */
-  client: PaymentClient;
+/** Options of every store of this package. */
+export interface StoreOptions {
+  /**
+   * Sends the payments: with it, the store is a {@link PaymentStore}. It must not have `retryUnknownOutcome`. The
+   * store does not close it.
+   * @default none: the store handles callbacks alone
+   */
+  client?: PaymentClient | undefined;
   /**
    * How long a process may take to send a payment, in milliseconds, before it counts as dead and the payment becomes
    * `unresolved`. A call may take at most half of this, whatever its `timeoutMs`. A whole
@@ -22,9 +29,27 @@ export interface OutboxOptions {
    */
   leaseMs?: number | undefined;
   /**
-   * Receives a line for each `create`, `send`, `record`, `settle`, `resolve` and `recover`: pino, or console.
+   * What the service does with a second creation that has the `merchantPaymentReference` of an earlier one. Set
+   * `'same-payment'` only if the service promises that it returns the earlier payment: `recover` then sends unresolved
+   * payments again.
+   * @default what `profile` says, else 'unknown': what may exist at the service is never sent again
+   */
+  repeatedReference?: 'unknown' | 'same-payment' | undefined;
+  /**
+   * What the command `discover` has found out about the service: the content of its file.
+   * @default none
+   */
+  profile?: ServiceProfile | undefined;
+  /**
+   * Whether the body of a failed change is stored as received, so that the change can be replayed. It is
+   * personal data: make sure that `prune()` runs.
+   * @default false
+   */
+  keepBodies?: boolean | undefined;
+  /**
+   * Receives a line for each `create`, `send`, `record`, `resolve` and `recover`: pino, or console.
    * The level is `debug` for success, `warn` for an unresolved payment and for a `recover` that ended early or had
-   * payments rejected, and `error` for failures and second payments. Bodies and error messages are not logged.
+   * payments rejected, and `error` for failures. Bodies and error messages are not logged.
    */
   logger?: Logger | undefined;
   /**
@@ -34,19 +59,34 @@ export interface OutboxOptions {
   logReferences?: boolean | undefined;
 }
 
-/** The rules of the options for sending. */
-export const outboxRules = {
-  client: matching<PaymentClient>(
-    'a PaymentClient',
-    (client: object | null | undefined) =>
-      typeof (client as Partial<PaymentClient> | null | undefined)?.[PREPARE_CREATION] ===
-      'function',
+/** One rule for each option. */
+export const storeRules = {
+  client: optional(
+    matching<PaymentClient>(
+      'a PaymentClient',
+      (client: object | null | undefined) =>
+        typeof (client as Partial<PaymentClient> | null | undefined)?.[PREPARE_CREATION] ===
+        'function',
+    ),
   ),
   leaseMs: optional(timerMs(100)),
-} satisfies Partial<OptionRules<OutboxOptions>>;
-
-/** The rules of the options for logging. */
-export const logRules = {
+  repeatedReference: optional(oneOf('unknown', 'same-payment')),
+  profile: optional(serviceProfile),
+  keepBodies: withDefault(false, boolean),
   logger: optional(loggerRule),
   logReferences: withDefault(false, boolean),
-} satisfies Omit<OptionRules<OutboxOptions>, keyof typeof outboxRules>;
+} satisfies OptionRules<StoreOptions>;
+
+/** Options of every store, checked and with defaults. */
+export type ResolvedStoreOptions = Resolved<typeof storeRules>;
+
+/** Those of a store with a client. */
+export type ClientOptions = ResolvedStoreOptions & { readonly client: PaymentClient };
+
+/** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
+export function recognisesReferences({
+  profile,
+  repeatedReference,
+}: Pick<ResolvedStoreOptions, 'profile' | 'repeatedReference'>): boolean {
+  return (repeatedReference ?? profile?.repeatedReference?.effect) === 'same-payment';
+}

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { parseInstant } from '../protocol/instant.js';
 import { isDateTime, type PaymentStatusRecord, statusRecordFields } from '../protocol/payment.js';
+import type { Finding, Intent, PaymentRow } from './backend.js';
+import type { SendFailure, StoredPayment } from './payment-store.js';
 import { toStoredName } from './stored-name.js';
-import type { OutboxFailure, OutboxPayment, SecondPayment } from './outbox.js';
-import type { Finding, Intent, StoredPayment, StoredSecondPayment } from './store.js';
 
 type PaymentFields = Partial<PaymentStatusRecord> & Record<string, unknown>;
 
@@ -27,7 +27,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** Splits a stored body into input and extra fields. */
-export function readBody(body: string): Pick<OutboxPayment, 'input' | 'extraBody'> {
+export function readBody(body: string): Pick<StoredPayment, 'input' | 'extraBody'> {
   const fields = JSON.parse(body);
   // Most have no extra fields, and the split takes as long as the parser.
   if (Object.keys(fields).length === 3) return { input: fields };
@@ -75,17 +75,17 @@ function toMicroseconds(text: string): number {
 }
 
 /** The fields that are not stored. */
-type Known = Pick<OutboxPayment, 'replayed' | 'error' | 'payment'>;
+type Known = Pick<StoredPayment, 'replayed' | 'error' | 'payment'>;
 
 function readJson(text: string | undefined): PaymentFields | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** Converts a stored payment to the public type. */
-export function toOutboxPayment(
-  stored: StoredPayment,
+export function toStoredPayment(
+  stored: PaymentRow,
   { replayed, error, payment = readJson(stored.payment) }: Known,
-): OutboxPayment {
+): StoredPayment {
   const { body, state, attempts, recordedAtMs, sentAtMs, changedAtMs, failure } = stored;
   const read = readBody(body);
   return {
@@ -98,19 +98,7 @@ export function toOutboxPayment(
     recordedAt: new Date(recordedAtMs),
     ...(sentAtMs !== undefined && { sentAt: new Date(sentAtMs) }),
     changedAt: new Date(changedAtMs),
-    ...(failure !== undefined && { failure: JSON.parse(failure) as OutboxFailure }),
+    ...(failure !== undefined && { failure: JSON.parse(failure) as SendFailure }),
     ...(error !== undefined && { error }),
-  };
-}
-
-/** Converts a stored second payment to the public type. */
-export function toSecondPayment(stored: StoredSecondPayment): SecondPayment {
-  const { body, foundAtMs } = stored;
-  const payment = JSON.parse(stored.payment);
-  return {
-    merchantPaymentReference: readBody(body).input.merchantPaymentReference,
-    referenceNumber: payment.referenceNumber,
-    payment,
-    foundAt: new Date(foundAtMs),
   };
 }

@@ -1,38 +1,88 @@
 import { ApiError, ConnectionError, RequestError, RequestTimeoutError } from '../errors.js';
-import type { Recovery } from './outbox.js';
+import type { Cursor, Decision, Listed, Page, Tables } from './backend.js';
+import type { Recovery } from './payment-store.js';
+import { readBody } from './records.js';
 import { isConflict, isSetupError, isVerdict, type Turn } from './sending.js';
-import type { Cursor, Listed, OutboxStore, StoredPayment } from './store.js';
 
 const PAGE_SIZE = 100;
 const AT_ONCE = 8;
 
+interface Recovering {
+  /** Sends a recorded payment, unless it has changed since. */
+  resend(key: string): Promise<Turn>;
+  /** Finds out whether a payment exists at the service. Undefined if it can't tell. */
+  readonly lookUp:
+    | ((merchantPaymentReference: string) => Promise<Decision | undefined>)
+    | undefined;
+  /** Whether the service recognises a repeated reference, so that an unresolved payment may be sent again. */
+  readonly sendsAgain: boolean;
+}
+
+const TO_BE_SENT: Decision = { state: 'recorded', failure: undefined };
+
 /**
- * Cleans up after crashes.
+ * Cleans up after crashes: what is unresolved is looked up or becomes recorded, and what is recorded is sent.
  *
- * @param resend sends a recorded payment, unless it has changed since
  * @throws {StoreError} when the store fails
  */
 export async function recover(
-  store: OutboxStore<never>,
-  resend: (stored: StoredPayment) => Promise<Turn>,
+  backend: Tables,
+  { resend, lookUp, sendsAgain }: Recovering,
 ): Promise<Recovery> {
   const pass = new Pass(resend);
-  pass.unresolved = await store.expire();
-  let after: Cursor | undefined;
-  for (;;) {
-    const page = await store.listRecorded({ olderThanMs: 0, after, limit: PAGE_SIZE });
-    await pass.sendAll(page.map(({ stored }) => stored));
-    if (pass.error !== undefined || page.length < PAGE_SIZE) break;
-    const last = page.at(-1) as Listed;
-    after = { atMs: last.stored.changedAtMs, key: last.key };
+  pass.unresolved = await backend.expire();
+  let found = 0;
+  const decide = sendsAgain ? async () => TO_BE_SENT : lookUp;
+  if (decide !== undefined) {
+    await eachPage(
+      // Only those whose lease has ended: before, a payment that can't be found may still be created.
+      (page) => backend.listUnresolved(page, true),
+      async (listed) => {
+        for (const one of listed) found += await decideOne(backend, one, decide);
+        return true;
+      },
+    );
   }
+  await eachPage(
+    (page) => backend.listRecorded(page),
+    async (listed) => {
+      await pass.sendAll(listed.map(({ key }) => key));
+      return pass.error === undefined;
+    },
+  );
   const { resent, unresolved, rejected, error } = pass;
   return {
     resent,
     unresolved,
+    ...(found > 0 && { found }),
     ...(rejected > 0 && { rejected }),
     ...(error !== undefined && { error }),
   };
+}
+
+async function eachPage(
+  read: (page: Page) => Promise<readonly Listed[]>,
+  handle: (listed: readonly Listed[]) => Promise<boolean>,
+): Promise<void> {
+  let after: Cursor | undefined;
+  for (;;) {
+    const page = await read({ olderThanMs: 0, after, limit: PAGE_SIZE });
+    const mayContinue = await handle(page);
+    if (!mayContinue || page.length < PAGE_SIZE) return;
+    after = page.at(-1)?.place;
+  }
+}
+
+/** Returns 1 if the payment was found at the service. What has moved on since is left alone. */
+async function decideOne(
+  backend: Tables,
+  { key, stored }: Listed,
+  decide: (merchantPaymentReference: string) => Promise<Decision | undefined>,
+): Promise<0 | 1> {
+  const decision = await decide(readBody(stored.body).input.merchantPaymentReference);
+  if (decision === undefined) return 0;
+  const { outcome } = await backend.resolve(key, decision, stored.attempts);
+  return outcome === 'resolved' && decision.state === 'created' ? 1 : 0;
 }
 
 class Pass {
@@ -44,13 +94,13 @@ class Pass {
   #isOver = false;
   /** Whether the service has accepted or rejected a payment. */
   #isAnswered = false;
-  readonly #resend: (stored: StoredPayment) => Promise<Turn>;
+  readonly #resend: (key: string) => Promise<Turn>;
 
-  constructor(resend: (stored: StoredPayment) => Promise<Turn>) {
+  constructor(resend: (key: string) => Promise<Turn>) {
     this.#resend = resend;
   }
 
-  async sendAll(payments: readonly StoredPayment[]): Promise<void> {
+  async sendAll(payments: readonly string[]): Promise<void> {
     const waiting = payments.values();
     const sendWhile = async (mayContinue: () => boolean): Promise<void> => {
       while (mayContinue()) {
@@ -67,7 +117,7 @@ class Pass {
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   }
 
-  async #send(payment: StoredPayment): Promise<void> {
+  async #send(payment: string): Promise<void> {
     try {
       const { stored, replayed, error } = await this.#resend(payment);
       if (replayed) return;

@@ -1,85 +1,160 @@
 import { StoreError } from '../errors.js';
-import type { OutboxState } from './outbox.js';
-import type { OwnedPayment } from './steps.js';
-import type { StoredSecondPayment } from './store.js';
+import type { FailedRow, RowState, SecondRow } from './backend.js';
+import type { SeenChange } from './change-steps.js';
+import type { OwnedRow, Settleable } from './steps.js';
 
-const STATES: Readonly<Record<OutboxState, true>> = {
+// Databases return each row as a JSON list, because drivers differ in how they return numbers and times.
+
+const STATES: Readonly<Record<RowState, true>> = {
   recorded: true,
   sending: true,
   created: true,
+  unheard: true,
   rejected: true,
   unresolved: true,
+  elsewhere: true,
 };
 
 type Column = string | number | null | undefined;
 
-/** A row with the fields that only the store sees. */
-export interface OwnedRow {
+/** A row of payments. */
+export interface KeyedRow {
   readonly key: string;
-  readonly row: OwnedPayment;
+  readonly row: OwnedRow;
   /** The store's time, in epoch milliseconds. */
   readonly nowMs: number;
 }
 
-/**
- * Parses a row of payments, which databases return as a JSON list in the order of `Statements`.
- *
- * @throws {StoreError} `STORE_FAILED` for anything else
- */
-export function parseOwnedRow(json: string): OwnedRow {
-  const columns: readonly Column[] = JSON.parse(json);
+/** @throws {StoreError} `STORE_FAILED` for anything but a row of payments */
+export function parseOwnedRow(json: string): KeyedRow {
+  const columns = parse(json, 16);
   const [key, body, digest, state, attempts, recordedAtMs, sentAtMs, changedAtMs, ...rest] =
     columns;
-  const [referenceNumber, payment, failure, owner, leaseUntilMs, updatedAtUs, nowMs] = rest;
-  if (!Object.hasOwn(STATES, String(state)) || rest.length !== 7) throw unknownRow();
+  const [referenceNumber, payment, failure, owner, leaseUntilMs, updatedAtUs, paidBy, nowMs] = rest;
   return {
     key: String(key),
     nowMs: Number(nowMs),
     row: {
       body: String(body),
       digest: String(digest),
-      state: state as OutboxState,
+      state: toState(state),
       attempts: Number(attempts),
       recordedAtMs: Number(recordedAtMs),
-      sentAtMs: orNothing(sentAtMs, Number),
+      sentAtMs: numberOf(sentAtMs),
       changedAtMs: Number(changedAtMs),
-      referenceNumber: orNothing(referenceNumber, String),
-      payment: orNothing(payment, String),
-      failure: orNothing(failure, String),
-      owner: orNothing(owner, String),
-      leaseUntilMs: orNothing(leaseUntilMs, Number),
-      updatedAtUs: orNothing(updatedAtUs, Number),
+      referenceNumber: textOf(referenceNumber),
+      payment: textOf(payment),
+      failure: textOf(failure),
+      owner: textOf(owner),
+      leaseUntilMs: numberOf(leaseUntilMs),
+      updatedAtUs: numberOf(updatedAtUs),
+      paidBy: textOf(paidBy),
     },
   };
 }
 
-/** Parses rows of second payments: key, body, reference number, record and the time when it was found. */
-export function parseSecondPayments(rows: readonly string[]): readonly StoredSecondPayment[] {
-  return rows.map((json) => {
-    const [key, body, referenceNumber, payment, foundAtMs]: readonly Column[] = JSON.parse(json);
-    return {
-      key: String(key),
-      body: String(body),
-      referenceNumber: String(referenceNumber),
-      payment: String(payment),
-      foundAtMs: Number(foundAtMs),
-    };
-  });
+/** @throws {StoreError} `STORE_FAILED` for anything but what a claim reads */
+export function parseSeenChange(json: string | undefined): SeenChange {
+  const [state, referenceNumber, updatedAtUs, paidBy, secondUpdatedAtUs, ...rest] = parse(json, 10);
+  const [processed, watermarkUs, attempts, parked, parkedBefore] = rest;
+  const row: Settleable = {
+    state: toState(state),
+    referenceNumber: textOf(referenceNumber),
+    updatedAtUs: numberOf(updatedAtUs),
+    paidBy: textOf(paidBy),
+  };
+  return {
+    row,
+    isProcessed: numberOf(processed) === 1,
+    watermarkUs: textOf(watermarkUs),
+    failure:
+      numberOf(attempts) === undefined
+        ? undefined
+        : { attempts: Number(attempts), parked: Number(parked) === 1 },
+    isBehindParked: Number(parkedBefore) > 0,
+    secondUpdatedAtUs: numberOf(secondUpdatedAtUs),
+  };
 }
 
-/** Parses a list of one time. */
-export function parseTime(json: string): number | undefined {
-  const [time]: readonly Column[] = JSON.parse(json);
-  return orNothing(time, Number);
+export function parseFailedRow(json: string): FailedRow {
+  const [merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs, ...rest] = parse(
+    json,
+    11,
+  );
+  const [firstFailedAtMs, lastFailedAtMs, attempts, parked, error, rawBody] = rest;
+  const [fullMerchantReference, fullReferenceNumber, fullKey] = parseJson(fullNames) as string[];
+  return {
+    place: {
+      atMs: Number(firstFailedAtMs),
+      names: [merchantPaymentReference, referenceNumber, key].map(String),
+    },
+    change: {
+      kind: 'failed-change',
+      merchantPaymentReference: String(fullMerchantReference),
+      since: new Date(Number(firstFailedAtMs)),
+      referenceNumber: String(fullReferenceNumber),
+      key: String(fullKey),
+      occurredAt: new Date(Math.floor(Number(occurredAtUs) / 1000)),
+      attempts: Number(attempts),
+      lastFailedAt: new Date(Number(lastFailedAtMs)),
+      parked: Number(parked) === 1,
+      error: parseJson(error) as FailedRow['change']['error'],
+      ...(textOf(rawBody) !== undefined && {
+        rawBody: new Uint8Array(Buffer.from(String(rawBody), 'base64')),
+      }),
+    },
+  };
 }
 
-function orNothing<Value>(column: Column, read: (column: Column) => Value): Value | undefined {
-  return column === null || column === undefined ? undefined : read(column);
+export function parseSecondRow(json: string): SecondRow {
+  const [foundAtMs, merchantPaymentReference, referenceNumber, payment] = parse(json, 4);
+  return {
+    place: {
+      atMs: Number(foundAtMs),
+      names: [merchantPaymentReference, referenceNumber].map(String),
+    },
+    payment: String(payment),
+  };
+}
+
+/** Parses a list of one column. */
+export function parseOne(json: string | undefined): string | undefined {
+  if (json === undefined) return undefined;
+  const [column] = parse(json, 1);
+  return column === null || column === undefined ? undefined : String(column);
+}
+
+function parse(json: string | undefined, length: number): readonly Column[] {
+  const columns = parseJson(json);
+  if (Array.isArray(columns) && columns.length === length) return columns;
+  throw unknownRow();
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    // The parser's own message quotes the text.
+    throw unknownRow();
+  }
+}
+
+function toState(column: Column): RowState {
+  if (Object.hasOwn(STATES, String(column))) return column as RowState;
+  throw unknownRow();
+}
+
+function textOf(column: Column): string | undefined {
+  return column === null || column === undefined ? undefined : String(column);
+}
+
+function numberOf(column: Column): number | undefined {
+  return column === null || column === undefined ? undefined : Number(column);
 }
 
 function unknownRow(): StoreError {
   return new StoreError(
     'STORE_FAILED',
-    "The outbox's table contains a row that this version does not know; look for a later version of the package that uses the same table",
+    'A table of the store contains a row that this version does not know, so nothing was done; look for a later version of the package, or another program, that uses the same tables',
   );
 }

@@ -4,11 +4,11 @@ import type { PaymentClient } from '../client/payment-client.js';
 import type { CreatePaymentResult } from '../client/response.js';
 import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } from '../errors.js';
 import { startStopwatch } from '../protocol/stopwatch.js';
+import type { Claimed, Finding, Intent, PaymentRow, Result, Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
 import { wasNeverSent } from './failures.js';
-import type { OutboxFailure, OutboxPayment } from './outbox.js';
+import type { SendFailure, StoredPayment } from './payment-store.js';
 import { readBody, toFinding } from './records.js';
-import type { Claimed, Finding, Intent, OutboxStore, Result, StoredPayment } from './store.js';
 import { pause } from './waiting.js';
 
 /** A payment that a caller wants sent. */
@@ -30,17 +30,17 @@ export interface Wanted {
 /** The result of trying to send it. */
 export interface Turn {
   /** What is stored now; undefined if there is nothing. */
-  readonly stored: StoredPayment | undefined;
+  readonly stored: PaymentRow | undefined;
   /** Whether nothing was sent. */
   readonly replayed: boolean;
   /** The client's error, if there is a stored outcome to return all the same. */
   readonly error?: MerchantPaymentsError | undefined;
   /** The parsed `stored.payment`, if it is at hand. */
-  readonly payment?: OutboxPayment['payment'];
+  readonly payment?: StoredPayment['payment'];
 }
 
 export interface Sender {
-  readonly store: OutboxStore<never>;
+  readonly backend: Tables;
   readonly client: PaymentClient;
 }
 
@@ -58,18 +58,18 @@ export async function sendIfGranted(
   wanted: Wanted,
   onEnd: () => void,
 ): Promise<Turn> {
-  const { store } = sender;
+  const { backend } = sender;
   const { key, timeoutMs, leaseMs } = wanted;
   try {
     for (let count = 0; count < MAX_CLAIMS; count += 1) {
       const owner = randomUUID();
       const elapsed = startStopwatch();
-      const { granted, stored } = await claim(store, wanted, owner);
+      const { granted, stored } = await claim(backend, wanted, owner);
       if (!granted || stored === undefined) return { stored, replayed: true };
       // If this process was suspended meanwhile, the lease may not last for the call.
       const isLongEnough = elapsed() + timeoutMs <= leaseMs;
       if (isLongEnough) return await send(sender, wanted, { owner, stored });
-      await store.finish(key, owner, NOT_SENT, stored);
+      await backend.finish(key, owner, NOT_SENT, stored);
     }
     throw notSentInTime();
   } finally {
@@ -78,13 +78,14 @@ export async function sendIfGranted(
 }
 
 function claim(
-  store: OutboxStore<never>,
+  backend: Tables,
   { key, intent, allowsRejected, leaseMs }: Wanted,
   owner: string,
 ): Promise<Claimed> {
-  return store.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
+  return backend.claim({ key, intent, owner, allowsRejected, leaseMs }).catch((error) => {
     // The claim may have been granted and only its answer lost. Release it, since nothing was sent.
-    if (!wasNeverSent(error)) store.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
+    if (!wasNeverSent(error))
+      backend.finish(key, owner, NOT_SENT, undefined).catch(() => undefined);
     throw error;
   });
 }
@@ -93,7 +94,7 @@ const NOT_SENT: Result = { state: 'recorded', failure: undefined };
 
 interface Grant {
   readonly owner: string;
-  readonly stored: StoredPayment;
+  readonly stored: PaymentRow;
 }
 
 async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): Promise<Turn> {
@@ -101,7 +102,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
     ({ payment }) => toCreated(payment, stored, wanted),
     (error) => toEnded(error, wanted),
   );
-  const after = await storeResult(sender.store, wanted, { owner, stored, ended });
+  const after = await storeResult(sender.backend, wanted, { owner, stored, ended });
   // A callback was faster, and its record is worth more than the error.
   const isSettled = after.state === 'created' && ended.result.state !== 'created';
   if (isSettled) return { stored: after, replayed: false };
@@ -114,7 +115,7 @@ async function send(sender: Sender, wanted: Wanted, { owner, stored }: Grant): P
 function call(
   client: PaymentClient,
   { intent, send, options, timeoutMs }: Wanted,
-  { body }: StoredPayment,
+  { body }: PaymentRow,
 ): Promise<CreatePaymentResult> {
   if (send !== undefined && intent?.body === body) return send(timeoutMs);
   const { input, extraBody } = readBody(body);
@@ -125,7 +126,7 @@ function call(
 interface Ended {
   readonly result: Result;
   /** The service's record, if it returned one. */
-  readonly payment?: OutboxPayment['payment'];
+  readonly payment?: StoredPayment['payment'];
   /** The error to return together with what is stored. */
   readonly error?: MerchantPaymentsError;
   /** The error to throw instead. */
@@ -138,7 +139,7 @@ function created(finding: Finding, failure?: string): Result {
 
 function toCreated(
   payment: CreatePaymentResult['payment'],
-  { body }: StoredPayment,
+  { body }: PaymentRow,
   wanted: Wanted,
 ): Ended {
   const { merchantPaymentReference: reference } = readBody(body).input;
@@ -148,7 +149,8 @@ function toCreated(
     return toEnded(answerToAnother(), wanted);
   }
   // The payment's first record: any callback is newer, whatever the clocks of the service say.
-  return { result: created({ ...toFinding(payment), updatedAtUs: undefined }), payment };
+  const finding = toFinding({ merchantPaymentReference: reference, ...payment });
+  return { result: created({ ...finding, updatedAtUs: undefined }), payment };
 }
 
 function answerToAnother(): ResponseError {
@@ -214,7 +216,7 @@ function statusOf(error: unknown): number | undefined {
 // Without the message, which may quote the service, for example about a customer.
 function describe(error: unknown, requestOutcome: RequestOutcome): string {
   const code = error instanceof MerchantPaymentsError ? error.code : 'UNKNOWN';
-  const failure: OutboxFailure = { code, requestOutcome, httpStatus: statusOf(error) };
+  const failure: SendFailure = { code, requestOutcome, httpStatus: statusOf(error) };
   return JSON.stringify(failure);
 }
 
@@ -223,18 +225,18 @@ const PAUSES_MS = [100, 400, 1_600];
 
 /** Stores the end of the call. Resolves with what is then stored. */
 async function storeResult(
-  store: OutboxStore<never>,
+  backend: Tables,
   { key }: Wanted,
   { owner, stored: claimed, ended }: Grant & { ended: Ended },
-): Promise<StoredPayment> {
+): Promise<PaymentRow> {
   const { result } = ended;
   const what = result.state === 'created' ? 'it was created' : result.state;
   let cause: unknown;
   for (const pauseMs of [0, ...PAUSES_MS]) {
     if (pauseMs > 0) await pause(pauseMs);
     try {
-      const finished = await store.finish(key, owner, result, claimed);
-      const stored = finished ?? (await mergeLateResult(store, key, result));
+      const finished = await backend.finish(key, owner, result, claimed);
+      const stored = finished ?? (await mergeLateResult(backend, key, result));
       if (stored !== undefined) return stored;
       break;
     } catch (error) {
@@ -249,10 +251,10 @@ async function storeResult(
  * but the fact that a payment exists never expires: it is settled as by a callback.
  */
 async function mergeLateResult(
-  store: OutboxStore<never>,
+  backend: Tables,
   key: string,
   result: Result,
-): Promise<StoredPayment | undefined> {
-  if (result.finding !== undefined) await store.settle(key, result.finding, undefined);
-  return store.read(key);
+): Promise<PaymentRow | undefined> {
+  if (result.finding !== undefined) await backend.settle(key, result.finding);
+  return backend.read(key);
 }

@@ -1,71 +1,99 @@
-import type { SettleOutcome } from './outbox.js';
-import type { Claim, Decided, Decision, Finding, Intent, Result, StoredPayment } from './store.js';
+import type {
+  Claim,
+  Decided,
+  Decision,
+  Finding,
+  Intent,
+  PaymentRow,
+  Result,
+  RowState,
+} from './backend.js';
 
-// The decisions of a store's steps, for stores that decide in JavaScript: each function takes the stored and locked
-// payment, and returns the change to make.
+// The decisions of a store's steps: each function takes the stored and locked payment, and returns the change to make.
 
-/** A payment with the fields that only the store sees. */
-export interface OwnedPayment extends StoredPayment {
+/** A row with the fields that only the store sees. */
+export interface OwnedRow extends Omit<PaymentRow, 'state'> {
+  readonly state: RowState;
   readonly owner: string | undefined;
   /** In epoch milliseconds. */
   readonly leaseUntilMs: number | undefined;
   /** Like that of a {@link Finding}. */
   readonly updatedAtUs: number | undefined;
+  /** The service's reference of the payment that has paid the order. */
+  readonly paidBy: string | undefined;
 }
 
 /** The fields that a step changes, besides the time of the change. */
-export type Change = Partial<OwnedPayment>;
+export type RowChange = Partial<OwnedRow>;
 
 /** Returns undefined unless the payment is `sending` under an expired lease. */
 export function expire(
-  { state, leaseUntilMs = 0 }: OwnedPayment,
+  { state, leaseUntilMs = 0 }: Pick<OwnedRow, 'state' | 'leaseUntilMs'>,
   nowMs: number,
-): Change | undefined {
+): RowChange | undefined {
   return state === 'sending' && leaseUntilMs <= nowMs ? { state: 'unresolved' } : undefined;
 }
 
 /** A granted claim changes the state to `sending`. Returns undefined if nothing changes. */
 export function claim(
-  row: OwnedPayment,
+  row: OwnedRow,
   { intent, owner, allowsRejected, leaseMs }: Omit<Claim, 'key'>,
   nowMs: number,
-): Change | undefined {
+): RowChange | undefined {
   const { state, digest, attempts } = row;
   const isFree =
-    state === 'rejected'
-      ? allowsRejected
-      : state === 'recorded' && (intent === undefined || intent.digest === digest);
+    state === 'elsewhere'
+      ? intent !== undefined
+      : state === 'rejected'
+        ? allowsRejected
+        : state === 'recorded' && (intent === undefined || intent.digest === digest);
   if (!isFree) return expire(row, nowMs);
   const sending = { state: 'sending', owner, leaseUntilMs: nowMs + leaseMs } as const;
-  return { ...intent, ...sending, attempts: attempts + 1, sentAtMs: nowMs, failure: undefined };
+  const began = state === 'elsewhere' ? { recordedAtMs: nowMs } : {};
+  return {
+    ...intent,
+    ...began,
+    ...sending,
+    attempts: attempts + 1,
+    sentAtMs: nowMs,
+    failure: undefined,
+  };
 }
 
 /** Returns undefined if the stored payment prevents it, and nothing changes. */
-export function record({ state }: OwnedPayment, intent: Intent): Change | undefined {
+export function record(
+  { state }: Pick<OwnedRow, 'state'>,
+  intent: Intent,
+  nowMs: number,
+): RowChange | undefined {
+  if (state === 'elsewhere') return { ...intent, state: 'recorded', recordedAtMs: nowMs };
   return state === 'rejected' ? { ...intent, state: 'recorded' } : undefined;
 }
 
 /** The change after any end of an attempt to send. An `unresolved` payment keeps the lease, for {@link resolve}. */
-export function end(result: Result): Change {
-  const { state, finding, failure } = result;
+export function end(result: Result): RowChange {
+  const { finding, failure } = result;
+  const isUnheard = finding !== undefined && finding.updatedAtUs === undefined;
+  const state: RowState = isUnheard ? 'unheard' : result.state;
   const change = { ...finding, state, failure, owner: undefined };
   return state === 'unresolved' ? change : { ...change, leaseUntilMs: undefined };
 }
 
-/** Returns what becomes of a person's decision, which is about a payment with this many attempts, and its change. */
+/** Returns what becomes of a decision, which is about a payment with this many attempts, and its change. */
 export function resolve(
-  row: OwnedPayment,
+  row: OwnedRow,
   decision: Decision,
   attempts: number,
   nowMs: number,
-): { readonly decided: Decided; readonly change?: Change } {
+): { readonly decided: Decided; readonly change?: RowChange } {
   const stored = visible(row, nowMs);
+  if (stored === undefined) return { decided: { outcome: 'unknown' } };
   const { state } = stored;
   const isOpen = state === 'unresolved' || state === 'sending';
   const leftMs = (row.leaseUntilMs ?? 0) - nowMs;
   if (isOpen && row.attempts === attempts) {
-    // The request of the last attempt may still reach the service, where a person could not find its payment yet.
-    if (decision.state === 'rejected' && leftMs > 0) {
+    // The request of the last attempt may still reach the service, where nobody could find its payment yet.
+    if (decision.state !== 'created' && leftMs > 0) {
       return { decided: { outcome: 'too-early', leftMs } };
     }
     if (state === 'unresolved') return { decided: { outcome: 'resolved' }, change: end(decision) };
@@ -73,19 +101,38 @@ export function resolve(
   return { decided: { outcome: 'moved-on', stored } };
 }
 
-/** Returns the outcome of a finding and its change. The caller must store a `second-payment`. */
-export function settle(
-  row: OwnedPayment | undefined,
-  finding: Finding,
-): { readonly outcome: SettleOutcome; readonly change?: Change } {
-  if (row === undefined) return { outcome: 'not-ours' };
+/** The part of a row that decides what a callback makes of it. */
+export type Settleable = Pick<OwnedRow, 'state' | 'referenceNumber' | 'updatedAtUs' | 'paidBy'>;
+
+/**
+ * What a callback or a late answer makes of an order.
+ *
+ * - `settled`: the payment was not known to be created; now it is.
+ * - `known`: it was known already.
+ * - `second-payment`: the order has another payment. It must be stored in the list of second payments.
+ * - `elsewhere`: the store did not create it.
+ */
+export interface Settled {
+  readonly outcome: 'settled' | 'known' | 'second-payment' | 'elsewhere';
+  readonly change: RowChange | undefined;
+}
+
+/** @param isPaid whether the finding says that the payment is paid: the first such payment pays the order */
+export function settle(row: Settleable | undefined, finding: Finding, isPaid: boolean): Settled {
+  const paidBy = row?.paidBy;
   const { referenceNumber } = finding;
-  const change = end({ state: 'created', finding });
-  if (row.state !== 'created') return { outcome: 'settled', change };
-  if (referenceNumber === undefined) return { outcome: 'known' };
+  const paid = isPaid && paidBy === undefined ? { paidBy: referenceNumber } : undefined;
+  if (row === undefined || row.state === 'elsewhere') {
+    // Several payments of an order that the store did not create are nobody's mistake, unless two of them are paid.
+    const isSecond = isPaid && paidBy !== undefined && paidBy !== referenceNumber;
+    return { outcome: isSecond ? 'second-payment' : 'elsewhere', change: { ...paid } };
+  }
+  const change = { ...end({ state: 'created', finding }), ...paid };
+  if (row.state !== 'created' && row.state !== 'unheard') return { outcome: 'settled', change };
+  if (referenceNumber === undefined) return { outcome: 'known', change: undefined };
   if (row.referenceNumber === undefined) return { outcome: 'settled', change };
-  if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment' };
-  return isOlder(finding, row) ? { outcome: 'known' } : { outcome: 'known', change };
+  if (row.referenceNumber !== referenceNumber) return { outcome: 'second-payment', change: paid };
+  return { outcome: 'known', change: isOlder(finding, row) ? paid : change };
 }
 
 type Dated = Pick<Finding, 'updatedAtUs'>;
@@ -95,16 +142,23 @@ export function isOlder(finding: Dated, known: Dated): boolean {
   return (finding.updatedAtUs ?? 0) < (known.updatedAtUs ?? 0);
 }
 
-/** Removes the fields that only the store sees, and shows an expired lease as `unresolved`. */
-export function visible(row: OwnedPayment, nowMs: number): StoredPayment {
-  const { owner, leaseUntilMs, updatedAtUs, ...stored } = { ...row, ...expire(row, nowMs) };
-  return stored;
+/**
+ * Removes the fields that only the store sees, and shows an expired lease as `unresolved`. Undefined for a payment that
+ * the store did not create.
+ */
+export function visible(row: OwnedRow, nowMs: number): PaymentRow | undefined {
+  const { owner, leaseUntilMs, updatedAtUs, paidBy, state, ...stored } = {
+    ...row,
+    ...expire(row, nowMs),
+  };
+  if (state === 'elsewhere') return undefined;
+  return { ...stored, state: state === 'unheard' ? 'created' : state };
 }
 
 // The result of a single statement is known except for the database's time, which this process's clock replaces.
 
 /** The payment that a claim has stored as new. */
-export function added({ body, digest }: Intent): StoredPayment {
+export function added({ body, digest }: Intent): PaymentRow {
   const atMs = Date.now();
   return {
     body,
@@ -121,7 +175,7 @@ export function added({ body, digest }: Intent): StoredPayment {
 }
 
 /** The stored payment after the end of an attempt to send. */
-export function finished(claimed: StoredPayment, result: Result): StoredPayment {
+export function finished(claimed: PaymentRow, result: Result): PaymentRow {
   const changedAtMs = Date.now();
   const { state, failure } = result;
   if (state !== 'created') return { ...claimed, state, failure, changedAtMs };

@@ -1,4 +1,4 @@
-import { StoreError, MerchantPaymentsError } from '../errors.js';
+import { MerchantPaymentsError, StoreError } from '../errors.js';
 
 /** Wraps a driver's error, so that users see an error of this package. */
 export function explainStep(error: unknown, what: string): MerchantPaymentsError {

@@ -1,14 +1,23 @@
-import type { InboxContext } from './inbox.js';
+import type { StoreContext } from './callback-store.js';
+import type { Judged } from './change-steps.js';
 
 /** The argument of `work`. Its signal is created on first use, because it is expensive and most work never reads it. */
-export class WorkContext<Tx> implements InboxContext<Tx> {
+export class WorkContext<Tx> implements StoreContext<Tx> {
   readonly tx: Tx;
   readonly stale: boolean;
+  readonly current: boolean;
+  readonly secondPayment: boolean;
   readonly #transaction: { readonly signal: AbortSignal };
 
-  constructor(tx: Tx, stale: boolean, transaction: { readonly signal: AbortSignal }) {
+  constructor(
+    tx: Tx,
+    { stale, current, secondPayment }: Pick<Judged, 'stale' | 'current' | 'secondPayment'>,
+    transaction: { readonly signal: AbortSignal },
+  ) {
     this.tx = tx;
     this.stale = stale;
+    this.current = current;
+    this.secondPayment = secondPayment;
     this.#transaction = transaction;
   }
 

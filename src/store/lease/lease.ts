@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import type { InboxOutcome } from '../inbox.js';
+import type { ChangeOutcome } from '../callback-store.js';
 
 type Granted = 'claimed' | 'claimed-stale';
 
@@ -7,7 +7,7 @@ type Granted = 'claimed' | 'claimed-stale';
  * A store's answer to a claim. `claimed-stale` grants the claim for a change older than the last one processed.
  * The claim itself reports this, since the watermark could have moved by a second read.
  */
-export type ClaimAnswer = Granted | Exclude<InboxOutcome, 'processed'>;
+export type ClaimAnswer = Granted | Exclude<ChangeOutcome, 'processed'>;
 
 const ANSWERS: Readonly<Record<ClaimAnswer, true>> = {
   claimed: true,

@@ -1,11 +1,13 @@
 /**
- * A step of the outbox in one transaction: yields each statement, and receives the text in each row of its answer. A
+ * A step of a store in one transaction: yields each statement, and receives the text in each row of its answer. A
  * generator, so that the same code runs across awaits on a server's connection, and at once on SQLite's.
  */
 export type Step<Value> = Generator<string, Value, readonly string[]>;
 
 /** How an engine runs statements and steps. */
 export interface SqlSession<Tx> {
+  /** Creates missing tables, columns and indexes. */
+  setup(): Promise<void>;
   /** Runs one SELECT. */
   read(statement: string): Promise<readonly string[]>;
   /**

@@ -1,14 +1,5 @@
-import { StoreError, RetryLaterError } from '../errors.js';
+import { RetryLaterError, StoreError } from '../errors.js';
 import { causesOf } from '../protocol/causes.js';
-import {
-  givenName,
-  invalidOption,
-  type OptionRules,
-  optional,
-  type Resolved,
-  resolveOptions,
-  wholeNumber,
-} from '../protocol/options.js';
 
 /** The stored description of an error. Control characters are replaced, and long texts are truncated. */
 export interface FailureText {
@@ -23,69 +14,7 @@ export interface FailureText {
   message: string;
 }
 
-/** Identifies a status change. */
-export interface ChangeId {
-  /** The same for every delivery of the change: `callback.key`. */
-  key: string;
-  /** Identifies the payment: the service's `referenceNumber`. */
-  paymentReference: string;
-}
-
-/** A change whose work failed and has not completed since. */
-export interface FailedChange extends ChangeId {
-  /** When the change happened at the service: its `updatedAt`, to the millisecond. */
-  occurredAt: Date;
-  /** How often its work has failed. 0 for a change that was parked behind another one (`blockParked`). */
-  attempts: number;
-  /** When it first failed, or was parked behind another. */
-  firstFailedAt: Date;
-  /** When it last failed. */
-  lastFailedAt: Date;
-  /** Whether it is parked: deliveries are acknowledged without a run, and only `replay` runs it again. */
-  parked: boolean;
-  /** Why it last failed. */
-  error: FailureText;
-  /** The verified body as received, if the inbox has `keepBodies: true`. */
-  rawBody?: Uint8Array | undefined;
-}
-
-/** Selects the failed changes to list. */
-export interface FailedChangesOptions {
-  /**
-   * The most changes to list: a whole number from 1.
-   * @default all
-   */
-  limit?: number | undefined;
-  /**
-   * Lists only the changes of this payment: the service's `referenceNumber`.
-   * @default the changes of every payment
-   */
-  paymentReference?: string | undefined;
-}
-
-/** The methods of an inbox that keeps the changes whose work failed. */
-export interface FailedChangeStore {
-  /**
-   * Lists the changes whose work failed and has not completed since, ordered by their first failure. They are
-   * read in pages: you may replay or discard changes while you list them, and a change that fails again in the
-   * meantime is not listed twice.
-   *
-   * @throws {InvalidOptionError} when an option is invalid or unknown
-   */
-  failedChanges(options?: FailedChangesOptions): AsyncIterable<FailedChange>;
-  /**
-   * Forgets the failures of a change, and unparks it. The change is not marked as processed: a later
-   * delivery runs it.
-   *
-   * @returns whether there was a failure to forget
-   * @throws {InvalidOptionError} when `change` is not an object with `key` and `paymentReference`
-   */
-  discard(change: ChangeId): Promise<boolean>;
-}
-
-/**
- * How an inbox that keeps failures handles a failed delivery. The receiver sets it; other inboxes ignore it.
- */
+/** How a store that keeps failed changes handles a failed delivery. The receiver sets it; other stores ignore it. */
 export interface FailurePolicy {
   /**
    * The number of failures after which the change is parked: a whole number from 1.
@@ -102,7 +31,7 @@ export interface FailurePolicy {
    * @default false
    */
   readonly runParked?: boolean | undefined;
-  /** Returns the verified body as received. Called only after a failure, by an inbox that keeps bodies. */
+  /** Returns the verified body as received. Called only after a failure, by a store that keeps bodies. */
   getRawBody?(): Uint8Array;
   /** Returns the description of the work's error to store. By default, the one that {@link FailureText} describes. */
   describeError?(error: unknown): FailureText;
@@ -110,23 +39,6 @@ export interface FailurePolicy {
   onParked?(attempts: number): void;
   /** Called with the store's error when a failure could not be stored. `process` rejects with the work's error. */
   onNotKept?(error: unknown): void;
-}
-
-const listRules = {
-  limit: optional(wholeNumber({ min: 1, unit: 'changes' })),
-  paymentReference: optional(givenName),
-} satisfies OptionRules<FailedChangesOptions>;
-
-/** @throws {InvalidOptionError} when an option is invalid or unknown */
-export function resolveListOptions(options: FailedChangesOptions = {}): Resolved<typeof listRules> {
-  return resolveOptions(options, listRules);
-}
-
-/** @throws {InvalidOptionError} when `change` is not an object with a key and a paymentReference */
-export function assertChangeId(change: ChangeId): void {
-  const { key, paymentReference } = (change ?? {}) as Partial<ChangeId>;
-  if (typeof key === 'string' && typeof paymentReference === 'string') return;
-  throw invalidOption('change', 'an object with key and paymentReference', change);
 }
 
 /** Whether an error that the work threw counts as a failure of its change. */

@@ -1,13 +1,24 @@
-import type { OutboxState, SettleOutcome } from './outbox.js';
+import type { FailedChange } from './attention.js';
+import type { ChangeOutcome, StoreContext } from './callback-store.js';
+import type { Change, ChangeName } from './change.js';
+import type { PaymentState } from './payment-store.js';
+
+/**
+ * The state of a row.
+ *
+ * - `unheard`: `created`, and no callback about it has come.
+ * - `elsewhere`: callbacks name the order, and no payment of it was created through the store.
+ */
+export type RowState = PaymentState | 'unheard' | 'elsewhere';
 
 /** A payment as stored. */
-export interface StoredPayment {
+export interface PaymentRow {
   /** The request body as JSON with ordered keys, so that equal payments have equal texts. */
   readonly body: string;
   /** A digest of `body`. */
   readonly digest: string;
   /** `unresolved` also for a payment that is `sending` under an expired lease. */
-  readonly state: OutboxState;
+  readonly state: PaymentState;
   /** How often it was claimed. */
   readonly attempts: number;
   /** In epoch milliseconds, like the other times. */
@@ -19,7 +30,7 @@ export interface StoredPayment {
   readonly referenceNumber: string | undefined;
   /** JSON of the payment's record. */
   readonly payment: string | undefined;
-  /** JSON of an `OutboxFailure`. */
+  /** JSON of a `SendFailure`. */
   readonly failure: string | undefined;
 }
 
@@ -47,12 +58,12 @@ export interface Claimed {
   /** Whether this caller alone may send the payment now. */
   readonly granted: boolean;
   /** The payment as stored after the claim; undefined if there is none. */
-  readonly stored: StoredPayment | undefined;
+  readonly stored: PaymentRow | undefined;
 }
 
 /** What a callback or an answer says about a payment. */
 export interface Finding {
-  /** Like that of {@link StoredPayment}. */
+  /** Like that of {@link PaymentRow}. */
   readonly referenceNumber: string | undefined;
   /** JSON of its record. */
   readonly payment: string | undefined;
@@ -65,32 +76,38 @@ export type Result =
   | { readonly state: 'created'; readonly finding: Finding; readonly failure?: string | undefined }
   | {
       readonly state: 'rejected' | 'recorded' | 'unresolved';
-      /** JSON of an `OutboxFailure`; undefined if nothing was attempted. */
+      /** JSON of a `SendFailure`; undefined if nothing was attempted. */
       readonly failure: string | undefined;
       readonly finding?: undefined;
     };
 
-/** What a person found out about a payment. */
+/** What a person, or a look at the service, found out about a payment. `recorded`: it may be sent again. */
 export type Decision =
   | Extract<Result, { state: 'created' }>
-  | { readonly state: 'rejected'; readonly failure: undefined; readonly finding?: undefined };
+  | {
+      readonly state: 'rejected' | 'recorded';
+      readonly failure: undefined;
+      readonly finding?: undefined;
+    };
 
 /**
- * What became of a person's decision.
+ * What became of a decision.
  *
  * - `resolved`: it is stored.
  * - `moved-on`: the payment has another state or other attempts; nothing was changed.
  * - `too-early`: the lease of the last attempt has `leftMs` milliseconds left; nothing was changed.
+ * - `unknown`: there is no such payment.
  */
 export type Decided =
   | { readonly outcome: 'resolved' }
-  | { readonly outcome: 'moved-on'; readonly stored: StoredPayment }
-  | { readonly outcome: 'too-early'; readonly leftMs: number };
+  | { readonly outcome: 'moved-on'; readonly stored: PaymentRow }
+  | { readonly outcome: 'too-early'; readonly leftMs: number }
+  | { readonly outcome: 'unknown' };
 
 /** The position after which a page starts: that of the last entry of the previous page. */
 export interface Cursor {
   readonly atMs: number;
-  readonly key: string;
+  readonly names: readonly string[];
 }
 
 /** A page of a list. */
@@ -101,49 +118,50 @@ export interface Page {
   readonly limit: number;
 }
 
-/** An entry of a list. */
+/** An entry of a list of payments. */
 export interface Listed {
+  readonly place: Cursor;
   readonly key: string;
-  readonly stored: StoredPayment;
+  readonly stored: PaymentRow;
 }
 
 /** A second payment as stored. */
-export interface StoredSecondPayment {
-  /** The key of the first payment. */
-  readonly key: string;
-  /** The request body of the first payment, as JSON. */
-  readonly body: string;
-  /** Like that of {@link StoredPayment}. */
-  readonly referenceNumber: string;
+export interface SecondRow {
+  readonly place: Cursor;
   /** JSON of its record. */
   readonly payment: string;
-  readonly foundAtMs: number;
 }
 
-/** A page of the list of second payments. */
-export interface SecondPaymentsPage {
-  readonly after: StoredSecondPayment | undefined;
-  readonly limit: number;
+/** A failed change as stored. */
+export interface FailedRow {
+  readonly place: Cursor;
+  readonly change: FailedChange;
 }
 
 /**
- * The database operations of an outbox. Each method is one atomic step, serialized with those of all processes.
- * The store has one clock for all processes.
+ * The operations of a store's tables. Each method is one atomic step, serialized with those of all processes. The
+ * store has one clock for all processes.
  *
- * `key` identifies the payment: the merchant's reference, or a digest of it if a store might not handle the
+ * `key` identifies the order: the merchant's reference, or a digest of it if a store might not handle the
  * reference. It has at most 128 printable ASCII characters, and its case matters. The
  * original reference is in the body. A `referenceNumber` is converted in the same way.
  *
  * `tx` is the merchant's own transaction, in which the step must run; if it is undefined, the store uses its
  * own. The other methods must never run inside another transaction.
  */
-export interface OutboxStore<Tx = unknown> {
+export interface Backend<Tx = unknown> {
   /** Whether {@link record} requires a `tx`, so that a forgotten one does not store the payment without its order. */
   readonly needsTransaction: boolean;
+  /** Runs `work` for a change, settles its payment, and keeps its failure: see `CallbackStore.process`. */
+  process(
+    change: Change,
+    work: (context: StoreContext<Tx>) => Promise<void>,
+  ): Promise<ChangeOutcome>;
   /**
    * Claims a payment, so that only one caller sends it.
    *
-   * - Nothing is stored: stores the `intent` and grants the claim; without an `intent`, does nothing.
+   * - Nothing is stored, or the order is known only from callbacks: stores the `intent` and grants the claim; without
+   *   an `intent`, does nothing.
    * - `recorded`: granted, unless the `intent` has another digest than the stored payment.
    * - `rejected`: granted if `allowsRejected`; an `intent` replaces the stored payment.
    * - `sending` under an expired lease: not granted; becomes `unresolved` and keeps its owner.
@@ -158,10 +176,10 @@ export interface OutboxStore<Tx = unknown> {
    *
    * @returns the payment that is stored now; may be undefined if it is the intent
    */
-  record(key: string, intent: Intent, tx: Tx | undefined): Promise<StoredPayment | undefined>;
+  record(key: string, intent: Intent, tx: Tx | undefined): Promise<PaymentRow | undefined>;
   /**
    * Stores the result of an attempt if the payment still has this owner, and clears the owner. The lease remains if
-   * the payment is now `unresolved`. A payment loses its owner to {@link settle}, {@link resolve} or another claim,
+   * the payment is now `unresolved`. A payment loses its owner to {@link process}, {@link resolve} or another claim,
    * but not when its lease expires.
    *
    * @param claimed what the claim returned; since then, others can have changed only its state and times
@@ -171,29 +189,17 @@ export interface OutboxStore<Tx = unknown> {
     key: string,
     owner: string,
     result: Result,
-    claimed: StoredPayment | undefined,
-  ): Promise<StoredPayment | undefined>;
+    claimed: PaymentRow | undefined,
+  ): Promise<PaymentRow | undefined>;
+  /** Stores that the payment exists at the service, as a late answer says. */
+  settle(key: string, finding: Finding): Promise<void>;
   /**
-   * Stores that the payment exists at the service.
-   *
-   * - Nothing is stored under the key: `not-ours`.
-   * - Stored, but not `created` or without a `referenceNumber`: `settled`. It becomes `created` with the finding,
-   *   and loses its owner. If it is `created` and the finding has no `referenceNumber`: `known`, nothing changes.
-   * - The same `referenceNumber`: `known`. The finding replaces the record unless it is older;
-   *   a record without a time is older than any other.
-   * - Another `referenceNumber`: `second-payment`. It is stored in another list, with one entry per key
-   *   and `referenceNumber`, which keeps the newest record.
+   * Carries out a decision about an `unresolved` payment, or one with an expired lease, and clears its owner, if it
+   * has this many attempts. Any decision but `created` also requires that the lease of the last attempt has expired.
    */
-  settle(key: string, finding: Finding, tx: Tx | undefined): Promise<SettleOutcome>;
-  /**
-   * Makes an `unresolved` payment, or one with an expired lease, `created` or `rejected`, and clears its owner, if it
-   * has this many attempts. `rejected` also requires that the lease of the last attempt has expired.
-   *
-   * @returns undefined if nothing is stored
-   */
-  resolve(key: string, decision: Decision, attempts: number): Promise<Decided | undefined>;
+  resolve(key: string, decision: Decision, attempts: number): Promise<Decided>;
   /** Resolves with what is stored under the key. */
-  read(key: string): Promise<StoredPayment | undefined>;
+  read(key: string): Promise<PaymentRow | undefined>;
   /**
    * Makes payments that are `sending` under an expired lease `unresolved`; they keep their owner.
    *
@@ -202,15 +208,44 @@ export interface OutboxStore<Tx = unknown> {
   expire(): Promise<number>;
   /** Lists `recorded` payments, ordered by `changedAt` and key. */
   listRecorded(page: Page): Promise<readonly Listed[]>;
-  /** Lists `unresolved` payments and those with an expired lease, ordered by `sentAt` and key. */
-  listUnresolved(page: Page): Promise<readonly Listed[]>;
-  /** Lists second payments, ordered by `foundAt`, key and `referenceNumber`. */
-  listSecondPayments(page: SecondPaymentsPage): Promise<readonly StoredSecondPayment[]>;
   /**
-   * Deletes payments that are `created` or `rejected` and last changed before a time, and second payments
-   * found before it.
+   * Lists `unresolved` payments and those with an expired lease, ordered by `sentAt` and key.
    *
-   * @returns how many payments were deleted, second payments not counted
+   * @param isOver whether to list only those whose last attempt can no longer create the payment
    */
-  prune(olderThan: Date): Promise<number>;
+  listUnresolved(page: Page, isOver: boolean): Promise<readonly Listed[]>;
+  /** Lists `created` payments without a callback, ordered by `changedAt` and key. */
+  listUnheard(page: Page): Promise<readonly Listed[]>;
+  /** Lists second payments, ordered by when they were found and their names. */
+  listSecond(page: Page): Promise<readonly SecondRow[]>;
+  /** Lists failed changes, of one payment or all, ordered by their first failure and their names. */
+  listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]>;
+  /** Stops waiting for the first callback of a `created` payment. */
+  stopWaiting(key: string): Promise<void>;
+  /**
+   * Deletes a second payment if its record is still the same.
+   *
+   * @returns whether it has changed, and was not deleted
+   */
+  forgetSecond(
+    key: string,
+    referenceNumber: string,
+    isSame: (payment: string) => boolean,
+  ): Promise<boolean>;
+  /**
+   * Deletes the failure of a change if it has this many attempts.
+   *
+   * @returns whether it has changed, and was not deleted
+   */
+  forgetFailed(name: ChangeName, attempts: number): Promise<boolean>;
+  setup(): Promise<void>;
+  /**
+   * Deletes what has ended and last changed before a time.
+   *
+   * @returns how many rows were deleted
+   */
+  prune(beforeMs: number): Promise<number>;
 }
+
+/** A backend whose transactions are of no interest. */
+export type Tables = Omit<Backend<never>, 'process'>;

@@ -1,21 +1,23 @@
 import type { RequestOptions } from '../client/options.js';
 import type { MerchantPaymentsError, RequestError, RequestOutcome } from '../errors.js';
+import type { Awaitable } from '../protocol/awaitable.js';
 import type { CreatePaymentInput, PaymentStatusRecord } from '../protocol/payment.js';
+import type { ManagedStore } from './callback-store.js';
 
 /**
- * The state of a payment in the outbox.
+ * The state of a payment in a store.
  *
  * - `recorded`: it is waiting to be sent, and does not exist at the service.
  * - `sending`: a process is sending it right now.
  * - `created`: it exists at the service.
  * - `rejected`: the service did not accept it, or a person found that it was not created.
- * - `unresolved`: it was sent, and may or may not exist at the service. The outbox never sends it again:
- *   its callback settles it, or a person does, by {@link PaymentOutbox.resolve}.
+ * - `unresolved`: it was sent, and may or may not exist at the service. The store does not send it again:
+ *   its callback settles it, or a person does, by {@link PaymentStore.resolve}.
  */
-export type OutboxState = 'recorded' | 'sending' | 'created' | 'rejected' | 'unresolved';
+export type PaymentState = 'recorded' | 'sending' | 'created' | 'rejected' | 'unresolved';
 
 /** Why the last attempt to send did not return a created payment. */
-export interface OutboxFailure {
+export interface SendFailure {
   /** The `code` of the error. */
   readonly code: string;
   /** The error's `requestOutcome`: whether the payment may exist. */
@@ -24,12 +26,12 @@ export interface OutboxFailure {
   readonly httpStatus?: number | undefined;
 }
 
-/** A payment in an outbox. */
-export interface OutboxPayment {
+/** A payment in a store. */
+export interface StoredPayment {
   /** The merchant's own reference. */
   merchantPaymentReference: string;
   /** Its state. */
-  state: OutboxState;
+  state: PaymentState;
   /**
    * The payment's record, from the latest callback or else from the answer to its creation. Absent unless it is
    * `created`, and after an answer whose body was lost.
@@ -50,7 +52,7 @@ export interface OutboxPayment {
   /** When its state or its record last changed. */
   changedAt: Date;
   /** Why the last attempt to send failed, if it did. */
-  failure?: OutboxFailure | undefined;
+  failure?: SendFailure | undefined;
   /**
    * The client's error, if this call sent the payment and returns a result all the same: the outcome is unknown
    * (`unresolved`), or the answer was lost (`created`). Not stored.
@@ -58,59 +60,15 @@ export interface OutboxPayment {
   error?: MerchantPaymentsError | undefined;
 }
 
-/** A further payment at the service with the `merchantPaymentReference` of an earlier one. */
-export interface SecondPayment {
-  /** The merchant's own reference. */
-  merchantPaymentReference: string;
-  /** The service's identifier of the payment. */
-  referenceNumber: string;
-  /** Its record, from the latest callback or the answer to its creation. */
-  payment: Partial<PaymentStatusRecord> & Record<string, unknown>;
-  /** When it was first seen, by the store's clock. */
-  foundAt: Date;
-}
-
-/**
- * What a callback meant to the outbox.
- *
- * - `settled`: the payment was not known to be created; now it is.
- * - `known`: it was known already; the newest record is kept.
- * - `second-payment`: the service already has another payment for the same reference. It is listed by
- *   {@link PaymentOutbox.secondPayments}: look both up at the service, and refund one if both are paid.
- * - `not-ours`: the outbox has no payment with this reference.
- */
-export type SettleOutcome = 'settled' | 'known' | 'second-payment' | 'not-ours';
-
-/** The transaction to write in. */
-export interface OutboxContext<Tx> {
-  /** The merchant's own transaction, or that of an inbox of the same database. */
+/** The second argument of {@link PaymentStore.record}. */
+export interface RecordContext<Tx> {
+  /** Your own open transaction, or the `tx` that the store passed to your work. */
   tx: Tx;
-}
-
-/** The second argument of {@link PaymentOutbox.record}. */
-export interface RecordContext<Tx> extends OutboxContext<Tx> {
   /** Fields that the interface does not document, sent in addition to the three. */
   extraBody?: Record<string, unknown> | undefined;
 }
 
-/** Options of {@link PaymentOutbox.unresolved}. */
-export interface UnresolvedOptions {
-  /**
-   * Lists only payments sent at least this many milliseconds ago. A whole number from 0.
-   * @default 0
-   */
-  olderThanMs?: number | undefined;
-  /**
-   * The most payments to list. A whole number from 1.
-   * @default all
-   */
-  limit?: number | undefined;
-}
-
-/** Options of {@link PaymentOutbox.secondPayments}. */
-export type SecondPaymentsOptions = Pick<UnresolvedOptions, 'limit'>;
-
-/** What a person found out about an unresolved payment. */
+/** What was found out about an unresolved payment. */
 export type Resolution =
   | {
       /** It exists at the service. */
@@ -121,18 +79,32 @@ export type Resolution =
     }
   | 'not-created';
 
-/** The payment on which a person's decision is based: the one that {@link PaymentOutbox.unresolved} listed. */
+/** The payment on which a person's decision is based: the one that `attention()` listed. */
 export interface SeenPayment {
   /** Its `attempts` when it was looked up at the service. A whole number from 0. */
   attempts: number;
 }
 
-/** The result of {@link PaymentOutbox.recover}. */
+/** Options of {@link PaymentStore.recover}. */
+export interface RecoverOptions {
+  /**
+   * Looks an unresolved payment up at the service. Return its `referenceNumber`, or `'not-created'` if the service
+   * certainly has no payment for this reference, which is then sent again, or nothing if you can't tell. It is called
+   * only once the last attempt can no longer create the payment.
+   */
+  lookUp?(
+    merchantPaymentReference: string,
+  ): Awaitable<{ referenceNumber: string } | 'not-created' | undefined>;
+}
+
+/** The result of {@link PaymentStore.recover}. */
 export interface Recovery {
-  /** How many recorded payments were sent. */
+  /** How many payments were sent. */
   resent: number;
   /** How many became `unresolved`: their process died while sending, or this call received no answer. */
   unresolved: number;
+  /** How many unresolved payments `lookUp` has found at the service; absent if none. */
+  found?: number | undefined;
   /** How many of the sent payments the service refused, which are now `rejected`; absent if none. */
   rejected?: number | undefined;
   /**
@@ -144,14 +116,35 @@ export interface Recovery {
   error?: RequestError | undefined;
 }
 
+/** Options of {@link PaymentStore.startRecovery}. */
+export interface RecoveryOptions extends RecoverOptions {
+  /**
+   * How long to wait between two calls of `recover`, in milliseconds. A whole number from 1 to 2_147_483_647.
+   * @default 60_000
+   */
+  everyMs?: number | undefined;
+  /**
+   * Called when `recover` fails. What it throws is ignored.
+   * @default logs code and message to console.error; nothing if the store has a `logger`
+   */
+  onError?(error: unknown): unknown;
+}
+
+/** A recovery that runs until it is stopped. With `await using`, it stops at the end of the block. */
+export interface RunningRecovery extends AsyncDisposable {
+  /** Stops it. Resolves once a `recover` that is under way has ended. */
+  stop(): Promise<void>;
+}
+
 /**
- * Creates payments so that no order gets two of them, across crashes and on any number of instances
- * (interface section 4.1 promises nothing for a creation that is sent twice).
+ * A store that also creates payments, so that no order gets two of them, across crashes and on any number of
+ * instances (interface section 4.1 promises nothing for a creation that is sent twice).
  *
  * A payment is stored before it is sent. Only one caller at a time sends a `merchantPaymentReference`
- * and, once the payment may exist at the service, the outbox does not send it again.
+ * and, once the payment may exist at the service, the store does not send it again. Its callback settles it, whenever
+ * the callback comes.
  */
-export interface PaymentOutbox<Tx = unknown> {
+export interface PaymentStore<Tx = undefined> extends ManagedStore<Tx> {
   /**
    * Stores the payment and sends it. Called again for the same payment, it resolves with what is stored
    * (`replayed`). While another caller is sending the payment, it waits for up to `timeoutMs`, and then resolves
@@ -170,7 +163,7 @@ export interface PaymentOutbox<Tx = unknown> {
    * @throws {RequestError} when the service did not accept the payment (stored as `rejected`), and when nothing was
    * sent or it answered 429 (stored as `recorded`: {@link recover}, `send` or another `create` sends it)
    */
-  create(input: CreatePaymentInput, options?: RequestOptions): Promise<OutboxPayment>;
+  create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment>;
   /**
    * Stores the payment in your own transaction, and sends nothing: order and payment are stored together or
    * not at all. Call {@link send} after the commit; after a crash, {@link recover} sends it. Called
@@ -186,20 +179,9 @@ export interface PaymentOutbox<Tx = unknown> {
    *
    * @throws {StoreError} `UNKNOWN_REFERENCE` when nothing is stored under this reference
    */
-  send(merchantPaymentReference: string, options?: RequestOptions): Promise<OutboxPayment>;
-  /**
-   * Stores the record from a callback. A receiver with the option `outbox` calls this for every callback. The
-   * callback must be verified. With `tx: undefined`, the outbox uses its own transaction.
-   */
-  settle(payment: PaymentStatusRecord, context: OutboxContext<Tx>): Promise<SettleOutcome>;
+  send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment>;
   /** Resolves with what is stored under a reference, for example for the page to which the customer returns. */
-  get(merchantPaymentReference: string): Promise<OutboxPayment | undefined>;
-  /**
-   * Lists the payments that may or may not exist at the service, the oldest `sentAt` first.
-   */
-  unresolved(options?: UnresolvedOptions): AsyncIterable<OutboxPayment>;
-  /** Lists the payments whose reference already had a payment, in the order in which they were found. */
-  secondPayments(options?: SecondPaymentsOptions): AsyncIterable<SecondPayment>;
+  get(merchantPaymentReference: string): Promise<StoredPayment | undefined>;
   /**
    * Resolves a payment by hand, after someone has looked it up at the service. With `'not-created'`, the payment
    * becomes `rejected`: `create` or `send` sends it again, {@link recover} does not.
@@ -211,28 +193,23 @@ export interface PaymentOutbox<Tx = unknown> {
    * unresolved or has other attempts, and for `'not-created'` while the last attempt may still create the payment
    * (until its lease ends)
    */
-  resolve(
-    merchantPaymentReference: string,
-    resolution: Resolution,
-    seen: SeenPayment,
-  ): Promise<void>;
+  resolve(merchantPaymentReference: string, as: Resolution, seen: SeenPayment): Promise<void>;
   /**
    * Cleans up after crashes: payments whose process died while sending become `unresolved`, and recorded
-   * payments are sent. Any number of processes may call it at any time: run it on a timer. If the service would
-   * fail every payment alike (`error`), the other payments wait for the next call.
+   * payments are sent. With `lookUp`, unresolved payments are looked up at the service. With the store's option
+   * `repeatedReference: 'same-payment'`, they are sent again. Any number of processes may call it at any time. If the
+   * service would fail every payment alike (`error`), the other payments wait for the next call.
    *
    * @throws {ApiError} for a 401; the payments stay recorded
    * @throws {SecretUnavailableError} when the client's credentials can't be read
    * @throws {StoreError} when the store fails
+   * @throws what `lookUp` throws; its payment stays unresolved
    */
-  recover(): Promise<Recovery>;
+  recover(options?: RecoverOptions): Promise<Recovery>;
   /**
-   * Deletes payments that are `created` or `rejected` and last changed before `olderThan`, and second
-   * payments found before it. A deleted reference can be created again, and its callbacks are
-   * `not-ours`: keep payments for longer than a customer, or the service, may return to an order.
+   * Calls {@link recover} now and every `everyMs`, until it is stopped. It does not keep the process alive.
    *
-   * @returns how many payments were deleted, second payments not counted
-   * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+   * @throws {InvalidOptionError} when an option is invalid
    */
-  prune(olderThan: Date): Promise<number>;
+  startRecovery(options?: RecoveryOptions): RunningRecovery;
 }

@@ -1,0 +1,95 @@
+import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { FailureText } from './failure.js';
+import type { StoredPayment } from './payment-store.js';
+
+/**
+ * What needs a person.
+ *
+ * - `unresolved`: a payment was sent, and may or may not exist at the service. Look it up there and `resolve` it.
+ * - `second-payment`: the service has another payment for the reference. Look both up, refund one if both are paid,
+ *   then `discard` the item.
+ * - `failed-change`: the work for a change failed. Fix the cause; the service's next delivery, or a replay, runs it.
+ * - `no-callback`: a payment was created, and no callback about it has come. Look it up at the service, check that
+ *   callbacks reach you, then `discard` the item.
+ */
+export type AttentionKind = 'unresolved' | 'second-payment' | 'failed-change' | 'no-callback';
+
+/** One item of `attention()`. */
+export type Attention = UnresolvedPayment | SecondPayment | FailedChange | PaymentWithoutCallback;
+
+interface Item {
+  /** The merchant's own reference. */
+  merchantPaymentReference: string;
+  /** Since when the item is on the list, by the store's clock: it was sent, found, failed first, or created then. */
+  since: Date;
+}
+
+/** A payment whose outcome is unknown. */
+export interface UnresolvedPayment extends Item {
+  kind: 'unresolved';
+  /** How often it was sent. `resolve` takes it, as `{ attempts }`. */
+  attempts: number;
+  /** The payment. */
+  stored: StoredPayment;
+}
+
+/** A further payment at the service with the `merchantPaymentReference` of an earlier one. */
+export interface SecondPayment extends Item {
+  kind: 'second-payment';
+  /** The service's identifier of this payment. */
+  referenceNumber: string;
+  /** Its record, from the latest callback or the answer to its creation. */
+  payment: Partial<PaymentStatusRecord> & Record<string, unknown>;
+}
+
+/** A change whose work failed and has not completed since. */
+export interface FailedChange extends Item {
+  kind: 'failed-change';
+  /** The service's identifier of the payment. */
+  referenceNumber: string;
+  /** The key of the change. */
+  key: string;
+  /** When the change happened at the service: its `updatedAt`, to the millisecond. */
+  occurredAt: Date;
+  /** How often its work has failed. 0 for a change that was parked behind another one (`blockParked`). */
+  attempts: number;
+  /** When it last failed. */
+  lastFailedAt: Date;
+  /** Whether it is parked: deliveries are acknowledged without a run, and only a replay runs it again. */
+  parked: boolean;
+  /** Why it last failed. */
+  error: FailureText;
+  /** The verified body as received, if the store has `keepBodies: true`. */
+  rawBody?: Uint8Array | undefined;
+}
+
+/** A created payment about which no callback has come. */
+export interface PaymentWithoutCallback extends Item {
+  kind: 'no-callback';
+  /** The payment. */
+  stored: StoredPayment;
+}
+
+/** Selects what `attention()` lists. */
+export interface AttentionOptions {
+  /**
+   * The kinds to list, in this order.
+   * @default all four, in the order of {@link AttentionKind}
+   */
+  kinds?: readonly AttentionKind[] | undefined;
+  /**
+   * Lists only items that are on the list for at least this many milliseconds. A whole number from 0.
+   * @default 0, and 3_600_000 (one hour) for `no-callback`
+   */
+  olderThanMs?: number | undefined;
+  /**
+   * The most items to list. A whole number from 1.
+   * @default all
+   */
+  limit?: number | undefined;
+  /**
+   * Lists only failed changes of this payment: the service's `referenceNumber`. The other kinds are then left out.
+   * @default all payments
+   */
+  referenceNumber?: string | undefined;
+}

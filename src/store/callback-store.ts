@@ -1,0 +1,117 @@
+import type { PaymentStatusRecord } from '../protocol/payment.js';
+import type { Attention, AttentionOptions } from './attention.js';
+import type { FailurePolicy } from './failure.js';
+
+/** One status change of a payment: a verified callback is one. */
+export interface StatusChange {
+  /** The same for every delivery of the change, and different for every other change of the payment. */
+  key: string;
+  /** The record that the callback carried. Its `updatedAt` orders the changes of a payment. */
+  payment: PaymentStatusRecord;
+  /**
+   * Whether `work` also runs for a change older than the last one processed.
+   * @default true
+   */
+  processStale?: boolean | undefined;
+  /**
+   * For a store that keeps failed changes: when to park one, and what to keep. A receiver sets it. Without it,
+   * failures are kept and no change is parked.
+   */
+  failures?: FailurePolicy | undefined;
+}
+
+/** The argument of `work`. */
+export interface StoreContext<Tx> {
+  /** The store's transaction, if it has one: what is written through it commits with the change, or not at all. */
+  tx: Tx;
+  /** Aborts when this process loses its claim on the change, because its lease or its connection is lost. */
+  signal: AbortSignal;
+  /** Whether a newer change of this payment was processed before. */
+  stale: boolean;
+  /**
+   * Whether the status of this change is now the order's. False for a stale change, and for a payment of an order
+   * that another payment has paid.
+   */
+  current: boolean;
+  /**
+   * Whether the service has another payment for this `merchantPaymentReference`: the one that the store created or
+   * knew first, or the one that paid.
+   */
+  secondPayment: boolean;
+}
+
+/**
+ * The outcome of processing a change.
+ *
+ * - `processed`: `work` ran and completed.
+ * - `duplicate`: `work` had already completed for this change.
+ * - `stale`: a newer change of the payment was processed before, and `processStale` is false.
+ * - `busy`: another change of the same order is being processed right now.
+ */
+export type ChangeOutcome = 'processed' | 'duplicate' | 'stale' | 'busy';
+
+/**
+ * Remembers which changes were processed, so that each is processed once, however often it is delivered
+ * (interface section 6).
+ *
+ * `work` completes at most once for a change. If it throws, or the process dies, a later delivery runs it again. Two
+ * runs for one order never overlap, as long as the holder of a lease keeps renewing it.
+ */
+export interface CallbackStore<Tx = undefined> {
+  /**
+   * Runs `work` unless the change was processed before, is stale, or has to wait.
+   *
+   * Rejects with the error that `work` throws, and when the store fails; the change is then not processed. A store
+   * that keeps failures stores the failure before it rejects. It rejects without running `work`, with a
+   * {@link StoreError}, for a parked change (`CHANGE_PARKED`), and for a change that it has just parked behind
+   * another one (`CHANGE_BLOCKED`).
+   */
+  process(
+    change: StatusChange,
+    work: (context: StoreContext<Tx>) => Promise<void>,
+  ): Promise<ChangeOutcome>;
+  /** Lists what needs a person, if the store keeps it. */
+  attention?(options?: AttentionOptions): AsyncIterable<Attention>;
+  /**
+   * Whether a store that keeps failed changes also keeps their bodies, which a replay needs.
+   * @default unknown
+   */
+  readonly keepsBodies?: boolean | undefined;
+}
+
+/** A store of this package, as it is without a client. */
+export interface ManagedStore<Tx = undefined> extends CallbackStore<Tx> {
+  /**
+   * Lists everything that needs a person, the oldest first within each kind. It is read in pages, so you may
+   * resolve, replay or discard items while you list them.
+   *
+   * @throws {InvalidOptionError} when an option is invalid or unknown
+   */
+  attention(options?: AttentionOptions): AsyncIterable<Attention>;
+  /**
+   * Takes an item off the list: forgets a failed change, whose next delivery runs it again, or a second payment, or
+   * stops waiting for a payment's first callback. An unresolved payment can't be discarded: `resolve` it.
+   *
+   * @throws {InvalidOptionError} when `item` is no item of `attention()` or is unresolved
+   * @throws {StoreError} `STATE_CHANGED` when the item is no longer on the list
+   */
+  discard(item: Attention): Promise<void>;
+  /**
+   * Creates missing tables, columns and indexes. Any number of processes may call it at the same time. If everything
+   * exists, it changes nothing and needs no right to create.
+   *
+   * @throws {StoreError} `MISSING_TABLES` when a table has other columns; `STORE_TIMEOUT`, `STORE_FAILED`
+   */
+  setup(): Promise<void>;
+  /**
+   * Deletes what has ended and last changed before `olderThan`: created and rejected payments, processed changes,
+   * failed changes with their bodies, second payments. A later delivery of a deleted change runs again, a deleted
+   * payment loses its watermark, and its reference can be created again. So keep them for longer than the service
+   * retries, you may replay, or a customer may return to an order.
+   *
+   * @returns how many rows were deleted
+   * @throws {InvalidOptionError} when `olderThan` is not a valid Date
+   */
+  prune(olderThan: Date): Promise<number>;
+  readonly keepsBodies: boolean;
+}

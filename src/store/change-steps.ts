@@ -1,0 +1,115 @@
+import { StoreError } from '../errors.js';
+import type { Change } from './change.js';
+import { describeFailure, isFailure } from './failure.js';
+import * as steps from './steps.js';
+
+// The decisions about a change, from what the store holds while the order is locked or claimed.
+
+/** What is stored about a change and its order. */
+export interface SeenChange {
+  /** The order's row; undefined if there is none. */
+  readonly row: steps.Settleable | undefined;
+  readonly isProcessed: boolean;
+  /** When the newest processed change of the payment happened, in epoch microseconds as digits. */
+  readonly watermarkUs: string | undefined;
+  /** The change's own failure. */
+  readonly failure: { readonly attempts: number; readonly parked: boolean } | undefined;
+  /** Whether an earlier change of the payment is parked. */
+  readonly isBehindParked: boolean;
+  /** The time of its record in the list of second payments; undefined if it is not on that list. */
+  readonly secondUpdatedAtUs: number | undefined;
+}
+
+/** What happens to a change. */
+export interface Judged {
+  readonly verdict: 'run' | 'duplicate' | 'stale' | 'parked' | 'blocked';
+  readonly stale: boolean;
+  readonly current: boolean;
+  readonly secondPayment: boolean;
+  /** What its callback makes of the order. */
+  readonly settled: steps.Settled;
+  /** The watermark once it is processed. */
+  readonly watermarkUs: string;
+  readonly failure: SeenChange['failure'];
+  readonly secondUpdatedAtUs: SeenChange['secondUpdatedAtUs'];
+}
+
+export function judge(seen: SeenChange, change: Change): Judged {
+  const { watermarkUs = change.occurredAtUs, failure } = seen;
+  const stale = BigInt(watermarkUs) > BigInt(change.occurredAtUs);
+  const settled = steps.settle(seen.row, change.finding, change.isPaid);
+  const paidBy = settled.change?.paidBy ?? seen.row?.paidBy;
+  return {
+    verdict: toVerdict(seen, change, stale),
+    stale,
+    current: !stale && (paidBy === undefined || paidBy === change.referenceNumber),
+    secondPayment: settled.outcome === 'second-payment',
+    settled,
+    watermarkUs: stale ? watermarkUs : change.occurredAtUs,
+    failure,
+    secondUpdatedAtUs: seen.secondUpdatedAtUs,
+  };
+}
+
+/** Whether the store learns something from the change even if its work does not complete. */
+export function isNews({ settled: { outcome, change } }: Pick<Judged, 'settled'>): boolean {
+  return outcome === 'settled' || outcome === 'second-payment' || change?.paidBy !== undefined;
+}
+
+function toVerdict(seen: SeenChange, change: Change, stale: boolean): Judged['verdict'] {
+  const { runParked = false, blockParked = false } = change.policy;
+  if (seen.isProcessed) return 'duplicate';
+  if (stale && !change.processStale) return 'stale';
+  if (seen.failure?.parked && !runParked) return 'parked';
+  return seen.isBehindParked && blockParked ? 'blocked' : 'run';
+}
+
+/** A failure to store. */
+export interface KeptFailure {
+  readonly attempts: number;
+  readonly parked: boolean;
+  /** Whether the work's own failures have parked it just now. */
+  readonly isNewlyParked: boolean;
+  /** The description of the error, as JSON. */
+  readonly error: string;
+  /** In base64, if the store keeps bodies. */
+  readonly rawBody: string | undefined;
+}
+
+/** The failure to store after the work has thrown, or before it ran for a `blocked` change; undefined for none. */
+export function failureOf(
+  { policy }: Change,
+  { verdict, failure }: Pick<Judged, 'verdict' | 'failure'>,
+  error: unknown,
+  keepBodies: boolean,
+): KeptFailure | undefined {
+  const hasRun = verdict === 'run';
+  if (verdict !== 'blocked' && !(hasRun && isFailure(error))) return undefined;
+  const attempts = (failure?.attempts ?? 0) + (hasRun ? 1 : 0);
+  const isEnough = hasRun && attempts >= (policy.parkAfter ?? Number.POSITIVE_INFINITY);
+  const rawBody = keepBodies ? policy.getRawBody?.() : undefined;
+  return {
+    attempts,
+    parked: !hasRun || isEnough || failure?.parked === true,
+    isNewlyParked: isEnough && failure?.parked !== true,
+    error: JSON.stringify(policy.describeError?.(error) ?? describeFailure(error)),
+    rawBody: rawBody && toBase64(rawBody),
+  };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/** The error for a change that is not run. */
+export function refusalOf(verdict: 'parked' | 'blocked'): StoreError {
+  return verdict === 'parked'
+    ? new StoreError(
+        'CHANGE_PARKED',
+        'The change was not run: it is parked after repeated failures; replay it when its cause is fixed, or discard it',
+      )
+    : new StoreError(
+        'CHANGE_BLOCKED',
+        'The change was parked without being run: an earlier change of its payment is parked, and blockParked keeps their order; replay or discard the earlier one first',
+      );
+}

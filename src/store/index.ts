@@ -1,0 +1,38 @@
+/**
+ * What a store promises, and a store in memory.
+ *
+ * @module merchant-payments/store
+ */
+export type {
+  Attention,
+  AttentionKind,
+  AttentionOptions,
+  FailedChange,
+  PaymentWithoutCallback,
+  SecondPayment,
+  UnresolvedPayment,
+} from './attention.js';
+export type {
+  CallbackStore,
+  ChangeOutcome,
+  ManagedStore,
+  StatusChange,
+  StoreContext,
+} from './callback-store.js';
+export type { FailurePolicy, FailureText } from './failure.js';
+export type { MemoryStoreOptions } from './memory.js';
+export { memoryStore } from './memory.js';
+export type { StoreOptions } from './options.js';
+export type {
+  PaymentState,
+  PaymentStore,
+  RecordContext,
+  RecoverOptions,
+  Recovery,
+  RecoveryOptions,
+  Resolution,
+  RunningRecovery,
+  SeenPayment,
+  SendFailure,
+  StoredPayment,
+} from './payment-store.js';

@@ -1,0 +1,118 @@
+import {
+  givenName,
+  invalidOption,
+  listOf,
+  type OptionRules,
+  oneOf,
+  optional,
+  resolveOptions,
+  wholeNumber,
+} from '../protocol/options.js';
+import type { Attention, AttentionKind, AttentionOptions } from './attention.js';
+import type { Cursor, Listed, Page, Tables } from './backend.js';
+import { readBody, toStoredPayment } from './records.js';
+import { toStoredName } from './stored-name.js';
+
+const PAGE_SIZE = 100;
+const NO_CALLBACK_AFTER_MS = 3_600_000;
+
+const KINDS = ['unresolved', 'second-payment', 'failed-change', 'no-callback'] as const;
+
+const rules = {
+  kinds: optional(listOf(oneOf(...KINDS), 'kinds')),
+  olderThanMs: optional(wholeNumber({ unit: 'milliseconds' })),
+  limit: optional(wholeNumber({ min: 1, unit: 'items' })),
+  referenceNumber: optional(givenName),
+} satisfies OptionRules<AttentionOptions>;
+
+/** @throws {InvalidOptionError} synchronously, when an option is invalid */
+export function listAttention(
+  backend: Tables,
+  options: AttentionOptions = {},
+): AsyncIterable<Attention> {
+  const { kinds, olderThanMs, limit, referenceNumber } = resolveOptions(options, rules);
+  const ofPayment = referenceNumber === undefined ? KINDS : (['failed-change'] as const);
+  const wanted = kinds ?? ofPayment;
+  if (referenceNumber !== undefined && wanted.some((kind) => kind !== 'failed-change')) {
+    throw invalidOption(
+      'kinds',
+      "left out, or ['failed-change'], if referenceNumber is given",
+      kinds,
+    );
+  }
+  const lists = listsOf(backend, referenceNumber && toStoredName(referenceNumber));
+  return inTurn(wanted, limit ?? Number.POSITIVE_INFINITY, (kind, after, size) => {
+    const isLater = kind === 'no-callback' ? NO_CALLBACK_AFTER_MS : 0;
+    return lists[kind]({ olderThanMs: olderThanMs ?? isLater, after, limit: size });
+  });
+}
+
+interface Entry {
+  readonly item: Attention;
+  readonly place: Cursor;
+}
+
+type ReadPage = (page: Page) => Promise<readonly Entry[]>;
+
+function listsOf(
+  backend: Tables,
+  referenceNumber: string | undefined,
+): Readonly<Record<AttentionKind, ReadPage>> {
+  return {
+    unresolved: async (page) =>
+      (await backend.listUnresolved(page, false)).map((listed) => ({
+        place: listed.place,
+        item: { kind: 'unresolved', attempts: listed.stored.attempts, ...toItem(listed) },
+      })),
+    'second-payment': async (page) =>
+      (await backend.listSecond(page)).map(({ place, payment: json }) => {
+        const payment = JSON.parse(json);
+        const { merchantPaymentReference, referenceNumber: number } = payment;
+        const item = {
+          kind: 'second-payment' as const,
+          merchantPaymentReference,
+          since: new Date(place.atMs),
+          referenceNumber: number,
+          payment,
+        };
+        return { place, item };
+      }),
+    'failed-change': async (page) =>
+      (await backend.listFailed(page, referenceNumber)).map(({ place, change }) => ({
+        place,
+        item: change,
+      })),
+    'no-callback': async (page) =>
+      (await backend.listUnheard(page)).map((listed) => ({
+        place: listed.place,
+        item: { kind: 'no-callback', ...toItem(listed) },
+      })),
+  };
+}
+
+function toItem({ place, stored }: Listed) {
+  return {
+    merchantPaymentReference: readBody(stored.body).input.merchantPaymentReference,
+    since: new Date(place.atMs),
+    stored: toStoredPayment(stored, { replayed: true }),
+  };
+}
+
+async function* inTurn(
+  kinds: readonly AttentionKind[],
+  limit: number,
+  read: (kind: AttentionKind, after: Cursor | undefined, size: number) => Promise<readonly Entry[]>,
+): AsyncGenerator<Attention> {
+  let left = limit;
+  for (const kind of kinds) {
+    let after: Cursor | undefined;
+    for (;;) {
+      const size = Math.min(PAGE_SIZE, left);
+      const page = size === 0 ? [] : await read(kind, after, size);
+      for (const { item } of page) yield item;
+      left -= page.length;
+      if (page.length < size || left === 0) break;
+      after = page.at(-1)?.place;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import {
+  clock,
+  type OptionRules,
+  resolveOptions,
+  wholeNumber,
+  withDefault,
+} from '../protocol/options.js';
+import type { ManagedStore } from './callback-store.js';
+import { createStore } from './create-store.js';
+import { MemoryBackend } from './memory-backend.js';
+import { type StoreOptions, storeRules } from './options.js';
+import type { PaymentStore } from './payment-store.js';
+
+/** Options of {@link memoryStore}. */
+export interface MemoryStoreOptions extends StoreOptions {
+  /**
+   * How many orders, and how many payments with processed changes, are kept. Beyond that, those with the oldest last
+   * change are forgotten, except payments that are `recorded`, `sending` or `unresolved`. A whole number from 1.
+   * @default 100_000
+   */
+  maxEntries?: number | undefined;
+  /**
+   * How long a payment's processed changes are remembered after the last of them, and a failed change after its last
+   * failure, in milliseconds. A whole number from 1.
+   * @default 86_400_000 (one day)
+   */
+  retentionMs?: number | undefined;
+  /**
+   * The clock, in epoch milliseconds.
+   * @default Date.now
+   */
+  now?: (() => number) | undefined;
+}
+
+const rules = {
+  ...storeRules,
+  maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'entries' })),
+  retentionMs: withDefault(86_400_000, wholeNumber({ min: 1, unit: 'milliseconds' })),
+  now: clock,
+} satisfies OptionRules<MemoryStoreOptions>;
+
+/**
+ * A store in this process's memory: for a single process, for tests and for development. It is empty after a
+ * restart and not shared with other processes. In production it warns about this once, with a process warning
+ * (`MERCHANT_PAYMENTS_MEMORY_STORE`). `record` ignores its `tx`.
+ *
+ * While a change of an order is being processed, every callback for that order is `busy`. The store keeps
+ * the latest 1,000 changes whose work failed.
+ *
+ * @throws {InvalidOptionError} when an option is invalid
+ *
+ * @example
+ * ```ts
+ * import { PaymentClient } from 'merchant-payments';
+ * import { memoryStore } from 'merchant-payments/store';
+ *
+ * const store = memoryStore({ client: PaymentClient.fromEnv() });
+ * const { state, payment } = await store.create({
+ *   merchantPaymentReference: 'order-1001',
+ *   amount: 2500,
+ *   currency: 'EUR',
+ * });
+ * console.log(state, payment?.referenceNumber);
+ * ```
+ */
+export function memoryStore(
+  options: MemoryStoreOptions & { readonly client: NonNullable<StoreOptions['client']> },
+): PaymentStore;
+/**
+ * The same store for callbacks alone.
+ *
+ * @throws {InvalidOptionError} when an option is invalid
+ */
+export function memoryStore(options?: MemoryStoreOptions): ManagedStore;
+export function memoryStore(options: MemoryStoreOptions = {}): ManagedStore {
+  const resolved = resolveOptions(options, rules);
+  return createStore(new MemoryBackend(resolved), resolved);
+}

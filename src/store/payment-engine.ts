@@ -1,0 +1,197 @@
+import type { RequestOptions } from '../client/options.js';
+import type { PaymentClient } from '../client/payment-client.js';
+import type { CreatePaymentResult } from '../client/response.js';
+import { InvalidOptionError } from '../errors.js';
+import { invalidOption, type OptionRules, resolveOptions, text } from '../protocol/options.js';
+import type { CreatePaymentInput } from '../protocol/payment.js';
+import { PREPARE_CREATION, type PreparedCreation } from '../protocol/prepared-creation.js';
+import type { Backend, Decision, Intent } from './backend.js';
+import { readAttempts, toDecision } from './decision.js';
+import { assertSame, movedOn, tooEarly, unknownReference } from './errors.js';
+import { ManagedEngine } from './managed-engine.js';
+import { type ClientOptions, recognisesReferences } from './options.js';
+import type {
+  PaymentStore,
+  RecordContext,
+  RecoverOptions,
+  Recovery,
+  RecoveryOptions,
+  Resolution,
+  RunningRecovery,
+  SeenPayment,
+  StoredPayment,
+} from './payment-store.js';
+import { toIntent, toStoredPayment } from './records.js';
+import { recover } from './recover.js';
+import { lookUpRule, startRecovery } from './recovery.js';
+import type { Wanted } from './sending.js';
+import { SingleSender } from './single-sender.js';
+import { toStoredName } from './stored-name.js';
+
+const LEASE_MARGIN_MS = 10_000;
+
+type Prepared = PreparedCreation<CreatePaymentResult>;
+
+/** A store with a client, over any backend. */
+export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore<Tx> {
+  readonly #options: ClientOptions;
+  readonly #sender: SingleSender;
+
+  constructor(backend: Backend<Tx>, options: ClientOptions & { readonly keepBodies: boolean }) {
+    super(backend, options);
+    this.#options = options;
+    this.#sender = new SingleSender(backend, options.client);
+    assertSendsOnce(options.client);
+  }
+
+  async create(input: CreatePaymentInput, options?: RequestOptions): Promise<StoredPayment> {
+    const { body, send, timeoutMs, leaseMs } = this.#prepare(input, options);
+    const key = toStoredName(input.merchantPaymentReference);
+    const intent = toIntent(body, options?.extraBody);
+    const limits = { timeoutMs, leaseMs };
+    return this.#sender.send({ key, intent, send, options, allowsRejected: true, ...limits });
+  }
+
+  async record(input: CreatePaymentInput, context: RecordContext<Tx>): Promise<void> {
+    const { tx, extraBody } = resolveOptions(context, recordRules, {
+      owner: 'context',
+      holds: 'tx, as in record(payment, { tx })',
+    });
+    if (this.backend.needsTransaction && (tx === undefined || tx === null)) {
+      throw invalidOption(
+        'tx',
+        'your open transaction, as in record(payment, { tx })',
+        tx,
+        'without it, the payment would be sent even if its order is not stored',
+      );
+    }
+    const { key, intent } = this.toRecord(input, extraBody);
+    assertSame(await this.backend.record(key, intent, tx as Tx | undefined), intent);
+  }
+
+  /** @internal Validates a payment to record. */
+  toRecord(
+    input: CreatePaymentInput,
+    extraBody: Record<string, unknown> | undefined,
+  ): { readonly key: string; readonly intent: Intent } {
+    const intent = toIntent(this.#prepare(input, { extraBody }).body, extraBody);
+    return { key: toStoredName(input.merchantPaymentReference), intent };
+  }
+
+  async send(merchantPaymentReference: string, options?: RequestOptions): Promise<StoredPayment> {
+    const reference = assertReference(merchantPaymentReference);
+    if (options?.extraBody !== undefined) {
+      throw new InvalidOptionError(
+        'extraBody',
+        'extraBody must be left out: send() sends what was recorded; pass it to record()',
+      );
+    }
+    return this.#sender.send({
+      ...this.#stored(toStoredName(reference), options),
+      allowsRejected: true,
+    });
+  }
+
+  async get(merchantPaymentReference: string): Promise<StoredPayment | undefined> {
+    const reference = assertReference(merchantPaymentReference);
+    const stored = await this.backend.read(toStoredName(reference));
+    return stored && toStoredPayment(stored, { replayed: true });
+  }
+
+  async resolve(
+    merchantPaymentReference: string,
+    as: Resolution,
+    seen: SeenPayment,
+  ): Promise<void> {
+    const reference = assertReference(merchantPaymentReference);
+    const decision = toDecision(reference, as);
+    const attempts = readAttempts(seen);
+    const decided = await this.backend.resolve(toStoredName(reference), decision, attempts);
+    if (decided.outcome === 'unknown') throw unknownReference();
+    if (decided.outcome === 'resolved') return;
+    if (decided.outcome === 'too-early') throw tooEarly(decided.leftMs);
+    const { stored } = decided;
+    // Its callback has settled it with the same result in the meantime.
+    const found = decision.finding?.referenceNumber;
+    if (found !== undefined && stored.referenceNumber === found) return;
+    throw movedOn(stored, attempts);
+  }
+
+  async recover(options: RecoverOptions = {}): Promise<Recovery> {
+    const { lookUp } = resolveOptions(options, { lookUp: lookUpRule });
+    return recover(this.backend, {
+      resend: (key) =>
+        this.#sender.resend({ ...this.#stored(key, undefined), allowsRejected: false }),
+      lookUp:
+        lookUp && (async (reference) => toFound(reference, await lookUp.call(options, reference))),
+      sendsAgain: recognisesReferences(this.#options),
+    });
+  }
+
+  startRecovery(options?: RecoveryOptions): RunningRecovery {
+    const isLogged = this.#options.logger !== undefined;
+    return startRecovery((wanted) => this.recover(wanted), options, isLogged);
+  }
+
+  /** A payment that is already stored. */
+  #stored(key: string, options: RequestOptions | undefined): Omit<Wanted, 'allowsRejected'> {
+    // The client validates options only together with a payment.
+    const { timeoutMs, leaseMs } = this.#prepare(SAMPLE, options);
+    return { key, intent: undefined, send: undefined, options, timeoutMs, leaseMs };
+  }
+
+  #prepare(
+    input: CreatePaymentInput,
+    options: RequestOptions | undefined,
+  ): Omit<Prepared, 'retryUnknownOutcome'> & { leaseMs: number } {
+    const { client, leaseMs: longest } = this.#options;
+    const prepared: Prepared = client[PREPARE_CREATION](input, options);
+    assertNoRetry(prepared);
+    const { body, send, timeoutMs: asked } = prepared;
+    if (longest === undefined) {
+      return { body, send, timeoutMs: asked, leaseMs: asked + LEASE_MARGIN_MS };
+    }
+    return { body, send, timeoutMs: Math.min(asked, Math.floor(longest / 2)), leaseMs: longest };
+  }
+}
+
+/** What a look at the service decides: a payment that does not exist may be sent again. */
+function toFound(
+  merchantPaymentReference: string,
+  found: { referenceNumber: string } | 'not-created' | undefined,
+): Decision | undefined {
+  if (found === undefined) return undefined;
+  if (found === 'not-created') return { state: 'recorded', failure: undefined };
+  return toDecision(merchantPaymentReference, { created: found });
+}
+
+/** Lets a program with an unsuitable client fail at startup, not at its first payment. */
+function assertSendsOnce(client: PaymentClient): void {
+  let prepared: Prepared;
+  try {
+    prepared = client[PREPARE_CREATION](SAMPLE, undefined);
+  } catch {
+    return; // a variable of its environment is missing, which each call reads again
+  }
+  assertNoRetry(prepared);
+}
+
+function assertNoRetry({ retryUnknownOutcome }: Prepared): void {
+  if (!retryUnknownOutcome) return;
+  throw new InvalidOptionError(
+    'client',
+    'client must not have retryUnknownOutcome: it would resend a payment that may exist. Give the store its own client',
+  );
+}
+
+const SAMPLE = { merchantPaymentReference: 'sample', amount: 0, currency: 'XXX' };
+
+const recordRules = {
+  tx: (value: unknown) => value,
+  // Validated later, as part of the payment.
+  extraBody: (value: unknown) => value as Record<string, unknown> | undefined,
+} satisfies OptionRules<RecordContext<unknown>>;
+
+function assertReference(reference: unknown): string {
+  return text(reference, 'merchantPaymentReference');
+}

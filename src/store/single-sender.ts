@@ -1,0 +1,139 @@
+import type { PaymentClient } from '../client/payment-client.js';
+import { MerchantPaymentsError } from '../errors.js';
+import type { Intent, PaymentRow, Tables } from './backend.js';
+import { assertSame, isSame, notGranted, notStoredInTime, unknownReference } from './errors.js';
+import type { StoredPayment } from './payment-store.js';
+import { toStoredPayment } from './records.js';
+import { sendIfGranted, type Turn, type Wanted } from './sending.js';
+import { assertNotAborted, pause, waitFor } from './waiting.js';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** A payment that this process is sending. */
+interface Running {
+  /** Undefined if the payment was already recorded. */
+  readonly intent: Intent | undefined;
+  readonly turn: Promise<Turn>;
+}
+
+/** Lets one call at a time send a payment, in this process and in others, and waits with the rest. */
+export class SingleSender {
+  readonly #backend: Tables;
+  readonly #client: PaymentClient;
+  readonly #running = new Map<string, Running>();
+
+  constructor(backend: Tables, client: PaymentClient) {
+    this.#backend = backend;
+    this.#client = client;
+  }
+
+  /** Sends the payment, or waits for whoever does, until the call's deadline. */
+  async send(wanted: Wanted): Promise<StoredPayment> {
+    const { key, intent, options, timeoutMs } = wanted;
+    assertNotAborted(options?.signal);
+    const endsAtMs = performance.now() + timeoutMs;
+    let turn = await this.#turn(wanted, endsAtMs);
+    for (let pauseMs = 0; ; pauseMs = nextPause(pauseMs)) {
+      const leftMs = endsAtMs - performance.now();
+      const next = decide(turn, intent, leftMs <= 0);
+      if (next === 'return') return toStoredPayment(turn.stored as PaymentRow, turn);
+      // At first, another sender gave up between the claim and the read. If that repeats, the store is at fault.
+      const waitMs = next === 'claim' ? pauseMs : Math.max(pauseMs, FIRST_PAUSE_MS);
+      if (waitMs > 0) await pause(Math.min(waitMs, leftMs), options?.signal);
+      turn =
+        next === 'claim'
+          ? await this.#turn(wanted, endsAtMs)
+          : { stored: await this.#backend.read(key), replayed: true };
+    }
+  }
+
+  /** Sends a payment that was recorded when it was listed. */
+  async resend(wanted: Wanted): Promise<Turn> {
+    for (;;) {
+      const running = this.#running.get(wanted.key);
+      if (running === undefined) return this.#takeTurn(wanted);
+      // The other call may have been cancelled, which leaves the payment recorded: then it is sent here.
+      const turn = await running.turn.catch(() => undefined);
+      if (turn !== undefined) return { ...turn, replayed: true };
+    }
+  }
+
+  async #turn(wanted: Wanted, endsAtMs: number): Promise<Turn> {
+    for (;;) {
+      const running = this.#running.get(wanted.key);
+      const turn = await (running === undefined
+        ? this.#takeTurn(wanted)
+        : this.#joinTurn(running, wanted, endsAtMs));
+      if (turn !== undefined) return turn;
+    }
+  }
+
+  #takeTurn(wanted: Wanted): Promise<Turn> {
+    const sender = { backend: this.#backend, client: this.#client };
+    const turn = sendIfGranted(sender, wanted, () => this.#running.delete(wanted.key));
+    this.#running.set(wanted.key, { intent: wanted.intent, turn });
+    return turn;
+  }
+
+  /** Waits for another call of this process. Resolves with undefined if this call must send the payment itself. */
+  async #joinTurn(
+    { intent: other, turn }: Running,
+    { key, intent, options }: Wanted,
+    endsAtMs: number,
+  ): Promise<Turn | undefined> {
+    const isTheSame = isSame(other, intent);
+    if (!isTheSame) {
+      // What is stored decides which of the two is wrong.
+      const stored = await this.#backend.read(key);
+      if (stored !== undefined && !isFree(stored, intent)) assertSame(stored, intent);
+    }
+    const hasEnded = await waitFor(turn, endsAtMs - performance.now(), options?.signal);
+    if (!hasEnded) return { stored: await this.#backend.read(key), replayed: true };
+    try {
+      // Without the error, which belongs to the other call.
+      return { stored: (await turn).stored, replayed: true };
+    } catch (error) {
+      if (isCallersOwn(error) || !isTheSame) return undefined;
+      throw error;
+    }
+  }
+}
+
+function nextPause(pauseMs: number): number {
+  return Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+}
+
+/**
+ * What a call does after a turn: it returns what is stored, claims the payment, or waits for whoever sends it.
+ *
+ * @throws {StoreError} when nothing is stored, another payment is, or the payment can't be claimed in time
+ */
+function decide(
+  { stored, replayed }: Turn,
+  intent: Intent | undefined,
+  isLate: boolean,
+): 'return' | 'claim' | 'wait' {
+  if (stored === undefined) throw intent === undefined ? unknownReference() : notStoredInTime();
+  if (replayed && isFree(stored, intent)) {
+    if (isLate) throw notGranted();
+    return 'claim';
+  }
+  assertSame(stored, intent);
+  return replayed && stored.state === 'sending' && !isLate ? 'wait' : 'return';
+}
+
+/** Whether the payment may be claimed. */
+function isFree(stored: PaymentRow, intent: Intent | undefined): boolean {
+  if (stored.state === 'rejected') return true;
+  return stored.state === 'recorded' && isSame(stored, intent);
+}
+
+// The other call ended by its own signal or timeout, before the service could create anything.
+function isCallersOwn(error: unknown): boolean {
+  return (
+    error instanceof MerchantPaymentsError &&
+    error.safeToRetry === true &&
+    (error.code === 'ABORTED' || error.code === 'TIMEOUT')
+  );
+}

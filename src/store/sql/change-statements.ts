@@ -1,0 +1,198 @@
+import type { Page } from '../backend.js';
+import type { Change, ChangeName } from '../change.js';
+import type { Judged, KeptFailure } from '../change-steps.js';
+import type { Dialect, Tables } from './dialect.js';
+import { pageOf } from './payment-statements.js';
+import { Sql } from './sql.js';
+
+const CHANGE = ['merchant_payment_reference', 'reference_number', 'change_key'] as const;
+
+/** The statements about changes, for every engine. Those of a change run while its order's row is locked. */
+export class ChangeStatements {
+  readonly #sql: Sql;
+  readonly #dialect: Dialect;
+  readonly #tables: Tables;
+
+  constructor(dialect: Dialect) {
+    this.#sql = new Sql(dialect);
+    this.#dialect = dialect;
+    this.#tables = dialect.tables;
+  }
+
+  /**
+   * Locks the order's row, which is made if there is none, and reads what is stored, as `parseSeenChange` expects it.
+   * Two statements, because the second one must see what the first has waited for.
+   */
+  claim(change: Change): readonly [lock: string, read: string] {
+    return [this.lock(change.merchantPaymentReference), this.#read(change)];
+  }
+
+  lock(merchantPaymentReference: string): string {
+    const now = this.#dialect.now();
+    return `INSERT INTO ${this.#tables.payments}
+  (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+VALUES (${this.#sql.values([merchantPaymentReference, '', '', 'elsewhere', 0])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
+  }
+
+  #read(change: Change): string {
+    const { changes, failures, payments, seconds } = this.#tables;
+    const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
+    const isOrder = this.#sql.match({ merchant_payment_reference: merchantPaymentReference });
+    const isPayment = `${isOrder} AND ${this.#sql.match({ reference_number: referenceNumber })}`;
+    const isChange = `${isPayment} AND ${this.#sql.match({ change_key: key })}`;
+    const isEarlier = `(occurred_at_us, change_key) < (${occurredAtUs}, ${this.#sql.value(key)})`;
+    const columns = [
+      'state',
+      'reference_number',
+      'payment_updated_at_us',
+      'paid_by',
+      `(SELECT COALESCE(payment_updated_at_us, 0) FROM ${seconds} WHERE ${isPayment})`,
+      `(SELECT 1 FROM ${changes} WHERE ${isChange})`,
+      this.#dialect.asText(`(SELECT MAX(latest_us) FROM ${changes} WHERE ${isPayment})`),
+      `(SELECT attempts FROM ${failures} WHERE ${isChange})`,
+      `(SELECT parked FROM ${failures} WHERE ${isChange})`,
+      `(SELECT COUNT(*) FROM ${failures} WHERE ${isPayment} AND parked = 1 AND ${isEarlier})`,
+    ];
+    return `SELECT ${this.#dialect.list(columns.join(',\n  '))}
+FROM ${payments} WHERE ${isOrder}`;
+  }
+
+  /** The statements that record a change as processed, settle its payment, and forget its failure. */
+  record(change: Change, judged: Judged): readonly string[] {
+    const { merchantPaymentReference, referenceNumber, key, occurredAtUs } = change;
+    const insert = `INSERT INTO ${this.#tables.changes}
+  (${CHANGE.join(', ')}, occurred_at_us, latest_us, processed_at_ms)
+VALUES (${this.#sql.values([merchantPaymentReference, referenceNumber])}, ${this.#sql.durably(key)},
+  ${occurredAtUs}, ${judged.watermarkUs}, ${this.#dialect.now()})`;
+    return [
+      insert,
+      ...this.settle(change, judged),
+      ...(judged.failure === undefined
+        ? []
+        : [`DELETE FROM ${this.#tables.failures} WHERE ${this.#isChange(change)}`]),
+    ];
+  }
+
+  /** The statements that settle the payment of a change, or of a late answer. */
+  settle(
+    { merchantPaymentReference, finding }: Pick<Change, 'merchantPaymentReference' | 'finding'>,
+    { settled, secondUpdatedAtUs }: Pick<Judged, 'settled' | 'secondUpdatedAtUs'>,
+  ): readonly string[] {
+    const { outcome, change } = settled;
+    const statements =
+      change === undefined ? [] : [this.#sql.change(merchantPaymentReference, change)];
+    if (outcome !== 'second-payment') return statements;
+    const { seconds } = this.#tables;
+    const { referenceNumber, payment = '{}', updatedAtUs } = finding;
+    if (secondUpdatedAtUs === undefined) {
+      const values = this.#sql.values([referenceNumber, payment, updatedAtUs]);
+      statements.push(`INSERT INTO ${seconds}
+  (merchant_payment_reference, reference_number, payment, payment_updated_at_us, found_at_ms)
+VALUES (${this.#sql.durably(merchantPaymentReference)}, ${values}, ${this.#dialect.now()})`);
+    } else if ((updatedAtUs ?? 0) >= secondUpdatedAtUs) {
+      statements.push(`UPDATE ${seconds}
+SET payment = ${this.#sql.durably(payment)}, payment_updated_at_us = ${this.#sql.value(updatedAtUs)}
+WHERE ${this.#sql.match({ merchant_payment_reference: merchantPaymentReference, reference_number: referenceNumber })}`);
+    }
+    return statements;
+  }
+
+  /** Stores the failure of a change. */
+  keep(change: Change, judged: Judged, kept: KeptFailure): string {
+    const { failures } = this.#tables;
+    const { attempts, parked, error, rawBody } = kept;
+    const now = this.#dialect.now();
+    if (judged.failure !== undefined) {
+      const body = rawBody === undefined ? '' : `, raw_body = ${this.#sql.value(rawBody)}`;
+      return `UPDATE ${failures} SET attempts = ${attempts}, parked = ${Number(parked)},
+  error = ${this.#sql.durably(error)}, last_failed_at_ms = ${now}${body}
+WHERE ${this.#isChange(change)}`;
+    }
+    const { merchantPaymentReference, referenceNumber, key, fullNames, occurredAtUs } = change;
+    const names = this.#sql.values([merchantPaymentReference, referenceNumber, key, fullNames]);
+    return `INSERT INTO ${failures}
+  (${CHANGE.join(', ')}, full_names, occurred_at_us, attempts, parked, error, raw_body, first_failed_at_ms, last_failed_at_ms)
+VALUES (${names}, ${occurredAtUs}, ${attempts}, ${Number(parked)}, ${this.#sql.durably(error)}, ${this.#sql.value(rawBody)}, ${now}, ${now})`;
+  }
+
+  /** Locks a failed change, and returns its attempts. */
+  lockFailed(name: ChangeName): string {
+    const { list, forUpdate } = this.#dialect;
+    return `SELECT ${list('attempts')} FROM ${this.#tables.failures} WHERE ${this.#isChange(name)}${forUpdate}`;
+  }
+
+  forgetFailed(name: ChangeName): string {
+    return `DELETE FROM ${this.#tables.failures} WHERE ${this.#isChange(name)}`;
+  }
+
+  /** Locks a second payment, and returns its record. */
+  lockSecond(key: string, referenceNumber: string): string {
+    const { list, forUpdate } = this.#dialect;
+    return `SELECT ${list('payment')} FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}${forUpdate}`;
+  }
+
+  forgetSecond(key: string, referenceNumber: string): string {
+    return `DELETE FROM ${this.#tables.seconds} WHERE ${isSecond(this.#sql, key, referenceNumber)}`;
+  }
+
+  /** A row as `parseFailedRow` reads it. */
+  listFailed(page: Page, referenceNumber: string | undefined): string {
+    const names = [...CHANGE, 'full_names', 'occurred_at_us'];
+    const times = ['first_failed_at_ms', 'last_failed_at_ms'];
+    const columns = [...names, ...times, 'attempts', 'parked', 'error', 'raw_body'].join(', ');
+    const condition =
+      referenceNumber === undefined
+        ? '1 = 1'
+        : this.#sql.match({ reference_number: referenceNumber });
+    return `SELECT ${this.#dialect.list(columns)} FROM ${this.#tables.failures}
+WHERE ${condition}${pageOf(this.#sql, page, ['first_failed_at_ms', ...CHANGE])}`;
+  }
+
+  /** A row as `parseSecondRow` reads it. */
+  listSecond(page: Page): string {
+    const columns = ['found_at_ms', 'merchant_payment_reference', 'reference_number'] as const;
+    return `SELECT ${this.#dialect.list(`${columns.join(', ')}, payment`)} FROM ${this.#tables.seconds}
+WHERE 1 = 1${pageOf(this.#sql, page, [...columns])}`;
+  }
+
+  /** Locks some old rows of a table, and returns their keys as JSON lists. */
+  lockOld(table: 'changes' | 'failures' | 'seconds', beforeMs: number, limit: number): string {
+    const { list, skipLocked } = this.#dialect;
+    return `SELECT ${list(KEYS[table].join(', '))} FROM ${this.#tables[table]}
+WHERE ${OLD[table].map((time) => `${time} < ${beforeMs}`).join(' AND ')} LIMIT ${limit}${skipLocked}`;
+  }
+
+  /** Deletes the rows with these keys. */
+  delete(table: 'changes' | 'failures' | 'seconds', keys: readonly string[]): string {
+    const rows = keys.map((key) => `(${this.#sql.values(JSON.parse(key))})`).join(', ');
+    return this.#dialect.deleteByKey(
+      this.#tables[table],
+      `(${KEYS[table].join(', ')}) IN (${rows})`,
+    );
+  }
+
+  #isChange({ merchantPaymentReference, referenceNumber, key }: ChangeName): string {
+    return this.#sql.match({
+      merchant_payment_reference: merchantPaymentReference,
+      reference_number: referenceNumber,
+      change_key: key,
+    });
+  }
+}
+
+const KEYS = {
+  changes: CHANGE,
+  failures: CHANGE,
+  seconds: CHANGE.slice(0, 2),
+};
+
+// The first column has an index, and is never later than the second.
+const OLD = {
+  changes: ['processed_at_ms'],
+  failures: ['first_failed_at_ms', 'last_failed_at_ms'],
+  seconds: ['found_at_ms'],
+};
+
+function isSecond(sql: Sql, key: string, referenceNumber: string): string {
+  return sql.match({ merchant_payment_reference: key, reference_number: referenceNumber });
+}

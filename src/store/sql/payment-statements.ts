@@ -1,0 +1,138 @@
+import type { Claim, Cursor, Intent, Page, Result } from '../backend.js';
+import { end } from '../steps.js';
+import type { Dialect } from './dialect.js';
+import { COLUMNS, Sql } from './sql.js';
+
+/** The states of payments that have ended. */
+const ENDED = "state IN ('created', 'unheard', 'rejected', 'elsewhere')";
+
+/**
+ * The statements about payments, for every engine. A SELECT returns one text in each row, and no other statement
+ * returns rows.
+ */
+export class PaymentStatements {
+  readonly #sql: Sql;
+  readonly #dialect: Dialect;
+  readonly #payments: string;
+
+  constructor(dialect: Dialect) {
+    this.#sql = new Sql(dialect);
+    this.#dialect = dialect;
+    this.#payments = dialect.tables.payments;
+  }
+
+  /**
+   * Stores and claims a new payment, in a single statement.
+   *
+   * @param mark a comment by which the statement is found while it waits
+   */
+  add({ key, owner, leaseMs }: Claim, { body, digest }: Intent, mark: string): string {
+    const now = this.#dialect.now();
+    return `${mark}INSERT INTO ${this.#payments}
+  (merchant_payment_reference, body, digest, state, owner, lease_until_ms, attempts, recorded_at_ms, sent_at_ms, changed_at_ms)
+VALUES (${this.#sql.values([key, body, digest])}, ${this.#sql.durably('sending')}, ${this.#sql.value(owner)},
+  ${now} + ${leaseMs}, 1, ${now}, ${now}, ${now})${this.#dialect.ifNew}`;
+  }
+
+  /** Stores an intent as `recorded` if nothing is stored, and locks the row. */
+  insert(key: string, { body, digest }: Intent): string {
+    const now = this.#dialect.now();
+    return `INSERT INTO ${this.#payments}
+  (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
+VALUES (${this.#sql.values([key, body, digest, 'recorded', 0])}, ${now}, ${now})${this.#dialect.orLock('merchant_payment_reference')}`;
+  }
+
+  /** Returns the row. */
+  read(key: string): string {
+    return `SELECT ${this.#row} FROM ${this.#payments} WHERE ${this.#sql.match({ merchant_payment_reference: key })}`;
+  }
+
+  /** Returns the current row, and locks it until the transaction ends. */
+  lock(key: string): string {
+    return `${this.read(key)}${this.#dialect.forUpdate}`;
+  }
+
+  /** Stores the end of an attempt in a single statement, if the payment still has this owner. */
+  finish(key: string, owner: string, result: Result): string {
+    return this.#sql.change(key, end(result), ` AND owner = ${this.#sql.value(owner)}`);
+  }
+
+  stopWaiting(key: string): string {
+    return this.#sql.change(key, { state: 'created' }, " AND state = 'unheard'");
+  }
+
+  /** Returns the keys, and locks their rows until the transaction ends. */
+  lockExpired(limit: number): string {
+    return this.#lockSome(this.#expired, limit);
+  }
+
+  /** Like {@link lockExpired}. */
+  lockEnded(beforeMs: number, limit: number): string {
+    return this.#lockSome(`${ENDED} AND changed_at_ms < ${beforeMs}`, limit);
+  }
+
+  #lockSome(condition: string, limit: number): string {
+    return `SELECT merchant_payment_reference FROM ${this.#payments}
+WHERE ${condition} LIMIT ${limit}${this.#dialect.skipLocked}`;
+  }
+
+  expire(keys: readonly string[]): string {
+    return `UPDATE ${this.#payments}${this.#dialect.byKey}
+SET state = 'unresolved', changed_at_ms = ${this.#dialect.now()}
+WHERE merchant_payment_reference IN (${this.#sql.values(keys)})`;
+  }
+
+  delete(keys: readonly string[]): string {
+    return this.#dialect.deleteByKey(
+      this.#payments,
+      `merchant_payment_reference IN (${this.#sql.values(keys)})`,
+    );
+  }
+
+  listRecorded(page: Page): string {
+    return this.#list("state = 'recorded'", 'changed_at_ms', page);
+  }
+
+  listUnheard(page: Page): string {
+    return this.#list("state = 'unheard'", 'changed_at_ms', page);
+  }
+
+  listUnresolved(page: Page, isOver: boolean): string {
+    const hasEnded = `lease_until_ms <= ${this.#dialect.now()}`;
+    // The first condition is the one that the index knows.
+    const condition = `state IN ('unresolved', 'sending') AND ${isOver ? hasEnded : `(state = 'unresolved' OR ${hasEnded})`}`;
+    return this.#list(condition, 'sent_at_ms', page);
+  }
+
+  #list(condition: string, time: string, page: Page): string {
+    return `SELECT ${this.#row} FROM ${this.#payments}
+WHERE ${condition}${pageOf(this.#sql, page, [time, 'merchant_payment_reference'])}`;
+  }
+
+  /** A row, and the time, as `parseOwnedRow` reads it. */
+  get #row(): string {
+    const columns = Object.values(COLUMNS).join(', ');
+    return this.#dialect.list(`merchant_payment_reference, ${columns}, ${this.#dialect.now()}`);
+  }
+
+  get #expired(): string {
+    return `(state = 'sending' AND lease_until_ms <= ${this.#dialect.now()})`;
+  }
+}
+
+/** Ends a SELECT that lists a page, ordered by a time and names. */
+export function pageOf(
+  sql: Sql,
+  { olderThanMs, after, limit }: Page,
+  columns: readonly [time: string, ...names: string[]],
+): string {
+  const [time] = columns;
+  const order = columns.join(', ');
+  const isOld = olderThanMs === 0 ? '' : ` AND ${time} <= ${sql.dialect.now()} - ${olderThanMs}`;
+  return `${isOld}${after ? ` AND (${order}) > (${behind(sql, after)})` : ''}
+ORDER BY ${order} LIMIT ${limit}`;
+}
+
+function behind(sql: Sql, { atMs, names }: Cursor): string {
+  return sql.values([atMs, ...names]);
+}

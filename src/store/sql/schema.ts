@@ -1,0 +1,139 @@
+import type { Dialect, Tables } from './dialect.js';
+
+type Type = 'name' | 'text' | 'bigint' | 'int';
+
+/** The columns of a table: each a type, with `?` if it may be NULL, and a comment. */
+interface Table {
+  readonly says: string;
+  readonly columns: Readonly<Record<string, readonly [type: Type | `${Type}?`, says?: string]>>;
+  readonly primaryKey: string;
+  readonly index?: readonly [name: string, columns: string, says: string];
+}
+
+const REFERENCE =
+  "The merchant's reference, or a digest of it if it is long or has special characters.";
+const CHANGE = {
+  merchant_payment_reference: ['name', REFERENCE],
+  reference_number: ['name', "The service's reference, stored in the same way."],
+  change_key: ['name'],
+} as const;
+const CHANGE_KEY = Object.keys(CHANGE).join(', ');
+
+const TABLES: Readonly<Record<keyof Tables, Table>> = {
+  payments: {
+    says: 'One row for each order. Times are in milliseconds since 1970, except where the name says us.',
+    columns: {
+      merchant_payment_reference: ['name', REFERENCE],
+      body: ['text', 'The request body as JSON, and its digest.'],
+      digest: ['name'],
+      state: [
+        'name',
+        'recorded, sending, created, unheard (created, no callback yet), rejected, unresolved, or elsewhere (not created by the store).',
+      ],
+      owner: ['name?', 'The fencing token of the process that sends it, and the end of its lease.'],
+      lease_until_ms: ['bigint?'],
+      attempts: ['int'],
+      recorded_at_ms: ['bigint'],
+      sent_at_ms: ['bigint?'],
+      changed_at_ms: ['bigint'],
+      reference_number: [
+        'name?',
+        'The payment at the service: its reference, its record as JSON, and the time of the record.',
+      ],
+      payment: ['text?'],
+      payment_updated_at_us: ['bigint?'],
+      paid_by: ['name?', "The service's reference of the payment that has paid the order."],
+      failure: ['text?', 'Why the last attempt failed, as JSON.'],
+    },
+    primaryKey: 'merchant_payment_reference',
+    index: ['state', 'state, changed_at_ms', 'For recover(), attention() and prune().'],
+  },
+  changes: {
+    says: 'One row for each processed change of a payment.',
+    columns: {
+      ...CHANGE,
+      occurred_at_us: ['bigint'],
+      latest_us: ['bigint', 'The newest change of the payment so far.'],
+      processed_at_ms: ['bigint'],
+    },
+    primaryKey: CHANGE_KEY,
+    index: ['processed', 'processed_at_ms', 'For prune().'],
+  },
+  failures: {
+    says: 'One row for each change whose work failed and has not completed since.',
+    columns: {
+      ...CHANGE,
+      full_names: ['text', 'The three names in full, as JSON.'],
+      occurred_at_us: ['bigint'],
+      attempts: ['int'],
+      first_failed_at_ms: ['bigint'],
+      last_failed_at_ms: ['bigint'],
+      parked: ['int'],
+      error: ['text', 'Why it last failed, as JSON.'],
+      raw_body: ['text?', 'The body as received, in base64, with keepBodies.'],
+    },
+    primaryKey: CHANGE_KEY,
+    index: ['first_failed', 'first_failed_at_ms', 'For attention() and prune().'],
+  },
+  seconds: {
+    says: 'One row for each further payment at the service with the same reference.',
+    columns: {
+      merchant_payment_reference: ['name'],
+      reference_number: ['name'],
+      payment: ['text', 'The record as JSON, and its time.'],
+      payment_updated_at_us: ['bigint?'],
+      found_at_ms: ['bigint'],
+    },
+    primaryKey: 'merchant_payment_reference, reference_number',
+  },
+};
+
+/** A part of a store's schema. */
+export interface SchemaPart {
+  readonly table: keyof Tables;
+  /** The suffix of the index that it creates; undefined for the table itself. */
+  readonly index: string | undefined;
+  readonly create: string;
+}
+
+/** The statements that create the tables and indexes, in this order. */
+export function schemaOf(dialect: Dialect): readonly SchemaPart[] {
+  return names().flatMap((table): SchemaPart[] => {
+    const { says, columns, primaryKey, index } = TABLES[table];
+    const made = index && dialect.index(table, index[0], index[1]);
+    const lines = Object.entries(columns).flatMap(([name, [type, comment]]) => [
+      ...(comment === undefined ? [] : [`  -- ${comment}`]),
+      `  ${name} ${typeOf(dialect, type)},`,
+    ]);
+    const inTable = made !== undefined && 'inTable' in made ? `,\n  ${made.inTable}` : '';
+    const create = `-- ${says}
+CREATE TABLE IF NOT EXISTS ${dialect.tables[table]} (
+${lines.join('\n')}
+  PRIMARY KEY (${primaryKey})${inTable}
+)${dialect.tableOptions}`;
+    if (index === undefined || made === undefined || 'inTable' in made) {
+      return [{ table, index: undefined, create }];
+    }
+    return [
+      { table, index: undefined, create },
+      { table, index: index[0], create: `-- ${index[2]}\n${made.statement}` },
+    ];
+  });
+}
+
+/** Fails with the engine's own error if a table or one of its columns is missing. Returns nothing. */
+export function checkOf(dialect: Dialect, table: keyof Tables): string {
+  const columns = Object.keys(TABLES[table].columns).join(', ');
+  return `SELECT ${dialect.list(columns)} FROM ${dialect.tables[table]} LIMIT 0`;
+}
+
+export function names(): readonly (keyof Tables)[] {
+  return Object.keys(TABLES) as (keyof Tables)[];
+}
+
+function typeOf({ nameType, textType }: Dialect, type: Type | `${Type}?`): string {
+  const isOptional = type.endsWith('?');
+  const plain = (isOptional ? type.slice(0, -1) : type) as Type;
+  const sqlType = { name: nameType, text: textType, bigint: 'bigint', int: 'int' }[plain];
+  return isOptional ? sqlType : `${sqlType} NOT NULL`;
+}

@@ -1,0 +1,295 @@
+import type {
+  Backend,
+  Claim,
+  Claimed,
+  Decided,
+  Decision,
+  FailedRow,
+  Finding,
+  Intent,
+  Listed,
+  Page,
+  PaymentRow,
+  Result,
+  SecondRow,
+} from '../backend.js';
+import type { Change, ChangeName } from '../change.js';
+import { judge } from '../change-steps.js';
+import { wasNeverSent } from '../failures.js';
+import {
+  type KeyedRow,
+  parseFailedRow,
+  parseOne,
+  parseOwnedRow,
+  parseSecondRow,
+  parseSeenChange,
+} from '../rows.js';
+import * as steps from '../steps.js';
+import { ChangeStatements } from './change-statements.js';
+import type { Dialect } from './dialect.js';
+import { PaymentStatements } from './payment-statements.js';
+import type { SqlSession, Step } from './session.js';
+import { Sql } from './sql.js';
+
+const AT_ONCE = 200;
+const NOT_SENT: Result = { state: 'recorded', failure: undefined };
+
+interface SqlBackendOptions<Tx> {
+  readonly session: SqlSession<Tx>;
+  readonly dialect: Dialect;
+  /** Processes a change, which depends on whether the engine's work runs in a transaction. */
+  readonly process: Backend<Tx>['process'];
+  readonly needsTransaction: boolean;
+}
+
+/** The tables of a store in any SQL database. A step locks its row, and steps.ts decides. */
+export class SqlBackend<Tx> implements Backend<Tx> {
+  readonly needsTransaction: boolean;
+  readonly process: Backend<Tx>['process'];
+  readonly #session: SqlSession<Tx>;
+  readonly #sql: Sql;
+  readonly #payments: PaymentStatements;
+  readonly #changes: ChangeStatements;
+
+  constructor({ session, dialect, process, needsTransaction }: SqlBackendOptions<Tx>) {
+    this.#session = session;
+    this.process = process;
+    this.needsTransaction = needsTransaction;
+    this.#sql = new Sql(dialect);
+    this.#payments = new PaymentStatements(dialect);
+    this.#changes = new ChangeStatements(dialect);
+  }
+
+  setup(): Promise<void> {
+    return this.#session.setup();
+  }
+
+  async claim(claim: Claim): Promise<Claimed> {
+    const { intent } = claim;
+    const isAdded = intent !== undefined && (await this.#add(claim, intent));
+    if (isAdded) return { granted: true, stored: steps.added(intent) };
+    return this.#session.run(() => this.#claimStep(claim));
+  }
+
+  /** The usual case, in one message. */
+  #add(claim: Claim, intent: Intent): Promise<boolean | undefined> {
+    let isSent = false;
+    const add = (mark: string): string => {
+      isSent = true;
+      return this.#payments.add(claim, intent, mark);
+    };
+    const adding = this.#session.change(add, claim.owner);
+    adding
+      .catch((error) => (isSent ? this.#withdraw(claim, error) : undefined))
+      .catch(() => undefined);
+    return adding;
+  }
+
+  /**
+   * After a connection is closed, a server still waits for the lock that its statement needs. So a claim whose sender
+   * has given up could still be granted once the other transaction rolls back, and its payment would never be sent.
+   */
+  async #withdraw({ key, owner }: Claim, error: unknown): Promise<void> {
+    if (wasNeverSent(error)) return;
+    // If this fails, the claim may already be granted, and is released below.
+    await this.#session.cancel(owner).catch(() => undefined);
+    await this.finish(key, owner, NOT_SENT, undefined);
+  }
+
+  *#claimStep(claim: Claim): Step<Claimed> {
+    const { key, intent } = claim;
+    if (intent !== undefined) yield this.#payments.insert(key, intent);
+    const found = yield* this.#lock(key);
+    if (found === undefined) return { granted: false, stored: undefined };
+    const change = steps.claim(found.row, claim, found.nowMs);
+    const stored = yield* this.#change(found, change);
+    return { granted: change?.state === 'sending', stored };
+  }
+
+  record(key: string, intent: Intent, tx: Tx | undefined): Promise<PaymentRow | undefined> {
+    const step = () => this.recordStep(key, intent);
+    return tx === undefined ? this.#session.run(step) : this.#session.runIn(tx, step);
+  }
+
+  *recordStep(key: string, intent: Intent): Step<PaymentRow | undefined> {
+    yield this.#payments.insert(key, intent);
+    const found = (yield* this.#lock(key)) as KeyedRow;
+    return yield* this.#change(found, steps.record(found.row, intent, found.nowMs));
+  }
+
+  async finish(
+    key: string,
+    owner: string,
+    result: Result,
+    claimed: PaymentRow | undefined,
+  ): Promise<PaymentRow | undefined> {
+    const finish = () => this.#payments.finish(key, owner, result);
+    const isFinished = claimed && (await this.#session.change(finish, undefined));
+    if (isFinished === undefined) {
+      return this.#session.run(() => this.#finishStep(key, owner, result));
+    }
+    return isFinished ? steps.finished(claimed as PaymentRow, result) : undefined;
+  }
+
+  *#finishStep(key: string, owner: string, result: Result): Step<PaymentRow | undefined> {
+    const found = yield* this.#lock(key);
+    if (found?.row.owner !== owner) return undefined;
+    return yield* this.#change(found, steps.end(result));
+  }
+
+  settle(key: string, finding: Finding): Promise<void> {
+    return this.#session.run(() => this.#settleStep(key, finding));
+  }
+
+  *#settleStep(key: string, finding: Finding): Step<void> {
+    // Not a change, but it settles the payment as one does.
+    const change = { ...NO_CHANGE, merchantPaymentReference: key, finding };
+    const answer = { ...change, referenceNumber: finding.referenceNumber ?? '' };
+    const [lock, read] = this.#changes.claim(answer);
+    yield lock;
+    const [json] = yield read;
+    const judged = judge(parseSeenChange(json), answer);
+    for (const statement of this.#changes.settle(answer, judged)) yield statement;
+  }
+
+  resolve(key: string, decision: Decision, attempts: number): Promise<Decided> {
+    return this.#session.run(() => this.#resolveStep(key, decision, attempts));
+  }
+
+  *#resolveStep(key: string, decision: Decision, attempts: number): Step<Decided> {
+    const found = yield* this.#lock(key);
+    if (found === undefined) return { outcome: 'unknown' };
+    const { decided, change } = steps.resolve(found.row, decision, attempts, found.nowMs);
+    yield* this.#change(found, change);
+    return decided;
+  }
+
+  async read(key: string): Promise<PaymentRow | undefined> {
+    const [found] = await this.#session.read(this.#payments.read(key));
+    return found === undefined ? undefined : toStored(parseOwnedRow(found));
+  }
+
+  expire(): Promise<number> {
+    const lock = this.#payments.lockExpired(AT_ONCE);
+    return this.#inBatches(lock, (keys) => this.#payments.expire(keys));
+  }
+
+  listRecorded(page: Page): Promise<readonly Listed[]> {
+    return this.#list(this.#payments.listRecorded(page), 'changedAtMs');
+  }
+
+  listUnresolved(page: Page, isOver: boolean): Promise<readonly Listed[]> {
+    return this.#list(this.#payments.listUnresolved(page, isOver), 'sentAtMs');
+  }
+
+  listUnheard(page: Page): Promise<readonly Listed[]> {
+    return this.#list(this.#payments.listUnheard(page), 'changedAtMs');
+  }
+
+  async listSecond(page: Page): Promise<readonly SecondRow[]> {
+    return (await this.#session.read(this.#changes.listSecond(page))).map(parseSecondRow);
+  }
+
+  async listFailed(page: Page, referenceNumber: string | undefined): Promise<readonly FailedRow[]> {
+    const rows = await this.#session.read(this.#changes.listFailed(page, referenceNumber));
+    return rows.map(parseFailedRow);
+  }
+
+  stopWaiting(key: string): Promise<void> {
+    return this.#session.run(() => one(this.#payments.stopWaiting(key)));
+  }
+
+  forgetSecond(
+    key: string,
+    referenceNumber: string,
+    isSame: (payment: string) => boolean,
+  ): Promise<boolean> {
+    const lock = this.#changes.lockSecond(key, referenceNumber);
+    const forget = this.#changes.forgetSecond(key, referenceNumber);
+    return this.#session.run(() => forgetIf(isSame, lock, forget));
+  }
+
+  forgetFailed(name: ChangeName, attempts: number): Promise<boolean> {
+    const lock = this.#changes.lockFailed(name);
+    const forget = this.#changes.forgetFailed(name);
+    const isSame = (stored: string) => stored === String(attempts);
+    return this.#session.run(() => forgetIf(isSame, lock, forget));
+  }
+
+  async prune(beforeMs: number): Promise<number> {
+    let total = 0;
+    for (const table of ['failures', 'seconds', 'changes'] as const) {
+      const lock = this.#changes.lockOld(table, beforeMs, AT_ONCE);
+      total += await this.#inBatches(lock, (keys) => this.#changes.delete(table, keys));
+    }
+    const lock = this.#payments.lockEnded(beforeMs, AT_ONCE);
+    return total + (await this.#inBatches(lock, (keys) => this.#payments.delete(keys)));
+  }
+
+  /** Returns undefined if there is no such payment. */
+  *#lock(key: string): Step<KeyedRow | undefined> {
+    const [json] = yield this.#payments.lock(key);
+    return json === undefined ? undefined : parseOwnedRow(json);
+  }
+
+  /** Returns what is then stored. */
+  *#change({ key, row, nowMs }: KeyedRow, change: steps.RowChange | undefined): Step<PaymentRow> {
+    const changed = change === undefined ? row : { ...row, ...change, changedAtMs: nowMs };
+    if (change !== undefined) yield this.#sql.change(key, { ...change, changedAtMs: nowMs });
+    return steps.visible(changed, nowMs) as PaymentRow;
+  }
+
+  async #inBatches(lock: string, change: (keys: readonly string[]) => string): Promise<number> {
+    for (let total = 0; ; ) {
+      const count = await this.#session.run(() => changeLocked(lock, change));
+      total += count;
+      if (count < AT_ONCE) return total;
+    }
+  }
+
+  async #list(statement: string, time: 'changedAtMs' | 'sentAtMs'): Promise<readonly Listed[]> {
+    const rows = await this.#session.read(statement);
+    return rows.map(parseOwnedRow).map((found) => ({
+      key: found.key,
+      stored: toStored(found) as PaymentRow,
+      place: { atMs: found.row[time] ?? 0, names: [found.key] },
+    }));
+  }
+}
+
+const NO_CHANGE: Omit<Change, 'merchantPaymentReference' | 'finding'> = {
+  referenceNumber: '',
+  key: '',
+  occurredAtUs: '0',
+  isPaid: false,
+  processStale: true,
+  policy: {},
+  fullNames: '[]',
+};
+
+function* one(statement: string): Step<void> {
+  yield statement;
+}
+
+/** Returns whether the row has changed, and was kept. */
+function* forgetIf(
+  isSame: (stored: string) => boolean,
+  lock: string,
+  forget: string,
+): Step<boolean> {
+  const stored = parseOne((yield lock)[0]);
+  if (stored === undefined) return false;
+  if (!isSame(stored)) return true;
+  yield forget;
+  return false;
+}
+
+function* changeLocked(lock: string, change: (keys: readonly string[]) => string): Step<number> {
+  const keys = yield lock;
+  if (keys.length > 0) yield change(keys);
+  return keys.length;
+}
+
+function toStored({ row, nowMs }: KeyedRow): PaymentRow | undefined {
+  return steps.visible(row, nowMs);
+}

@@ -1,0 +1,68 @@
+import type { OwnedRow, RowChange } from '../steps.js';
+import { toAsciiJson } from './ascii-json.js';
+import type { Dialect } from './dialect.js';
+
+export type Value = string | number | undefined;
+
+export const COLUMNS: Readonly<Record<keyof OwnedRow, string>> = {
+  body: 'body',
+  digest: 'digest',
+  state: 'state',
+  attempts: 'attempts',
+  recordedAtMs: 'recorded_at_ms',
+  sentAtMs: 'sent_at_ms',
+  changedAtMs: 'changed_at_ms',
+  referenceNumber: 'reference_number',
+  payment: 'payment',
+  failure: 'failure',
+  owner: 'owner',
+  leaseUntilMs: 'lease_until_ms',
+  updatedAtUs: 'payment_updated_at_us',
+  paidBy: 'paid_by',
+};
+
+/**
+ * Writes values into statements: the one place in which the texts of a store are quoted. There are no parameters,
+ * because an ORM accepts none in a raw statement.
+ */
+export class Sql {
+  readonly dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+  }
+
+  value(value: Value): string {
+    if (value === undefined) return 'NULL';
+    if (typeof value === 'number') return `${value}`;
+    // JSON beyond ASCII is escaped, so that it does not depend on a character set.
+    return this.dialect.literal(toAsciiJson(value));
+  }
+
+  values(values: readonly Value[]): string {
+    return values.map((value) => this.value(value)).join(', ');
+  }
+
+  /** A text whose statement makes the transaction durable. One in each transaction that writes is enough. */
+  durably(text: string): string {
+    return this.dialect.durably(this.value(text));
+  }
+
+  /** A condition that columns have these values. */
+  match(columns: Readonly<Record<string, Value>>): string {
+    return Object.entries(columns)
+      .map(([column, value]) => `${column} = ${this.value(value)}`)
+      .join(' AND ');
+  }
+
+  /** Changes a payment's row by its key, and by a further condition. */
+  change(key: string, change: RowChange, condition = ''): string {
+    const changed = Object.entries(change).map(([name, to]) => {
+      const value = name === 'state' ? this.durably(String(to)) : this.value(to);
+      return `${COLUMNS[name as keyof OwnedRow]} = ${value}`;
+    });
+    if (change.changedAtMs === undefined) changed.push(`changed_at_ms = ${this.dialect.now()}`);
+    return `UPDATE ${this.dialect.tables.payments} SET ${changed.join(', ')}
+WHERE merchant_payment_reference = ${this.value(key)}${condition}`;
+  }
+}

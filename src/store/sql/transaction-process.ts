@@ -1,0 +1,204 @@
+import type { ChangeOutcome, StoreContext } from '../callback-store.js';
+import type { Change } from '../change.js';
+import {
+  failureOf,
+  isNews,
+  type Judged,
+  judge,
+  type KeptFailure,
+  refusalOf,
+} from '../change-steps.js';
+import { reportNotKept, reportParked } from '../report-failure.js';
+import { parseSeenChange } from '../rows.js';
+import { WorkContext } from '../work-context.js';
+import type { ChangeStatements } from './change-statements.js';
+import type { ClaimLimits, Ending, OpenTransaction, Transactions } from './transactions.js';
+import { Turns } from './turns.js';
+
+/** What the process of a change needs of a database server. */
+export interface ProcessingServer<Tx> {
+  readonly transactions: Transactions<Tx>;
+  readonly statements: ChangeStatements;
+  readonly limits: ClaimLimits;
+  readonly keepBodies: boolean;
+  /** Whether there is only one connection, on which a wait for a lock would block everything. */
+  readonly isSingle: boolean;
+  /** Runs the work with its `tx`, on which transactions become savepoints. */
+  runWork(tx: Tx, work: (tx: Tx) => Promise<void>): Promise<void>;
+  /**
+   * Whether a claim failed because another transaction holds the order.
+   *
+   * @throws {StoreError} `STORE_FAILED` when a statement was cancelled before its time was over
+   */
+  isBusy(
+    error: unknown,
+    wait: { readonly waitedMs: number; readonly lockTimeoutMs: number },
+  ): boolean;
+  /** Whether a claim failed because the connection was dead before. */
+  isDead(error: unknown): boolean;
+  /** Converts a failure of the server to an error for users. */
+  explain(error: unknown): unknown;
+}
+
+type Work<Tx> = (context: StoreContext<Tx>) => Promise<void>;
+
+/** What became of a delivery. */
+type Delivered =
+  | { readonly outcome: ChangeOutcome }
+  | { readonly error: unknown; readonly kept: KeptFailure | undefined };
+
+/** What is known of a delivery when its transaction fails. */
+interface Progress {
+  judged?: Judged;
+  /** The work's error. */
+  failed?: { readonly error: unknown };
+}
+
+/**
+ * Processes changes in a server's transactions: one message locks the order and reads, the work runs, and one message
+ * records the change, settles its payment and commits. If the work fails, its writes are undone, and the failure and
+ * the settling are committed in the same transaction, so that a change that waits behind this one sees them.
+ */
+export class TransactionProcess<Tx> {
+  readonly #server: ProcessingServer<Tx>;
+  readonly #turns = new Turns();
+
+  constructor(server: ProcessingServer<Tx>) {
+    this.#server = server;
+  }
+
+  async process(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
+    const { isSingle, limits } = this.#server;
+    const { merchantPaymentReference, key } = change;
+    // Different changes of an order wait at the server, which knows all processes.
+    const name = isSingle ? merchantPaymentReference : `${merchantPaymentReference} ${key}`;
+    const delivered = await this.#turns.take(name, limits.lockTimeoutMs, (leftMs) =>
+      this.#deliver(change, work, leftMs),
+    );
+    if (delivered === undefined) return 'busy';
+    if ('outcome' in delivered) return delivered.outcome;
+    reportParked(change, delivered.kept);
+    throw delivered.error;
+  }
+
+  async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<Delivered> {
+    const progress: Progress = {};
+    const run = () =>
+      this.#server.transactions.run((transaction) =>
+        this.#inTransaction(transaction, change, work, lockTimeoutMs, progress),
+      );
+    try {
+      return await run().catch((error) => {
+        // A pool can return a connection that has died unnoticed. Nothing was sent on it.
+        if (progress.judged !== undefined || !this.#server.isDead(error)) throw error;
+        return run();
+      });
+    } catch (thrown) {
+      const { failed, judged } = progress;
+      const error = failed === undefined ? this.#server.explain(thrown) : failed.error;
+      if (judged === undefined) throw error;
+      return { error, kept: await this.#failApart(change, judged, error) };
+    }
+  }
+
+  async #inTransaction(
+    transaction: OpenTransaction<Tx>,
+    change: Change,
+    work: Work<Tx>,
+    lockTimeoutMs: number,
+    progress: Progress,
+  ): Promise<Ending<Delivered>> {
+    const judged = await this.#claim(transaction, change, lockTimeoutMs);
+    if (judged === undefined) return { end: 'rollback', result: { outcome: 'busy' } };
+    const { verdict } = judged;
+    if (verdict === 'duplicate' || verdict === 'stale') {
+      return this.#end({ outcome: verdict }, change, judged, undefined);
+    }
+    progress.judged = judged;
+    if (verdict !== 'run') {
+      const error = refusalOf(verdict);
+      progress.failed = { error };
+      const kept = failureOf(change, judged, error, this.#server.keepBodies);
+      return this.#end({ error, kept }, change, judged, kept);
+    }
+    try {
+      await this.#server.runWork(transaction.tx, (tx) =>
+        work(new WorkContext(tx, judged, transaction)),
+      );
+    } catch (error) {
+      progress.failed = { error };
+      const kept = failureOf(change, judged, error, this.#server.keepBodies);
+      return this.#end({ error, kept }, change, judged, kept);
+    }
+    const statements = this.#server.statements.record(change, judged);
+    return { end: 'commit', result: { outcome: 'processed' }, undo: false, statements };
+  }
+
+  /** Undefined if another transaction holds the order. */
+  async #claim(
+    transaction: OpenTransaction<Tx>,
+    change: Change,
+    lockTimeoutMs: number,
+  ): Promise<Judged | undefined> {
+    const { isBusy, limits, statements } = this.#server;
+    const askedAtMs = performance.now();
+    try {
+      const [json] = await transaction.begin(
+        { ...limits, lockTimeoutMs },
+        statements.claim(change),
+      );
+      return judge(parseSeenChange(json), change);
+    } catch (error) {
+      if (isBusy(error, { waitedMs: performance.now() - askedAtMs, lockTimeoutMs })) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** Ends without the work: what the callback says of the payment is true all the same. */
+  #end<Result>(
+    result: Result,
+    change: Change,
+    judged: Judged,
+    kept: KeptFailure | undefined,
+  ): Ending<Result> {
+    const statements = this.#storeFailure(change, judged, kept);
+    if (statements.length === 0) return { end: 'rollback', result };
+    return { end: 'commit', result, undo: true, statements };
+  }
+
+  #storeFailure(change: Change, judged: Judged, kept: KeptFailure | undefined): readonly string[] {
+    const { statements } = this.#server;
+    return [
+      ...(isNews(judged) ? statements.settle(change, judged) : []),
+      ...(kept === undefined ? [] : [statements.keep(change, judged, kept)]),
+    ];
+  }
+
+  /** Stores a failure after its transaction was lost. Resolves with what was kept. */
+  async #failApart(
+    change: Change,
+    before: Judged,
+    error: unknown,
+  ): Promise<KeptFailure | undefined> {
+    const { limits, keepBodies, transactions } = this.#server;
+    if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
+    try {
+      return await transactions.run<KeptFailure | undefined>(async (transaction) => {
+        const judged = await this.#claim(transaction, change, limits.lockTimeoutMs);
+        if (judged === undefined) throw new Error('another transaction holds the order');
+        if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };
+        const { verdict } = before;
+        const kept = failureOf(change, { ...judged, verdict }, error, keepBodies);
+        return this.#end(kept, change, judged, kept);
+      });
+    } catch (storeError) {
+      const explained = this.#server.explain(storeError);
+      // A refused change is acknowledged, because all of it is stored.
+      if (before.verdict !== 'run') throw explained;
+      reportNotKept(change, explained);
+      return undefined;
+    }
+  }
+}
