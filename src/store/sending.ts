@@ -6,7 +6,7 @@ import { ApiError, MerchantPaymentsError, type RequestOutcome, ResponseError } f
 import { startStopwatch } from '../protocol/stopwatch.js';
 import type { Claimed, Finding, Intent, PaymentRow, Result, Tables } from './backend.js';
 import { notSentInTime, outcomeNotStored } from './errors.js';
-import { wasNeverSent } from './failures.js';
+import { wasNeverSent } from './sql/server-failures.js';
 import type { SendFailure, StoredPayment } from './payment-store.js';
 import { readBody, toFinding } from './records.js';
 import { pause } from './waiting.js';

@@ -15,7 +15,6 @@ import type {
 } from '../backend.js';
 import type { Change, ChangeName } from '../change.js';
 import { judge } from '../change-steps.js';
-import { wasNeverSent } from '../failures.js';
 import {
   type KeyedRow,
   parseFailedRow,
@@ -28,6 +27,7 @@ import * as steps from '../steps.js';
 import { ChangeStatements } from './change-statements.js';
 import type { Dialect } from './dialect.js';
 import { PaymentStatements } from './payment-statements.js';
+import { wasNeverSent } from './server-failures.js';
 import type { SqlSession, Step } from './session.js';
 import { Sql } from './sql.js';
 

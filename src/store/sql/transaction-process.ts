@@ -12,19 +12,15 @@ import { reportNotKept, reportParked } from '../report-failure.js';
 import { parseSeenChange } from '../rows.js';
 import { WorkContext } from '../work-context.js';
 import type { ChangeStatements } from './change-statements.js';
-import type { ClaimLimits, Ending, OpenTransaction, Transactions } from './transactions.js';
+import type { ClaimLimits, Connections, Ending, OpenTransaction } from './transactions.js';
 import { Turns } from './turns.js';
 
 /** What the process of a change needs of a database server. */
 export interface ProcessingServer<Tx> {
-  readonly transactions: Transactions<Tx>;
+  readonly connections: Connections<Tx>;
   readonly statements: ChangeStatements;
   readonly limits: ClaimLimits;
   readonly keepBodies: boolean;
-  /** Whether there is only one connection, on which a wait for a lock would block everything. */
-  readonly isSingle: boolean;
-  /** Runs the work with its `tx`, on which transactions become savepoints. */
-  runWork(tx: Tx, work: (tx: Tx) => Promise<void>): Promise<void>;
   /**
    * Whether a claim failed because another transaction holds the order.
    *
@@ -68,10 +64,10 @@ export class TransactionProcess<Tx> {
   }
 
   async process(change: Change, work: Work<Tx>): Promise<ChangeOutcome> {
-    const { isSingle, limits } = this.#server;
+    const { connections, limits } = this.#server;
     const { merchantPaymentReference, key } = change;
     // Different changes of an order wait at the server, which knows all processes.
-    const name = isSingle ? merchantPaymentReference : `${merchantPaymentReference} ${key}`;
+    const name = connections.isSingle ? merchantPaymentReference : `${merchantPaymentReference} ${key}`;
     const delivered = await this.#turns.take(name, limits.lockTimeoutMs, (leftMs) =>
       this.#deliver(change, work, leftMs),
     );
@@ -84,7 +80,7 @@ export class TransactionProcess<Tx> {
   async #deliver(change: Change, work: Work<Tx>, lockTimeoutMs: number): Promise<Delivered> {
     const progress: Progress = {};
     const run = () =>
-      this.#server.transactions.run((transaction) =>
+      this.#server.connections.run((transaction) =>
         this.#inTransaction(transaction, change, work, lockTimeoutMs, progress),
       );
     try {
@@ -122,7 +118,7 @@ export class TransactionProcess<Tx> {
       return this.#end({ error, kept }, change, judged, kept);
     }
     try {
-      await this.#server.runWork(transaction.tx, (tx) =>
+      await this.#server.connections.runWork(transaction.tx, (tx) =>
         work(new WorkContext(tx, judged, transaction)),
       );
     } catch (error) {
@@ -182,10 +178,10 @@ export class TransactionProcess<Tx> {
     before: Judged,
     error: unknown,
   ): Promise<KeptFailure | undefined> {
-    const { limits, keepBodies, transactions } = this.#server;
+    const { connections, limits, keepBodies } = this.#server;
     if (failureOf(change, before, error, false) === undefined && !isNews(before)) return undefined;
     try {
-      return await transactions.run<KeptFailure | undefined>(async (transaction) => {
+      return await connections.run<KeptFailure | undefined>(async (transaction) => {
         const judged = await this.#claim(transaction, change, limits.lockTimeoutMs);
         if (judged === undefined) throw new Error('another transaction holds the order');
         if (judged.verdict === 'duplicate') return { end: 'rollback', result: undefined };

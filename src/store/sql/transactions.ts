@@ -1,12 +1,22 @@
-/** The time limits of a claim, in milliseconds. */
-export interface ClaimLimits {
-  /** For the lock of the order. */
+/** How long a server may take, in milliseconds. */
+export interface ServerTimeouts {
+  /** For a connection of the pool. */
+  readonly acquireTimeoutMs: number;
+  /** For the lock of an order. */
   readonly lockTimeoutMs: number;
-  /** For an answer, not counting the wait for the lock. */
+  /** For an answer, not counting a wait for that lock. */
   readonly commandTimeoutMs: number;
+  /** For the transaction of a change, with everything that the work does. */
+  readonly transactionTimeoutMs: number;
   /** For the next statement of the work. */
   readonly idleTimeoutMs: number;
 }
+
+/** The time limits of a claim. */
+export type ClaimLimits = Pick<
+  ServerTimeouts,
+  'lockTimeoutMs' | 'commandTimeoutMs' | 'idleTimeoutMs'
+>;
 
 /** A connection for one transaction, which the body begins. */
 export interface OpenTransaction<Tx> {
@@ -21,6 +31,8 @@ export interface OpenTransaction<Tx> {
    * @throws {StoreError} `STORE_TIMEOUT` when there is no answer in time; else what the driver throws
    */
   begin(limits: ClaimLimits, statements: readonly string[]): Promise<readonly string[]>;
+  /** Runs one statement. Resolves with the text in each row. */
+  ask(statement: string): Promise<readonly string[]>;
 }
 
 /** How a body that does not throw wants its transaction to end, and its result. */
@@ -35,8 +47,16 @@ export type Ending<Result> =
       readonly statements: readonly string[];
     };
 
-/** Runs each body in its own transaction: the common interface of pools, PGlite and ORMs. */
-export interface Transactions<Tx> {
+/** The deadline of a transaction. */
+export interface Deadline {
+  readonly timeoutMs: number;
+  createError(timeoutMs: number): Error;
+}
+
+/** What a store needs of a database's connections: the common interface of pools, PGlite and ORMs. */
+export interface Connections<Tx> {
+  /** Whether there is only one connection, on which a wait for a lock would block everything. */
+  readonly isSingle: boolean;
   /**
    * Runs `body` in a transaction, and commits or rolls back as `body` returns; rolls back
    * if it throws. Rejects without waiting for `body` if the connection is lost.
@@ -44,5 +64,28 @@ export interface Transactions<Tx> {
    * @throws {StoreError} `STORE_TIMEOUT` when there is no connection, or no answer, in time;
    * `TRANSACTION_LOST` when the connection is lost, or `body` has ended or broken the transaction
    */
-  run<Result>(body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>): Promise<Result>;
+  run<Result>(
+    body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
+    deadline?: Deadline,
+  ): Promise<Result>;
+  /** Runs one SELECT. Resolves with the text in each row. */
+  read(statement: string): Promise<readonly string[]>;
+  /**
+   * Runs one INSERT or UPDATE in a transaction of its own.
+   *
+   * @param statement returns it, given the driver's id of the session
+   * @returns whether it has changed a row; undefined, with nothing changed, if only a step can tell
+   */
+  change(statement: (session: number) => string): Promise<boolean | undefined>;
+  /**
+   * Runs `body` in the merchant's transaction.
+   *
+   * @throws {InvalidOptionError} when `tx` is not an open transaction
+   */
+  runIn<Value>(
+    tx: Tx,
+    body: (ask: (statement: string) => Promise<readonly string[]>) => Promise<Value>,
+  ): Promise<Value>;
+  /** Runs the work with its `tx`, on which transactions become savepoints. */
+  runWork(tx: Tx, work: (tx: Tx) => Promise<void>): Promise<void>;
 }

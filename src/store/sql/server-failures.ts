@@ -1,0 +1,236 @@
+import { InvalidOptionError, StoreError } from '../../errors.js';
+import { nameFailure } from '../../protocol/describe-value.js';
+import { TransactionOpen } from './transaction-open.js';
+
+/** What differs between the errors of database servers. */
+export interface ServerWords {
+  /** How messages name it. */
+  readonly name: string;
+  /** A further remedy when the pool returns no connection in time. */
+  readonly poolRemedy: string;
+  /** How statements of the work get a deadline. */
+  readonly deadlineRemedy: string;
+  /** How the work may have ended its transaction. */
+  readonly endedBy: string;
+  /** The functions that return and undo a savepoint's work, and the file with the tables. */
+  readonly schema: string;
+  /** The settings that cancel statements. */
+  readonly statementLimits: string;
+  /** Whether an error is the server's own, and did not end the connection. */
+  isRefusal(error: unknown): boolean;
+  isMissingTable(error: unknown): boolean;
+  /** Whether a lock was not granted in time. */
+  isLockTimeout(error: unknown): boolean;
+  /** Finds the server's error in that of an ORM. */
+  databaseErrorOf(error: unknown): unknown;
+  /** Copies a server's error without the statement, which contains references and bodies. */
+  withoutStatement(error: unknown): Error | undefined;
+}
+
+const neverSent = new WeakSet<object>();
+
+/** Whether a step failed before anything reached the server, so that there is nothing to undo. */
+export function wasNeverSent(error: unknown): boolean {
+  return neverSent.has(error as object);
+}
+
+const UNKNOWN_END =
+  'whether it was recorded is unknown. The service retries: the retry is a duplicate if it was recorded, and runs the work again if not';
+const RUN_AGAIN = 'nothing was recorded, and a later delivery runs the work again';
+
+// The server's clock may run a little faster than this machine's.
+const USED_UP = 0.95;
+
+/** The errors of one kind of database server, for users. */
+export class ServerFailures {
+  readonly #words: ServerWords;
+
+  constructor(words: ServerWords) {
+    this.#words = words;
+  }
+
+  noConnectionInTime(acquireTimeoutMs: number): StoreError {
+    return unsent(
+      new StoreError(
+        'STORE_TIMEOUT',
+        `The pool provided no connection within acquireTimeoutMs (${acquireTimeoutMs} ms), so nothing was done; check that the server can be reached, find what holds the pool's connections, make it larger, or ${this.#words.poolRemedy}`,
+      ),
+    );
+  }
+
+  /** The pool has failed, or has given up waiting by a limit of its own. */
+  noConnection(error: unknown): unknown {
+    if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
+    const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+    const isLate = /time(?:d )?-?out|ETIMEDOUT|P2024/i.test(`${String(code)} ${String(message)}`);
+    return unsent(
+      new StoreError(
+        isLate ? 'STORE_TIMEOUT' : 'STORE_FAILED',
+        `The pool provided no connection${isLate ? ' within its own time limit' : ''}, so nothing was done; see cause. Check that the server can be reached, and find what holds the pool's connections`,
+        { cause: this.#withoutStatement(error) },
+      ),
+    );
+  }
+
+  noAnswerInTime(timeoutMs: number): StoreError {
+    return new StoreError(
+      'STORE_TIMEOUT',
+      `${this.#words.name} did not answer within ${timeoutMs} ms, so the connection was closed and nothing was processed; check the server and the network, or raise commandTimeoutMs`,
+    );
+  }
+
+  /** The error for a step without an answer in time. */
+  noStepInTime(timeoutMs: number): StoreError {
+    return new StoreError(
+      'STORE_TIMEOUT',
+      `${this.#words.name} did not answer within ${timeoutMs} ms (commandTimeoutMs; with an ORM, plus acquireTimeoutMs), so the connection was closed. It is unknown whether the step was done; it is safe to repeat it. Check the server and the network`,
+    );
+  }
+
+  noEndOfWorkInTime(timeoutMs: number): StoreError {
+    return new StoreError(
+      'STORE_TIMEOUT',
+      `The transaction was not over within transactionTimeoutMs (${timeoutMs} ms), so the connection was closed; ${RUN_AGAIN}. Give the statements of your work a deadline (${this.#words.deadlineRemedy}), or raise transactionTimeoutMs`,
+    );
+  }
+
+  noEndInTime(timeoutMs: number): StoreError {
+    return new StoreError(
+      'STORE_TIMEOUT',
+      `${this.#words.name} did not answer COMMIT within commandTimeoutMs (${timeoutMs} ms), so the connection was closed; ${UNKNOWN_END}`,
+    );
+  }
+
+  endUnknown(cause: unknown): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `The connection to ${this.#inText} was lost while the change was being recorded; ${UNKNOWN_END}`,
+      // If a loss was already described, keep only the driver's error.
+      { cause: cause instanceof StoreError ? cause.cause : cause },
+    );
+  }
+
+  /** The ORM has reported a commit that the server does not confirm. */
+  unconfirmedEnd(cause?: unknown): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `${this.#words.name} did not confirm the COMMIT of the transaction; ${UNKNOWN_END}`,
+      { cause },
+    );
+  }
+
+  connectionLost(cause: unknown): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `The connection to ${this.#inText} was lost while the work was running, and its transaction with it; ${RUN_AGAIN}. Stop the work when its signal aborts, and let it send a statement on tx at least every idleTimeoutMs: waiting for a second connection of a full pool takes longer`,
+      { cause },
+    );
+  }
+
+  /** The transaction is no longer open at the server, for an unknown reason. */
+  transactionGone(): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `The transaction ended at the server while the work was running: its connection was lost, or a statement failed and the work continued; ${RUN_AGAIN}. Stop the work when its signal aborts`,
+    );
+  }
+
+  transactionEnded(cause?: unknown): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `The work ended the transaction it was given, by ${this.#words.endedBy}; ${RUN_AGAIN}. Let the store end the transaction: throw to undo everything, use SAVEPOINT and ROLLBACK TO SAVEPOINT to undo a part`,
+      { cause },
+    );
+  }
+
+  transactionAborted(cause?: unknown): StoreError {
+    return new StoreError(
+      'TRANSACTION_LOST',
+      `A statement of the work failed and the work continued, but ${this.#words.name} has rolled back the whole transaction; ${RUN_AGAIN}. Let the error through, or set a SAVEPOINT before a statement that may fail, and send ROLLBACK TO SAVEPOINT if it does`,
+      { cause },
+    );
+  }
+
+  changedAnswer(by = 'The pool'): StoreError {
+    return new StoreError(
+      'STORE_FAILED',
+      `${by} did not return the text that the database sent, so nothing was processed; look for a type parser, a plugin, or a wrapper of the pool, that changes what queries return`,
+    );
+  }
+
+  wrongIsolation(orm: string, isolation: string): StoreError {
+    return new StoreError(
+      'STORE_FAILED',
+      `${orm} began the transaction at ${isolation.toUpperCase()}, so nothing was processed; it must be READ COMMITTED, or a transaction that waited for another one would not see its writes. Look for an option of the ORM that sets the level of every transaction`,
+    );
+  }
+
+  /**
+   * Decides about a claim whose statement was cancelled. If the time for the lock is over, another transaction holds
+   * the order. Before that, the cancellation says nothing about the lock, and would go on unnoticed as `busy`.
+   *
+   * @throws {StoreError} `STORE_FAILED` when some of the time was left
+   */
+  assertUsedUp(
+    { waitedMs, lockTimeoutMs }: { readonly waitedMs: number; readonly lockTimeoutMs: number },
+    cause: unknown,
+  ): void {
+    if (waitedMs >= lockTimeoutMs * USED_UP) return;
+    throw new StoreError(
+      'STORE_FAILED',
+      `${this.#words.name} cancelled a statement of the claim after ${Math.round(waitedMs)} ms, although the claim may wait ${lockTimeoutMs} ms for its lock (lockTimeoutMs); nothing was processed. Either a statement timeout of the role, the pool or the server (${this.#words.statementLimits}) is too short, or someone cancelled the statement: set that timeout for the store's connections to more than lockTimeoutMs, or lower lockTimeoutMs`,
+      { cause },
+    );
+  }
+
+  /** Converts any failure of a step to an error for users. */
+  explain(error: unknown): unknown {
+    if (error instanceof StoreError || error instanceof InvalidOptionError) return error;
+    const { isLockTimeout, isMissingTable, isRefusal, name, schema } = this.#words;
+    const found = this.#words.databaseErrorOf(error);
+    const cause = error instanceof TransactionOpen ? error : this.#withoutStatement(found);
+    if (isMissingTable(found)) {
+      return new StoreError(
+        'MISSING_TABLES',
+        `The database, or a table or column of the store, does not exist or is not where the connection looks, and nothing was written; create the database if it is missing, then call setup() once before the first payment, or run the SQL of ${schema}`,
+        { cause },
+      );
+    }
+    if (isLockTimeout(found)) {
+      return new StoreError(
+        'STORE_TIMEOUT',
+        'Another transaction held the payment for too long, and nothing was written. Look for one of your transactions that recorded the same payment and is still open: commit it before create() or send()',
+        { cause },
+      );
+    }
+    if (isRefusal(found)) {
+      return new StoreError(
+        'STORE_FAILED',
+        `${name} refused a statement of the store, and nothing was written; see cause`,
+        { cause },
+      );
+    }
+    return new StoreError(
+      'STORE_FAILED',
+      `${name}, or the connection to it, failed during a step of the store; see cause. It is unknown whether the step was done; it is safe to repeat it`,
+      { cause },
+    );
+  }
+
+  // Drivers and ORMs add the statement to their errors, and it contains the request body.
+  #withoutStatement(error: unknown): Error {
+    return (
+      this.#words.withoutStatement(error) ?? new Error(`the driver failed${nameFailure(error)}`)
+    );
+  }
+
+  get #inText(): string {
+    const { name } = this.#words;
+    return name.startsWith('The ') ? `the ${name.slice(4)}` : name;
+  }
+}
+
+function unsent(error: StoreError): StoreError {
+  neverSent.add(error);
+  return error;
+}

@@ -1,0 +1,117 @@
+import type { ServerFailures } from './server-failures.js';
+import type { SqlSession, Step } from './session.js';
+import { walk } from './session.js';
+import type { Connections, Deadline, ServerTimeouts } from './transactions.js';
+
+const MAX_TRIES = 10;
+
+/** What a session needs of a database server. */
+export interface SteppingServer<Tx> {
+  readonly connections: Connections<Tx>;
+  readonly timeouts: ServerTimeouts;
+  readonly failures: ServerFailures;
+  /** Whether the server has rolled the transaction back for a reason that may be over: a deadlock. */
+  isUndone(error: unknown): boolean;
+  /** Whether an error means that the connection was lost. */
+  isDead(error: unknown): boolean;
+  setup(): Promise<void>;
+  cancel(mark: string, read: (statement: string) => Promise<readonly string[]>): Promise<unknown>;
+}
+
+/** Runs the statements and steps of a store on a database server. */
+export class ServerSession<Tx> implements SqlSession<Tx> {
+  readonly #server: SteppingServer<Tx>;
+
+  constructor(server: SteppingServer<Tx>) {
+    this.#server = server;
+  }
+
+  setup(): Promise<void> {
+    return this.#explained(() => this.#server.setup());
+  }
+
+  read(statement: string): Promise<readonly string[]> {
+    const read = () => this.#server.connections.read(statement);
+    return this.#explained(() =>
+      read().catch((error) => {
+        // A pool can return a connection that has died unnoticed, and reading twice does no harm.
+        if (!this.#server.isDead(error)) throw error;
+        return read();
+      }),
+    );
+  }
+
+  change(
+    statement: (mark: string) => string,
+    owner: string | undefined,
+  ): Promise<boolean | undefined> {
+    const { connections, isUndone } = this.#server;
+    const text = (session: number) => statement(owner === undefined ? '' : markOf(owner, session));
+    return this.#explained(() =>
+      connections.change(text).catch((error) => {
+        if (isUndone(error)) return undefined;
+        throw error;
+      }),
+    );
+  }
+
+  run<Value>(step: () => Step<Value>): Promise<Value> {
+    const { commandTimeoutMs } = this.#server.timeouts;
+    const deadline: Deadline = {
+      timeoutMs: commandTimeoutMs,
+      createError: (ms) => this.#server.failures.noStepInTime(ms),
+    };
+    return this.#explained(() => this.#tryAll(step, deadline));
+  }
+
+  async #tryAll<Value>(step: () => Step<Value>, deadline: Deadline): Promise<Value> {
+    const { connections, isDead, isUndone, timeouts } = this.#server;
+    const { commandTimeoutMs } = timeouts;
+    // Shorter than the deadline, so that the server answers, and the connection can be kept.
+    const limits = { ...timeouts, lockTimeoutMs: Math.ceil(commandTimeoutMs * 0.9) };
+    let hasReconnected = false;
+    for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
+      let hasBegun = false;
+      try {
+        return await connections.run(async (transaction) => {
+          await transaction.begin(limits, []);
+          hasBegun = true;
+          const result = await walk(step, (statement) => transaction.ask(statement));
+          return { end: 'commit', result, undo: false, statements: [] };
+        }, deadline);
+      } catch (error) {
+        const wasDead = !hasBegun && !hasReconnected && isDead(error);
+        hasReconnected ||= wasDead;
+        if (!(wasDead || isUndone(error)) || triesLeft === 1) throw error;
+      }
+    }
+  }
+
+  runIn<Value>(tx: Tx, step: () => Step<Value>): Promise<Value> {
+    return this.#explained(() =>
+      this.#server.connections.runIn(tx, (ask) => walk(step, ask)),
+    );
+  }
+
+  cancel(owner: string): Promise<unknown> {
+    const read = (statement: string) => this.#server.connections.read(statement);
+    return this.#server.cancel(owner, read);
+  }
+
+  async #explained<Value>(act: () => Promise<Value>): Promise<Value> {
+    try {
+      return await act();
+    } catch (error) {
+      throw this.#server.failures.explain(error);
+    }
+  }
+}
+
+/**
+ * A comment at the start of a claim, to find it among the running statements.
+ *
+ * @param session the driver's id of the session
+ */
+function markOf(owner: string, session: number): string {
+  return `/* ${owner} ${session} */ `;
+}
